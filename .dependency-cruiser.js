@@ -1,0 +1,73 @@
+// The boundaries of ARCHITECTURE.md, as rules. tests/boundaries holds them against a fixture that breaks each one.
+const feature = "^(?:tests/boundaries/fixture/)?services/([^/]+)/src/([^/]+)/";
+const testFile = "[.]test[.]ts$";
+
+export default {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "services-never-import-each-other",
+      severity: "error",
+      from: { path: "services/([^/]+)/" },
+      to: { path: "services/([^/]+)/", pathNot: "services/$1/" },
+    },
+    {
+      name: "packages-never-import-services",
+      severity: "error",
+      from: { path: "(^|/)packages/" },
+      to: { path: "(^|/)services/" },
+    },
+    {
+      name: "contracts-stand-alone",
+      comment: "Wire shapes depend on nothing but the library that they are written in",
+      severity: "error",
+      from: { path: "(^|/)packages/contracts/", pathNot: testFile },
+      to: { pathNot: "(^|/)packages/contracts/|node_modules/typebox/" },
+    },
+    {
+      name: "stores-never-leave-their-feature",
+      severity: "error",
+      from: { path: feature },
+      to: { path: "-store[.]ts$", pathNot: "services/$1/src/$2/" },
+    },
+    {
+      name: "stores-are-for-features-only",
+      severity: "error",
+      from: { pathNot: "services/[^/]+/src/[^/]+/" },
+      to: { path: "services/[^/]+/src/.*-store[.]ts$" },
+    },
+    {
+      name: "features-meet-in-use-cases",
+      comment: "A feature's routes are for the process to register, not for another feature",
+      severity: "error",
+      from: { path: feature },
+      to: { path: "-routes[.]ts$", pathNot: "services/$1/src/$2/" },
+    },
+    {
+      name: "processes-are-entered-not-imported",
+      severity: "error",
+      from: {},
+      to: { path: "services/[^/]+/src/(api|worker|migrate)[.]ts$" },
+    },
+    {
+      name: "production-never-imports-dev-or-tests",
+      severity: "error",
+      from: { path: "(^|/)(packages|services)/", pathNot: testFile },
+      to: { path: "^(tests/boundaries/fixture/)?(dev|bench|tests)/(?!boundaries/fixture/(services|packages)/)" },
+    },
+    {
+      name: "no-junk-rooms",
+      severity: "error",
+      from: {},
+      to: { path: "/(utils|helpers|common)(/|[.]ts$)", pathNot: "node_modules" },
+    },
+    { name: "imports-resolve", severity: "error", from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^tests/boundaries/fixture/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },
+  },
+};

@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+
+export interface BenchServer {
+  url: string;
+  /** CPU time that its process has used so far, in microseconds. */
+  cpu(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill("SIGTERM");
+  await once(child, "exit");
+}
+
+/** Rate limits are raised; limits, logs and metrics are on as in production. */
+export async function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = fork(new URL("../../../services/marketplace/src/api.ts", import.meta.url).pathname, [], {
+    execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      NODE_ENV: "production",
+      METRICS_TOKEN: "bench",
+      HOST: "127.0.0.1",
+      MARKETPLACE_PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
+      ...environment,
+    },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  child.stdout?.pipe(createWriteStream("/dev/null"));
+  while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
+    if (child.exitCode !== null) throw new Error("the API ended before it was ready");
+    await delay(50);
+  }
+  return {
+    url: `${url}/api/v1`,
+    async cpu() {
+      const answer = once(child, "message");
+      child.send("cpu");
+      const [{ cpu }] = (await answer) as [{ cpu: NodeJS.CpuUsage }];
+      return cpu.user + cpu.system;
+    },
+    stop: () => stop(child),
+  };
+}
+
+export async function startBare(bodies: Record<string, Buffer>): Promise<BenchServer> {
+  const child = fork(new URL("./bare-server.process.ts", import.meta.url).pathname);
+  const answer = once(child, "message");
+  child.send(Object.fromEntries(Object.entries(bodies).map(([path, body]) => [path, body.toString("base64")])));
+  const [{ url }] = (await answer) as [{ url: string }];
+  return {
+    url,
+    async cpu() {
+      const { user, system } = (await (await fetch(`${url}/cpu`)).json()) as NodeJS.CpuUsage;
+      return user + system;
+    },
+    stop: () => stop(child),
+  };
+}

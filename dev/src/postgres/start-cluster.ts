@@ -1,0 +1,56 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "../free-port.ts";
+
+export interface ClusterOptions {
+  directory: string;
+  /** A throwaway cluster is deleted when it stops. */
+  throwaway: boolean;
+  port?: number;
+  settings?: Record<string, string>;
+}
+
+export interface Cluster {
+  /** Connects as the superuser. */
+  url: string;
+  port: number;
+  stop(): Promise<void>;
+  /** As `pg_ctl stop -m immediate` does: no checkpoint, no goodbye; the next start recovers from the log. */
+  crash(): Promise<void>;
+}
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const port = options.port ?? (await freePort());
+  const child = fork(join(import.meta.dirname, "cluster-process.ts"), [JSON.stringify({ ...options, port })], {
+    detached: true,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    execArgv: [],
+  });
+  const [answer] = (await Promise.race([
+    once(child, "message"),
+    once(child, "exit").then(() => [{ failed: "its process ended" }]),
+  ])) as [{ failed?: string }];
+  if (answer.failed !== undefined) {
+    await ended(child, "SIGTERM");
+    throw new Error(`PostgreSQL did not start in ${options.directory}:\n${answer.failed}`);
+  }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    port,
+    stop: () => ended(child, "SIGTERM"),
+    async crash() {
+      const [pid] = (await readFile(join(options.directory, "postmaster.pid"), "utf8")).split("\n");
+      process.kill(Number(pid), "SIGQUIT");
+      await ended(child, "SIGTERM");
+    },
+  };
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill(signal);
+  await exit;
+}

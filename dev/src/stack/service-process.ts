@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import pretty from "pino-pretty";
+
+export interface ServiceOptions {
+  name: string;
+  entry: string;
+  environment: Record<string, string>;
+  readyUrl: string;
+}
+
+export interface ServiceProcess {
+  stop(): Promise<void>;
+}
+
+const readyWithinMs = 30_000;
+
+async function becomesReady(child: ChildProcess, options: ServiceOptions): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`${options.name} ended before it was ready; its output is above.`);
+    const answer = await fetch(options.readyUrl).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await delay(100);
+  }
+  throw new Error(`${options.name} was not ready within ${readyWithinMs / 1000} s: ${options.readyUrl}`);
+}
+
+/** Runs the source and runs it again whenever a file of it changes. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", options.entry], {
+    env: { ...process.env, ...options.environment },
+    stdio: ["ignore", "pipe", "inherit"],
+    // Ctrl+C reaches the whole process group of a terminal; each service is stopped by us, once and in order.
+    detached: true,
+  });
+  child.stdout.pipe(
+    pretty({
+      singleLine: true,
+      colorize: process.stdout.isTTY,
+      ignore: "pid,hostname,service",
+      translateTime: "SYS:HH:MM:ss",
+      messageFormat: `${options.name}: {msg}`,
+    }),
+  );
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGTERM");
+    await exit;
+  };
+  try {
+    await becomesReady(child, options);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
+}

@@ -1,0 +1,81 @@
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadDemoData } from "../demo-data/load-demo-data.ts";
+import {
+  dropDatabase,
+  type MarketplaceDatabase,
+  prepareMarketplaceDatabase,
+} from "../postgres/marketplace-database.ts";
+import { startCluster } from "../postgres/start-cluster.ts";
+import { assertFree, readPorts } from "./ports.ts";
+import { startService } from "./service-process.ts";
+
+export interface Stack {
+  marketplaceUrl: string;
+  database: MarketplaceDatabase;
+  demo: { apps: number; vendors: number };
+  stop(): Promise<void>;
+}
+
+const root = new URL("../../../", import.meta.url).pathname;
+
+export async function startStack(options: { ephemeral: boolean }, report: (step: string) => void): Promise<Stack> {
+  const ports = readPorts();
+  await assertFree(ports.marketplace, "MARKETPLACE_PORT");
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).toReversed()) await each();
+  };
+
+  try {
+    const directory = options.ephemeral ? await mkdtemp(join(tmpdir(), "ehr-marketplace-")) : join(root, ".dev");
+    if (options.ephemeral) stops.push(() => rm(directory, { recursive: true, force: true }));
+
+    const { DATABASE_URL: givenDatabase } = process.env;
+    let clusterUrl = givenDatabase;
+    if (clusterUrl === undefined || clusterUrl === "") {
+      report("Starting PostgreSQL");
+      await mkdir(directory, { recursive: true });
+      // As root, PostgreSQL runs as another user, who must be able to get there.
+      await chmod(directory, 0o755);
+      const postgres = join(directory, "postgres");
+      const cluster = await startCluster({ directory: postgres, throwaway: options.ephemeral });
+      stops.push(() => cluster.stop());
+      clusterUrl = cluster.url;
+    }
+
+    report("Migrating the database");
+    const name = options.ephemeral && givenDatabase ? `marketplace_${process.pid}` : "marketplace";
+    const database = await prepareMarketplaceDatabase(clusterUrl, name);
+    if (options.ephemeral) stops.push(() => dropDatabase(clusterUrl, name));
+
+    report("Loading the demo catalog");
+    const marketplaceUrl = `http://127.0.0.1:${ports.marketplace}`;
+    const mediaDirectory = join(directory, "media");
+    const demo = await loadDemoData(database.ownerUrl, {
+      publicUrl: process.env["PUBLIC_URL"] ?? marketplaceUrl,
+      demoAppUrl: `http://127.0.0.1:${ports.demoApp}`,
+      mediaDirectory,
+    });
+
+    report("Starting the marketplace");
+    const marketplace = await startService({
+      name: "marketplace",
+      entry: join(root, "services/marketplace/src/api.ts"),
+      readyUrl: `${marketplaceUrl}/health/ready`,
+      environment: {
+        NODE_ENV: "development",
+        HOST: "127.0.0.1",
+        MARKETPLACE_PORT: String(ports.marketplace),
+        DATABASE_URL: database.serviceUrl,
+        MEDIA_DIRECTORY: mediaDirectory,
+      },
+    });
+    stops.push(() => marketplace.stop());
+    return { marketplaceUrl, database, demo, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

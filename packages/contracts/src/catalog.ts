@@ -1,0 +1,129 @@
+import { type Static, Type } from "typebox";
+import { currency, instant, nullable, optionalUrl, rate, url, uuid } from "./wire-types.ts";
+
+const pricingModel = Type.Union(
+  [Type.Literal("FREE"), Type.Literal("FLAT"), Type.Literal("PER_UNIT"), Type.Literal("TIERED"), Type.Literal("USAGE")],
+  { description: "How a plan charges" },
+);
+const interval = Type.Union([Type.Literal("MONTH"), Type.Literal("YEAR"), Type.Null()], {
+  description: "How often the amount is due; null where nothing recurs",
+});
+
+export const appDto = Type.Object(
+  {
+    id: uuid("App identifier"),
+    slug: Type.String({ description: "URL-safe app key used in paths", examples: ["northwind-scribe"] }),
+    name: Type.String({ description: "Display name" }),
+    summary: Type.String({ description: "One sentence for lists" }),
+    description: Type.String({ description: "What the app does, in Markdown" }),
+    iconUrl: url("Icon location"),
+    category: Type.String({ description: "Upper-case category value; see `/apps/categories`" }),
+    vendor: Type.Object(
+      { slug: Type.String(), name: Type.String(), websiteUrl: optionalUrl("The vendor's site") },
+      { description: "Who makes the app" },
+    ),
+    version: Type.String({ description: "Version of the app that is published" }),
+    featured: Type.Boolean({ description: "Whether the marketplace recommends it" }),
+    extensionPoints: Type.Array(Type.String(), {
+      description: "Places in the EHR user interface where the app attaches",
+      examples: [["patient-chart-tab", "cds:order-sign"]],
+    }),
+    smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
+    fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
+    screenshots: Type.Array(Type.String({ format: "uri" }), { description: "Pictures of the app, in order" }),
+    websiteUrl: optionalUrl("The app's site"),
+    supportUrl: optionalUrl("Where users get help"),
+    privacyPolicyUrl: optionalUrl("Privacy policy"),
+    termsUrl: optionalUrl("Terms of service"),
+    pricingModels: Type.Array(pricingModel, { description: "The models of its plans, each once" }),
+    startingPrice: nullable(
+      Type.Object({
+        amount: Type.Integer({ minimum: 0, description: "In the currency's minor unit" }),
+        currency,
+        interval,
+      }),
+      "The lowest fixed price among its plans; null where all of them are charged by tier or use",
+    ),
+    configSchema: nullable(
+      Type.Object({}, { additionalProperties: true }),
+      "JSON Schema of the app's configuration; null where it has none",
+    ),
+    baaAvailable: Type.Boolean({ description: "Whether the vendor signs a business associate agreement" }),
+    publishedAt: instant("First published"),
+    updatedAt: instant("Last changed"),
+  },
+  { $id: "AppDto", title: "AppDto" },
+);
+export type AppDto = Static<typeof appDto>;
+
+const sortState = Type.Object({ sorted: Type.Boolean(), unsorted: Type.Boolean(), empty: Type.Boolean() });
+
+/** `Page<AppDto>` as Spring Data writes it. */
+export const appPage = Type.Object(
+  {
+    content: Type.Array(Type.Ref("AppDto#")),
+    pageable: Type.Object({
+      pageNumber: Type.Integer(),
+      pageSize: Type.Integer(),
+      offset: Type.Integer(),
+      paged: Type.Boolean(),
+      unpaged: Type.Boolean(),
+      sort: sortState,
+    }),
+    totalElements: Type.Integer({ minimum: 0 }),
+    totalPages: Type.Integer({ minimum: 0 }),
+    last: Type.Boolean(),
+    first: Type.Boolean(),
+    size: Type.Integer(),
+    number: Type.Integer({ description: "The page's number, from 0" }),
+    numberOfElements: Type.Integer({ minimum: 0 }),
+    sort: sortState,
+    empty: Type.Boolean(),
+  },
+  { $id: "AppPage", title: "Page<AppDto>" },
+);
+export type AppPage = Omit<Static<typeof appPage>, "content"> & { content: AppDto[] };
+
+export const categoryDto = Type.Object(
+  {
+    category: Type.String({ description: "The value to filter by", examples: ["DOCUMENTATION"] }),
+    name: Type.String(),
+    description: Type.String(),
+    appCount: Type.Integer({ minimum: 0, description: "Published apps in it" }),
+  },
+  { $id: "CategoryDto", title: "CategoryDto" },
+);
+export type CategoryDto = Static<typeof categoryDto>;
+
+const tier = Type.Object({
+  upTo: nullable(Type.Integer({ minimum: 1 }), "Last unit of the tier; null for the last tier"),
+  unitAmount: rate,
+  flatAmount: Type.Integer({ minimum: 0 }),
+});
+
+export const pricingPlanDto = Type.Object(
+  {
+    id: uuid("The value for `pricingPlanId` when you subscribe"),
+    name: Type.String(),
+    description: Type.String(),
+    pricingModel,
+    currency,
+    amount: nullable(rate, "FLAT: per interval; PER_UNIT: per unit and interval; USAGE: per unit of the metric"),
+    interval,
+    trialDays: Type.Integer({ minimum: 0 }),
+    unitName: nullable(Type.String(), "What is counted, for PER_UNIT and TIERED"),
+    includedUnits: nullable(Type.Integer({ minimum: 0 }), "Units that cost nothing extra"),
+    tiers: Type.Array(tier),
+    tierMode: Type.Union([Type.Literal("GRADUATED"), Type.Literal("VOLUME"), Type.Null()], {
+      description: "GRADUATED: each tier's units at its own price; VOLUME: all units at the price of the tier reached",
+    }),
+    metric: nullable(Type.String(), "What use is measured in, for USAGE"),
+    aggregation: Type.Union(
+      [Type.Literal("SUM"), Type.Literal("COUNT"), Type.Literal("MAX"), Type.Literal("LATEST"), Type.Null()],
+      { description: "How reported use becomes the quantity that is charged" },
+    ),
+    features: Type.Array(Type.String()),
+  },
+  { $id: "PricingPlanDto", title: "PricingPlanDto" },
+);
+export type PricingPlanDto = Static<typeof pricingPlanDto>;

@@ -1,0 +1,19 @@
+export {
+  type AppDto,
+  type AppPage,
+  appDto,
+  appPage,
+  type CategoryDto,
+  categoryDto,
+  type PricingPlanDto,
+  pricingPlanDto,
+} from "./catalog.ts";
+export {
+  type ListAppsQuery,
+  listAppsQuery,
+  type SearchAppsQuery,
+  searchAppsQuery,
+  slugPattern,
+  sortProperties,
+} from "./catalog-requests.ts";
+export { type ProblemDocument, problemDocument } from "./problem.ts";

@@ -1,0 +1,58 @@
+import { type CleanedEnv, cleanEnv, makeValidator, type ValidatorSpec } from "envalid";
+
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+}
+
+type Specs = Record<string, ValidatorSpec<unknown>>;
+
+function explain(variable: string, reason: string, spec: ValidatorSpec<unknown> | undefined): string {
+  const example = spec?.example === undefined ? "" : ` For example: ${variable}=${spec.example}`;
+  return `  ${variable}: ${reason}. ${spec?.desc ?? ""}.${example}`;
+}
+
+/** The message goes to logs and screens, where no password may follow it. */
+function withoutSecret(message: string, variable: string, value: string): string {
+  const secret = /secret|token|password|key/i.test(variable) || value.includes("@");
+  return secret ? message.replaceAll(value, "[redacted]") : message;
+}
+
+/**
+ * Checks every variable and names all that are wrong at once, so that a person fixes them in one go. An empty one is
+ * not set: that is what a deployment's template leaves where nobody filled it in.
+ */
+export function readEnvironment<S extends Specs>(environment: NodeJS.ProcessEnv, specs: S): CleanedEnv<S> {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  return cleanEnv(set, specs, {
+    reporter: ({ errors }) => {
+      const wrong = Object.entries(errors);
+      if (wrong.length === 0) return;
+      const lines = wrong.map(([variable, error]) => {
+        const value = set[variable];
+        if (value === undefined) return explain(variable, "is not set, and has no default", specs[variable]);
+        return explain(variable, withoutSecret(lowerFirst(String(error?.message)), variable, value), specs[variable]);
+      });
+      throw new ConfigurationError(`The configuration can't be used:\n${lines.join("\n")}`);
+    },
+  });
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, "");
+}
+
+export const wholeNumber = (range: { min: number; max: number }): ReturnType<typeof makeValidator<number>> =>
+  makeValidator<number>((input) => {
+    const value = Number(input);
+    if (!/^\d+$/.test(input) || value < range.min || value > range.max) {
+      throw new Error(`"${input}" is not a whole number from ${range.min} to ${range.max}`);
+    }
+    return value;
+  });
+
+export const commaSeparated: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) =>
+  input
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/tests/support";
+import { createLogger } from "../telemetry/logger.ts";
+import { listen } from "./listen.ts";
+
+function listening(cleanUp: CleanUp, url: string, channel = "changes") {
+  const seen = { connected: 0, notified: 0, warnings: 0 };
+  const listener = listen({
+    url,
+    service: "listen-test",
+    channel,
+    onNotification: () => {
+      seen.notified += 1;
+    },
+    onConnected: () => {
+      seen.connected += 1;
+    },
+    logger: createLogger({ service: "test", level: "info" }, { write: () => void (seen.warnings += 1) }),
+  });
+  cleanUp(() => listener.stop());
+  return {
+    stop: () => listener.stop(),
+    seen,
+    hasConnected: (times: number) => eventually("connected", 15_000, () => seen.connected === times),
+  };
+}
+
+/** Stands between listener and database, and can fall silent without a word, as a firewall that forgot does. */
+async function startProxy(cleanUp: CleanUp, url: string) {
+  const sockets: Socket[] = [];
+  const proxy = createServer((socket) => {
+    const onward = connect(Number(new URL(url).port), new URL(url).hostname);
+    for (const each of [socket, onward]) sockets.push(each.on("error", () => undefined));
+    socket.pipe(onward).pipe(socket);
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  cleanUp(async () => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const through = new URL(url);
+  through.port = String((proxy.address() as AddressInfo).port);
+  const fallSilent = (): void => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
+  return { url: through.href, fallSilent };
+}
+
+const notify = (url: string, channel = "changes"): Promise<unknown> =>
+  withClient(url, (client) => client.query("select pg_notify($1, 'x')", [channel]));
+const backends = (url: string): Promise<number | null> =>
+  withClient(url, async (client) => {
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where application_name = 'listen-test listener' and datname = current_database()",
+    );
+    return rowCount;
+  });
+
+describe("a service listens for changes, through whatever happens to the connection", () => {
+  const cleanUpAll = cleanUpAfter();
+  let url: string;
+  before(async () => {
+    url = (await cloneDatabase(cleanUpAll)).ownerUrl;
+  });
+
+  test("what is notified on its channel arrives, and nothing else", async (t) => {
+    const { seen, hasConnected } = listening(cleanUpAfter(t), url);
+    await hasConnected(1);
+    await notify(url, "other");
+    await notify(url);
+    await eventually("it arrives", 5_000, () => seen.notified > 0);
+    assert.deepEqual(seen, { connected: 1, notified: 1, warnings: 0 });
+  });
+
+  test("a channel may have any name", async (t) => {
+    const { seen, hasConnected } = listening(cleanUpAfter(t), url, 'Odd "name"; drop table apps');
+    await hasConnected(1);
+    await notify(url, 'Odd "name"; drop table apps');
+    await eventually("it arrives", 5_000, () => seen.notified === 1);
+  });
+
+  test("after its backend is terminated it connects again, says so, and hears again", async (t) => {
+    const { seen, hasConnected } = listening(cleanUpAfter(t), url);
+    for (const times of [1, 2, 3]) {
+      await hasConnected(times);
+      await notify(url);
+      await eventually("it arrives", 5_000, () => seen.notified === times);
+      const end =
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listen-test listener'";
+      await withClient(url, (client) => client.query(end));
+    }
+    await hasConnected(4);
+    assert.ok(seen.warnings >= 3);
+  });
+
+  test("a connection that died without a word is noticed and replaced", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const proxy = await startProxy(cleanUp, url);
+    const { seen, hasConnected } = listening(cleanUp, proxy.url);
+    await hasConnected(1);
+    proxy.fallSilent();
+    await hasConnected(2);
+    await notify(url);
+    await eventually("it arrives", 5_000, () => seen.notified === 1);
+  });
+
+  test("a database that isn't there is tried again and again, and stop() doesn't wait for it", async (t) => {
+    const { stop, seen } = listening(cleanUpAfter(t), "postgres://nobody@127.0.0.1:1/nothing");
+    await eventually("it was tried three times", 5_000, () => seen.warnings >= 3);
+    const began = performance.now();
+    await stop();
+    assert.ok(performance.now() - began < 1_000);
+    assert.equal(seen.connected, 0);
+  });
+
+  test("stop() ends cleanly: no connection is left, and nothing is heard or logged any more", async (t) => {
+    const { stop, seen, hasConnected } = listening(cleanUpAfter(t), url);
+    await hasConnected(1);
+    await stop();
+    await eventually("its backend is gone", 5_000, async () => (await backends(url)) === 0);
+    await notify(url);
+    assert.deepEqual(seen, { connected: 1, notified: 0, warnings: 0 });
+    await stop();
+  });
+
+  test("stop() right after the start ends cleanly as well", async (t) => {
+    const { stop, seen } = listening(cleanUpAfter(t), url);
+    await stop();
+    await eventually("its backend is gone", 5_000, async () => (await backends(url)) === 0);
+    assert.deepEqual(seen, { connected: 0, notified: 0, warnings: 0 });
+  });
+});

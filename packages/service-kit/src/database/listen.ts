@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import type { Logger } from "../telemetry/logger.ts";
+
+export interface Listener {
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  url: string;
+  service: string;
+  channel: string;
+  onNotification: () => void;
+  /** What was notified while no connection stood is lost: after each connect the listener must assume the worst. */
+  onConnected: () => void;
+  logger: Logger;
+}
+
+const heartbeatMs = 5_000;
+const reconnectMs = { first: 50, most: 2_000 };
+
+export function listen(options: ListenOptions): Listener {
+  const stopped = new AbortController();
+  const finished = keepListening(options, stopped.signal);
+  return {
+    stop() {
+      stopped.abort();
+      return finished;
+    },
+  };
+}
+
+async function keepListening(options: ListenOptions, stopped: AbortSignal): Promise<void> {
+  let wait = reconnectMs.first;
+  while (!stopped.aborted) {
+    try {
+      await listenOnce(options, stopped, () => {
+        wait = reconnectMs.first;
+      });
+    } catch (error) {
+      options.logger.warn({ err: error, channel: options.channel }, "not listening for changes; connecting again");
+    }
+    await delay(wait, undefined, { signal: stopped }).catch(() => undefined);
+    wait = Math.min(wait * 2, reconnectMs.most);
+  }
+}
+
+async function listenOnce(options: ListenOptions, stopped: AbortSignal, connected: () => void): Promise<void> {
+  const client = new pg.Client({
+    connectionString: options.url,
+    application_name: `${options.service} listener`,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 2_000,
+    keepAlive: true,
+  });
+  const broken = Promise.withResolvers<void>();
+  client.on("error", (error) => broken.reject(error));
+  client.on("end", () => broken.resolve());
+  client.on("notification", options.onNotification);
+  const end = (): void => broken.resolve();
+  stopped.addEventListener("abort", end);
+  // A connection that died without a word looks like silence; asking now and then tells the two apart.
+  const heartbeat = setInterval(() => void client.query("select 1").catch(broken.reject), heartbeatMs);
+  try {
+    await client.connect();
+    await client.query(`listen ${pg.escapeIdentifier(options.channel)}`);
+    if (stopped.aborted) return;
+    connected();
+    options.onConnected();
+    await broken.promise;
+  } finally {
+    clearInterval(heartbeat);
+    stopped.removeEventListener("abort", end);
+    broken.promise.catch(() => undefined);
+    await client.end().catch(() => undefined);
+  }
+}

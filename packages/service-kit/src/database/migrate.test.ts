@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { createLogger } from "../telemetry/logger.ts";
+import { startTracing } from "../telemetry/tracing.ts";
+import { connectDatabase } from "./connect.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
+
+const first = { name: "0001-things", sql: "create table things (id int primary key);\ninsert into things values (1);" };
+const second = { name: "0002-more-things", sql: "insert into things values (2);" };
+
+/** A database with nothing in it, and a folder with these migrations. */
+async function fresh(t: TestContext, ...migrations: { name: string; sql: string }[]) {
+  const cleanUp = cleanUpAfter(t);
+  const { ownerUrl: url } = await cloneDatabase(cleanUp);
+  await withClient(url, (client) => client.query("drop schema public cascade; create schema public"));
+  const directory = await mkdtemp(join(tmpdir(), "service-kit-migrations-"));
+  cleanUp(() => rm(directory, { recursive: true }));
+  const add = (migration: { name: string; sql: string }): Promise<void> =>
+    writeFile(join(directory, `${migration.name}.sql`), `-- Up Migration\n${migration.sql}\n`);
+  for (const migration of migrations) await add(migration);
+  const database = connectDatabase({
+    url,
+    service: "migrate-test",
+    poolSize: 1,
+    statementTimeoutMs: 5_000,
+    logger: createLogger({ service: "test", level: "silent" }),
+    tracing: await startTracing("test", undefined),
+  });
+  cleanUp(() => database.query.destroy());
+  const things = async (): Promise<number[]> => {
+    const { rows } = await database.pool.query<{ id: number }>("select id from things order by id");
+    return rows.map((row) => row.id);
+  };
+  return {
+    url,
+    directory,
+    add,
+    things,
+    pending: () => pendingMigrations(directory)(database.query),
+    pool: database.pool,
+  };
+}
+
+test("what is missing is run in order, and named; then nothing is missing", async (t) => {
+  const { url, directory, things } = await fresh(t, second, first);
+  assert.deepEqual(await migrate(url, directory), [first.name, second.name]);
+  assert.deepEqual(await migrate(url, directory), []);
+  assert.deepEqual(await things(), [1, 2]);
+});
+
+test("two migrators at once both succeed, and each migration ran once", async (t) => {
+  const slow = { name: first.name, sql: `${first.sql}\nselect pg_sleep(0.3);` };
+  const { url, directory, things } = await fresh(t, slow, second);
+  const applied = await Promise.all([migrate(url, directory), migrate(url, directory), migrate(url, directory)]);
+  assert.deepEqual(applied.flat().toSorted(), [first.name, second.name]);
+  assert.deepEqual(await things(), [1, 2]);
+});
+
+test("on a database that was never migrated everything is pending", async (t) => {
+  const { pending } = await fresh(t, first, second);
+  assert.deepEqual(await pending(), [first.name, second.name]);
+});
+
+test("after migrating nothing is pending, until the code needs more", async (t) => {
+  const { url, directory, pending, add } = await fresh(t, first);
+  await migrate(url, directory);
+  assert.deepEqual(await pending(), []);
+  await add(second);
+  assert.deepEqual(await pending(), [second.name]);
+});
+
+test("a database that is ahead of the code is fine: nothing is pending", async (t) => {
+  const { url, directory, pending } = await fresh(t, first, second);
+  await migrate(url, directory);
+  await rm(join(directory, `${second.name}.sql`));
+  assert.deepEqual(await pending(), []);
+});
+
+test("only SQL files are migrations", async (t) => {
+  const { directory, pending } = await fresh(t, first);
+  await writeFile(join(directory, "README.md"), "not a migration");
+  assert.deepEqual(await pending(), [first.name]);
+});
+
+test("a migration that fails says why, and leaves nothing of this run behind", async (t) => {
+  const { url, directory, pending, pool } = await fresh(t, first, {
+    name: second.name,
+    sql: "insert into nowhere values (1);",
+  });
+  await assert.rejects(migrate(url, directory), /nowhere/);
+  assert.deepEqual(await pending(), [first.name, second.name]);
+  await assert.rejects(pool.query("select from things"), /does not exist/);
+});

@@ -1,0 +1,43 @@
+import { readdirSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { runner } from "node-pg-migrate";
+import type { ClientConfig } from "pg";
+
+const migrationsTable = "schema_migrations";
+
+/** Runs what is missing, in one transaction, while an advisory lock keeps any other migrator waiting. */
+export async function migrate(database: string | ClientConfig, directory: string): Promise<string[]> {
+  const silent = (): undefined => undefined;
+  const applied = await runner({
+    databaseUrl: database,
+    dir: directory,
+    direction: "up",
+    migrationsTable,
+    singleTransaction: true,
+    advisoryLockMode: "wait",
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+  return applied.map((migration) => migration.name);
+}
+
+function migrationsIn(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((file) => extname(file) === ".sql")
+    .map((file) => basename(file, ".sql"))
+    .toSorted();
+}
+
+/** The migrations that this code needs and the database doesn't have. More than needed is fine: old code keeps working. */
+export function pendingMigrations(directory: string): <Schema>(query: Kysely<Schema>) => Promise<string[]> {
+  const needed = migrationsIn(directory);
+  return async (query) => {
+    const known = await sql<{ known: boolean }>`select to_regclass(${migrationsTable}) is not null as known`.execute(
+      query,
+    );
+    if (known.rows[0]?.known !== true) return needed;
+    const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationsTable)}`.execute(query);
+    const applied = new Set(rows.map((row) => row.name));
+    return needed.filter((name) => !applied.has(name));
+  };
+}

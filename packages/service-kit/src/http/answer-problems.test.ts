@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { Problem } from "./problem.ts";
+import { assertGuarded, startTestServer, type TestServer } from "./server.test-support.ts";
+
+const revealing = new Error(
+  'relation "patients" does not exist: select * from patients where ssn = $1 at postgres://app:hunter2@db.internal/app',
+);
+const oddities = { undefined, null: null, text: "internal words", number: 42, object: { detail: "internal words" } };
+const conflict = { code: "already-there", status: 409, title: "It is there already", advice: "Use another name." };
+
+describe("what is wrong is answered as a problem document", () => {
+  const cleanUp = cleanUpAfter();
+  let running: TestServer;
+  const ask = (path: string, method = "GET"): Promise<Response> => fetch(`${running.url}${path}`, { method });
+  const expectProblem = async (answer: Response, status: number, code: string): Promise<Record<string, unknown>> => {
+    const problem = await assertProblem(answer, status, code);
+    assertGuarded(answer, problem["instance"]);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    return problem;
+  };
+
+  before(async () => {
+    running = await startTestServer(cleanUp, {
+      limits: { requestMs: 500 },
+      problems: [conflict],
+      routes: async (server) => {
+        server.get("/things", () => []);
+        server.post("/things", () => ({}));
+        server.get("/things/:id", () => ({}));
+        server.delete("/things/:id", () => ({}));
+        server.post("/things/:id/parts/:part", () => ({}));
+        server.get("/gone", (_request, reply) => reply.callNotFound());
+        server.get("/revealing", () => Promise.reject(revealing));
+        server.get("/teapot", () => Promise.reject(Object.assign(new Error("internal words"), { statusCode: 418 })));
+        server.get("/conflict", () => {
+          throw new Problem(conflict, "There is one already.", { headers: { "x-hint": "other-name" } });
+        });
+        for (const [name, thrown] of Object.entries(oddities)) {
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- libraries do reject with anything
+          server.get(`/thrown/${name}`, () => Promise.reject(thrown));
+        }
+        server.get("/never", () => new Promise(() => undefined));
+        await server.register(
+          async (scope) => {
+            // As @fastify/cors does, to answer preflight requests for whatever path.
+            scope.options("*", (_request, reply) => reply.code(204).send());
+            scope.get("/open", () => ({}));
+          },
+          { prefix: "/shared" },
+        );
+      },
+    });
+  });
+
+  for (const path of ["/nothing", "/things/1/", "/THINGS", "/", "/things//", "/shared/nothing"]) {
+    test(`a path that no route has is 404: ${path}`, async () => {
+      await expectProblem(await ask(path), 404, "not-found");
+    });
+  }
+
+  for (const [method, path, allow] of [
+    ["DELETE", "/things", "GET, HEAD, POST"],
+    ["POST", "/things/1", "DELETE, GET, HEAD"],
+    ["POST", `/things/${"x".repeat(500)}`, "DELETE, GET, HEAD"],
+    ["GET", "/things/1/parts/2?a=b", "POST"],
+    ["OPTIONS", "/things/1", "DELETE, GET, HEAD"],
+    ["PROPFIND", "/things", "GET, HEAD, POST"],
+    ["POST", "/shared/open", "GET, HEAD"],
+  ] as const) {
+    test(`a method that the path doesn't have is 405, and Allow says which it has: ${method} ${path.slice(0, 30)}`, async () => {
+      const answer = await ask(path, method);
+      await expectProblem(answer, 405, "method-not-allowed");
+      assert.equal(answer.headers.get("allow"), allow);
+    });
+  }
+
+  test("HEAD where only POST is allowed is 405 with Allow, and without a body", async () => {
+    const answer = await ask("/things/1/parts/2", "HEAD");
+    assert.deepEqual([answer.status, answer.headers.get("allow"), await answer.text()], [405, "POST", ""]);
+    assertGuarded(answer);
+  });
+
+  test("HEAD where GET is allowed is answered", async () => {
+    assert.equal((await ask("/things", "HEAD")).status, 200);
+  });
+
+  test("what is wrong with a body doesn't matter where nothing would read it", async () => {
+    const nonsense = { method: "POST", headers: { "content-type": "text/nonsense" }, body: "{" };
+    await expectProblem(await fetch(`${running.url}/nothing`, nonsense), 404, "not-found");
+    await expectProblem(await fetch(`${running.url}/things/1`, nonsense), 405, "method-not-allowed");
+  });
+
+  test("a route that finds nothing is 404, not 405", async () => {
+    await expectProblem(await ask("/gone"), 404, "not-found");
+  });
+
+  test("a problem that a route throws has its own code, detail and headers", async () => {
+    const answer = await ask("/conflict");
+    const problem = await expectProblem(answer, 409, "already-there");
+    assert.deepEqual([problem["title"], problem["detail"]], ["It is there already", "There is one already."]);
+    assert.equal(answer.headers.get("x-hint"), "other-name");
+  });
+
+  test("an unforeseen error is 500, reveals nothing internal, and is in the log under the same id", async () => {
+    const answer = await ask("/revealing");
+    const head = JSON.stringify([...answer.headers]);
+    const problem = await expectProblem(answer, 500, "internal-error");
+    assert.doesNotMatch(head + JSON.stringify(problem), /patients|select|postgres|hunter2|internal\/app|\.ts|at /i);
+    const line = running.logged.find((each) => each["requestId"] === problem["instance"] && each["level"] === "error");
+    assert.match(JSON.stringify(line), /relation .*patients/);
+  });
+
+  test("an error with a status that we never answer is 500", async () => {
+    await expectProblem(await ask("/teapot"), 500, "internal-error");
+  });
+
+  for (const name of Object.keys(oddities)) {
+    test(`what is thrown without being an error is 500 all the same, and logged: ${name}`, async () => {
+      const problem = await expectProblem(await ask(`/thrown/${name}`), 500, "internal-error");
+      assert.doesNotMatch(JSON.stringify(problem), /internal words|Cannot read/);
+      assert.ok(running.logged.some((line) => line["requestId"] === problem["instance"] && line["level"] === "error"));
+    });
+  }
+
+  test("a handler that takes too long is 503 with Retry-After", async () => {
+    const answer = await ask("/never");
+    await expectProblem(answer, 503, "unavailable");
+    assert.match(String(answer.headers.get("retry-after")), /^[1-9]\d*$/);
+  });
+});

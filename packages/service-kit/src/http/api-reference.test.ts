@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { apiReference } from "./api-reference.ts";
+import { problemResponses } from "./problem.ts";
+import { startTestServer, type TestServer } from "./server.test-support.ts";
+
+const thing = { $id: "Thing", type: "object", properties: { id: { type: "string" } } };
+
+interface OpenApi {
+  openapi: string;
+  info: { title: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
+  components: { schemas: Record<string, object> };
+}
+
+describe("the API describes itself", () => {
+  const cleanUp = cleanUpAfter();
+  let running: TestServer;
+  before(async () => {
+    running = await startTestServer(cleanUp, {
+      routes: async (server) => {
+        const basePath = "/api/v1";
+        await apiReference(server, { title: "Things", version: "1.0.0", description: "", basePath, tags: [] });
+        await server.register(
+          async (scope) => {
+            scope.addSchema(thing);
+            const response = { 200: { description: "It", $ref: "Thing#" }, ...problemResponses(404) };
+            scope.get("/things/:id", { schema: { operationId: "getThing", response } }, () => ({ id: "1" }));
+          },
+          { prefix: basePath },
+        );
+      },
+    });
+  });
+  const document = async (): Promise<OpenApi> =>
+    JSON.parse(await (await fetch(`${running.url}/api/v1/openapi.json`)).text());
+
+  test("the document names every route of the API, and none of the operator's", async () => {
+    const { openapi, info, servers, paths } = await document();
+    assert.deepEqual([openapi, info.title, servers], ["3.1.0", "Things", [{ url: "/api/v1" }]]);
+    assert.deepEqual(Object.keys(paths), ["/things/{id}"]);
+  });
+
+  test("the document gives each status its problem, and names the shapes", async () => {
+    const { paths, components } = await document();
+    const responses = paths["/things/{id}"]?.["get"]?.responses ?? {};
+    for (const status of [400, 404, 408, 414, 429, 431, 500, 503]) {
+      assert.deepEqual(responses[status]?.content, {
+        "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+      });
+    }
+    assert.deepEqual(Object.keys(components.schemas).toSorted(), ["Problem", "Thing"]);
+  });
+
+  test("the document may be read from anywhere, and is not sent twice to one who has it", async () => {
+    const answer = await fetch(`${running.url}/api/v1/openapi.json`);
+    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+    const again = await fetch(`${running.url}/api/v1/openapi.json`, {
+      headers: { "if-none-match": String(answer.headers.get("etag")) },
+    });
+    assert.equal(again.status, 304);
+  });
+
+  test("the page at /docs loads nothing from elsewhere, and the browser is told to hold it to that", async () => {
+    const answer = await fetch(`${running.url}/docs/`);
+    assert.equal(answer.status, 200);
+    const policy = String(answer.headers.get("content-security-policy"));
+    assert.match(policy, /default-src 'self'.*connect-src 'self'.*frame-ancestors 'none'/);
+    const page = await answer.text();
+    assert.match(page, /<title>Things<\/title>/);
+    assert.doesNotMatch(page, /(?:src|href)=["']?(?:https?:)?\/\//);
+  });
+
+  test("the page's script is sent compressed, and not again to one who has it", async () => {
+    const page = await (await fetch(`${running.url}/docs/`)).text();
+    const script = /src="([^"]+\.js)"/.exec(page)?.[1] ?? "";
+    const url = new URL(script, `${running.url}/docs/`);
+    const answer = await fetch(url, { headers: { "accept-encoding": "br" } });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("content-encoding"), "br");
+    await answer.arrayBuffer();
+    const known = { "accept-encoding": "br", "if-none-match": String(answer.headers.get("etag")) };
+    assert.equal((await fetch(url, { headers: known })).status, 304);
+  });
+});

@@ -1,0 +1,91 @@
+import swagger from "@fastify/swagger";
+import scalar from "@scalar/fastify-api-reference";
+import type { FastifyInstance } from "fastify";
+import { payloadFor, type Representation, representationOf, sendRepresentation } from "./representation.ts";
+
+export interface ApiDescription {
+  title: string;
+  version: string;
+  description: string;
+  basePath: string;
+  tags: { name: string; description: string }[];
+}
+
+const cacheControl = "public, max-age=300";
+
+/** The browser itself holds the page to its promise that nothing is loaded from elsewhere. */
+const pagePolicy = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const iconPath = "/favicon.ico";
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b6e7a"/>' +
+  '<path d="M6 17h5l3-8 5 14 3-6h4" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+
+const brand = `
+.light-mode { --scalar-color-accent: #0b6e7a; --scalar-background-accent: #0b6e7a14; }
+.dark-mode { --scalar-color-accent: #5cc6d0; --scalar-background-accent: #5cc6d01f; }
+:root { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }`;
+
+/** Describes every route registered after it: the document at `{basePath}/openapi.json`, the reference at `/docs`. */
+export async function apiReference(server: FastifyInstance, api: ApiDescription): Promise<void> {
+  const { title, version, description, tags } = api;
+  await server.register(swagger, {
+    stripBasePath: true,
+    openapi: {
+      openapi: "3.1.0",
+      info: { title, version, description, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+      servers: [{ url: api.basePath }],
+      tags,
+    },
+    refResolver: { buildLocalReference: (json) => json["$id"] as string },
+  });
+
+  const documentPath = `${api.basePath}/openapi.json`;
+  let document: Representation | undefined;
+  server.get(documentPath, { schema: { hide: true } }, (request, reply) => {
+    document ??= representationOf(JSON.stringify(server.swagger()), { contentType: "application/json", cacheControl });
+    return sendRepresentation(request, reply.header("access-control-allow-origin", "*"), document);
+  });
+
+  server.get(iconPath, { schema: { hide: true } }, (_request, reply) =>
+    reply.headers({ "content-type": "image/svg+xml", "cache-control": "public, max-age=86400" }).send(icon),
+  );
+
+  await server.register(async (docs) => {
+    // The page's script has megabytes: it is compressed once, not at every request.
+    const pages = new Map<string | undefined, Representation>();
+    docs.addHook("onSend", async (request, reply, payload) => {
+      if (reply.statusCode !== 200 || typeof payload !== "string") return payload;
+      const contentType = String(reply.getHeader("content-type"));
+      const page = pages.get(request.routeOptions.url) ?? representationOf(payload, { contentType, cacheControl });
+      pages.set(request.routeOptions.url, page);
+      reply.header("content-security-policy", pagePolicy);
+      return payloadFor(request, reply, page);
+    });
+    await docs.register(scalar, {
+      routePrefix: "/docs",
+      configuration: {
+        url: documentPath,
+        pageTitle: title,
+        favicon: iconPath,
+        // Everything that would call, or lead to, somebody else's servers stays off.
+        telemetry: false,
+        withDefaultFonts: false,
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        showDeveloperTools: "never",
+        hideClientButton: true,
+        defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+        customCss: brand,
+      },
+    });
+  });
+}

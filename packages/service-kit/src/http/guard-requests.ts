@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { findNul } from "./find-nul.ts";
+import { Problem } from "./problem.ts";
+import { standardProblems } from "./standard-problems.ts";
+
+export const securityHeaders = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "cross-origin",
+  "referrer-policy": "no-referrer",
+  "strict-transport-security": "max-age=31536000; includeSubDomains",
+  "x-content-type-options": "nosniff",
+};
+
+export function guardAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(securityHeaders);
+  reply.header("x-request-id", request.id);
+}
+
+function invalid(pointer: string, detail: string): Problem {
+  return new Problem(standardProblems.invalidRequest, `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
+}
+
+export function guardRequests(server: FastifyInstance, urlBytes: number): void {
+  server.addHook("onRequest", (request, reply, next) => {
+    guardAnswer(request, reply);
+    const { url = "", headers, httpVersion } = request.raw;
+    if (url.length > urlBytes) {
+      next(
+        new Problem(standardProblems.uriTooLong, `The URL has ${url.length} bytes; at most ${urlBytes} are served.`),
+      );
+    } else if (url.includes("%00")) {
+      const inQuery = url.indexOf("?") !== -1 && url.indexOf("?") < url.lastIndexOf("%00");
+      next(invalid(inQuery ? "/query" : "/path", "contains a NUL character (%00), which is never valid"));
+    } else if (headers.host === undefined && httpVersion === "1.1") {
+      next(invalid("/headers/host", "is required"));
+    } else {
+      next();
+    }
+  });
+
+  server.addHook("preValidation", (request, _reply, next) => {
+    const pointer = request.body === undefined ? undefined : findNul(request.body, "body");
+    next(pointer === undefined ? undefined : invalid(pointer, "contains a NUL character, which is never valid"));
+  });
+}

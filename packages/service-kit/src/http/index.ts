@@ -1,0 +1,8 @@
+export { AnswerCache } from "./answer-cache.ts";
+export { apiReference } from "./api-reference.ts";
+export { Problem, type ProblemKind, problemResponses } from "./problem.ts";
+export { limitRate } from "./rate-limit.ts";
+export { type Representation, representationOf, sendRepresentation } from "./representation.ts";
+export { serve } from "./serve.ts";
+export { createServer, type ServerOptions } from "./server.ts";
+export { standardProblems } from "./standard-problems.ts";

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertProblem, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { connectDatabase } from "../database/connect.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { startTracing } from "../telemetry/tracing.ts";
+import { assertGuarded, rawAnswer, startTestServer } from "./server.test-support.ts";
+
+test("/health/live is 200 whatever the service lacks", async (t) => {
+  const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve("nothing works") });
+  const answer = await fetch(`${running.url}/health/live`);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(await answer.json(), { status: "live" });
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+});
+
+test("/health/ready is 200 when the service is ready, and 503 with the reason and Retry-After when it isn't", async (t) => {
+  let reason: string | undefined;
+  const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve(reason) });
+  const ready = await fetch(`${running.url}/health/ready`);
+  assert.deepEqual([ready.status, await ready.json()], [200, { status: "ready" }]);
+  assert.equal(ready.headers.get("cache-control"), "no-store");
+
+  reason = "the schema lacks 0002";
+  await eventually("it isn't ready", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
+  const answer = await fetch(`${running.url}/health/ready`);
+  const { detail, instance } = await assertProblem(answer, 503, "unavailable");
+  assert.equal(detail, "Not ready: the schema lacks 0002.");
+  assert.match(String(answer.headers.get("retry-after")), /^[1-9]\d*$/);
+  assertGuarded(answer, instance);
+
+  reason = undefined;
+  await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
+});
+
+test("however often the probe asks, the service is asked about twice a second", async (t) => {
+  let asked = 0;
+  const running = await startTestServer(cleanUpAfter(t), {
+    readiness: async () => {
+      asked += 1;
+      return undefined;
+    },
+  });
+  const began = performance.now();
+  let probes = 0;
+  await eventually("it is asked for the third time", 10_000, async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${running.url}/health/ready`)));
+    for (const answer of answers) assert.equal(answer.status, 200);
+    probes += answers.length;
+    return asked === 3;
+  });
+  assert.ok(performance.now() - began >= 1_000, "three times in less than a second");
+  assert.ok(probes > 60, String(probes));
+});
+
+test("a readiness check that fails is 503 or 500, and asked anew half a second later", async (t) => {
+  let broken = true;
+  const running = await startTestServer(cleanUpAfter(t), {
+    readiness: () => (broken ? Promise.reject(new Error("nobody foresaw this")) : Promise.resolve(undefined)),
+  });
+  await assertProblem(await fetch(`${running.url}/health/ready`), 500, "internal-error");
+  broken = false;
+  await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
+});
+
+test("/metrics is open where no token is set", async (t) => {
+  const running = await startTestServer(cleanUpAfter(t));
+  const answer = await fetch(`${running.url}/metrics`);
+  assert.equal(answer.status, 200);
+  assert.match(String(answer.headers.get("content-type")), /^text\/plain/);
+});
+
+test("/metrics asks for the token where one is set: without it 401 with WWW-Authenticate", async (t) => {
+  const running = await startTestServer(cleanUpAfter(t), { metricsToken: "open-sesame" });
+  const ask = (authorization?: string): Promise<Response> =>
+    fetch(`${running.url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+  assert.equal((await ask("Bearer open-sesame")).status, 200);
+  for (const wrong of [undefined, "", "Bearer", "Bearer ", "Bearer open-sesam", "Bearer open-sesame1", "open-sesame"]) {
+    const answer = await ask(wrong);
+    const { instance } = await assertProblem(answer, 401, "unauthorized");
+    assert.match(String(answer.headers.get("www-authenticate")), /^Bearer /);
+    assertGuarded(answer, instance);
+  }
+});
+
+test("/metrics has a histogram by route, the pool and the event loop, and no label carries a URL", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const running = await startTestServer(cleanUp, {
+    routes: (server) => server.get("/things/:id", () => ({})),
+  });
+  const database = connectDatabase({
+    url: "postgres://nobody@127.0.0.1:1/nothing",
+    service: "test",
+    poolSize: 1,
+    statementTimeoutMs: 1_000,
+    logger: createLogger({ service: "test", level: "silent" }),
+    tracing: await startTracing("test", undefined),
+  });
+  cleanUp(() => database.query.destroy());
+  running.metrics.watchPool(database.pool);
+  for (const path of ["/things/4711", "/things/0815?patient=jane", "/nothing/jane", "/things/%zz"]) {
+    await fetch(`${running.url}${path}`);
+  }
+  await rawAnswer(running, "GET http://evil.example/jane HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+
+  const metrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
+  await eventually("all are counted", 5_000, async () =>
+    /_count\{.*route="unknown",status="404"\} 2\n/.test(await metrics()),
+  );
+  const text = await metrics();
+  assert.match(text, /http_request_duration_seconds_count\{.*method="GET",route="\/things\/:id",status="200"\} 2\n/);
+  assert.match(text, /http_request_duration_seconds_bucket\{le="0\.25",.*route="\/things\/:id".*\} 2\n/);
+  for (const state of ["open", "idle", "waiting"]) {
+    assert.match(text, new RegExp(`database_pool_connections\\{.*state="${state}".*\\} 0\n`));
+  }
+  assert.match(text, /nodejs_eventloop_lag_seconds\{/);
+  assert.doesNotMatch(text, /4711|0815|jane|patient|evil|\?|%zz|127\.0\.0\.1/);
+});

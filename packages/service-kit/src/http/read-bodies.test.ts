@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { before, describe, test } from "node:test";
+import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { assertGuarded, rawAnswer, startTestServer, type TestServer } from "./server.test-support.ts";
+
+describe("a body is read as JSON, up to a limit, or refused", () => {
+  const cleanUp = cleanUpAfter();
+  let running: TestServer;
+  before(async () => {
+    running = await startTestServer(cleanUp, {
+      limits: { bodyBytes: 1_000 },
+      routes: (server) => server.post("/echo", (request, reply) => reply.send({ body: request.body })),
+    });
+  });
+  const post = (
+    body: string | Uint8Array<ArrayBuffer>,
+    contentType: string | null = "application/json",
+  ): Promise<Response> =>
+    fetch(`${running.url}/echo`, {
+      method: "POST",
+      headers: contentType === null ? {} : { "content-type": contentType },
+      body,
+    });
+  const expectProblem = async (answer: Response, status: number, code: string): Promise<Record<string, unknown>> => {
+    const problem = await assertProblem(answer, status, code);
+    assertGuarded(answer, problem["instance"]);
+    return problem;
+  };
+  const bodyOf = (bytes: number): string => `"${"x".repeat(bytes - 2)}"`;
+
+  for (const malformed of [
+    "{",
+    '{"a":1,}',
+    "{'a':1}",
+    "NaN",
+    '{"a":1}{"b":2}',
+    '"\u0000"',
+    "\ufeff",
+    '{"__proto__":{}}',
+  ]) {
+    test(`malformed JSON is 400: ${JSON.stringify(malformed)}`, async () => {
+      const { detail } = await expectProblem(await post(malformed), 400, "invalid-request");
+      assert.equal(detail, "The body is not valid JSON.");
+    });
+  }
+
+  test("an empty body that is announced as JSON is 400, and says so", async () => {
+    const { detail } = await expectProblem(await post(""), 400, "invalid-request");
+    assert.match(String(detail), /empty/);
+  });
+
+  test("a body at the limit is read, and one byte more is 413", async () => {
+    assert.equal((await post(bodyOf(1_000))).status, 200);
+    await expectProblem(await post(bodyOf(1_001)), 413, "payload-too-large");
+  });
+
+  test("a body over the limit is 413 also when its length isn't announced", async () => {
+    const head =
+      "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const chunk = `400\r\n${"1".repeat(1_024)}\r\n`;
+    await expectProblem(await rawAnswer(running, head, chunk), 413, "payload-too-large");
+  });
+
+  for (const type of [
+    "text/plain",
+    "text/xml",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "nonsense",
+    "application/json5",
+  ]) {
+    test(`a body of another type is 415: ${type}`, async () => {
+      await expectProblem(await post("{}", type), 415, "unsupported-media-type");
+    });
+  }
+
+  test("a body without a type is 415", async () => {
+    await expectProblem(await post(new Uint8Array([123, 125]), null), 415, "unsupported-media-type");
+  });
+
+  test("JSON with a charset is read", async () => {
+    assert.deepEqual(await (await post('{"a":"é"}', "application/json; charset=utf-8")).json(), { body: { a: "é" } });
+  });
+
+  for (const [given, pointer] of [
+    ['"a\\u0000b"', "/body"],
+    ['{"name":"\\u0000"}', "/body/name"],
+    ['{"list":[1,{"deep":"x\\u0000"}]}', "/body/list/1/deep"],
+    ['{"na\\u0000me":1}', "/body"],
+  ] as const) {
+    test(`NUL in a body is 400: ${given}`, async () => {
+      const problem = await expectProblem(await post(given), 400, "invalid-request");
+      assert.deepEqual(problem["errors"], [{ pointer, detail: "contains a NUL character, which is never valid" }]);
+    });
+  }
+
+  test("a text that only looks like an escaped NUL is taken", async () => {
+    assert.deepEqual(await (await post('{"name":"\\\\u0000"}')).json(), { body: { name: "\\u0000" } });
+  });
+
+  test("a client that goes away in the middle of its body is nobody's outage: no error is logged", async () => {
+    const socket = connect(running.port, "127.0.0.1");
+    socket.write("POST /echo HTTP/1.1\r\nHost: a\r\nX-Request-Id: gone-away\r\n");
+    socket.write("Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+    const [, response] = await once(running.server.server, "request");
+    socket.destroy();
+    await once(response, "close");
+    await (await post("1")).text();
+    assert.deepEqual(
+      running.logged.filter((line) => line["level"] === "error"),
+      [],
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { problemDocument } from "@ehr-marketplace/contracts";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import { answerProblems } from "./answer-problems.ts";
+import { guardAnswer, guardRequests } from "./guard-requests.ts";
+import { observeAnswer, observeRequests } from "./observe-requests.ts";
+import { operationsRoutes, type Readiness } from "./operations-routes.ts";
+import type { ProblemKind } from "./problem.ts";
+import { problemRoutes } from "./problem-routes.ts";
+import { refuseByParser } from "./refuse-by-parser.ts";
+import { shedLoad } from "./shed-load.ts";
+import { standardProblems } from "./standard-problems.ts";
+import { strictValidation } from "./validate-strictly.ts";
+
+export interface ServerOptions {
+  logger: Logger;
+  metrics: Metrics;
+  tracing: Tracing;
+  metricsToken: string | undefined;
+  trustedProxies: string[];
+  limits: { bodyBytes: number; urlBytes: number; requestMs: number; eventLoopDelayMs: number };
+  readiness: Readiness;
+  problems: ProblemKind[];
+}
+
+const acceptableRequestId = /^[\w.-]{1,64}$/;
+
+function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && acceptableRequestId.test(given) ? given : randomUUID();
+}
+
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { limits } = options;
+  const loggerInstance: FastifyBaseLogger = options.logger;
+  const server = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
+    genReqId: requestIdOf,
+    trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    handlerTimeout: limits.requestMs,
+    http: {
+      headersTimeout: limits.requestMs,
+      connectionsCheckingInterval: 1_000,
+      // The guard refuses a request without Host in the shape of a problem; Node would send a bare status.
+      requireHostHeader: false,
+    },
+    schemaController: strictValidation,
+    // The guard refuses long URLs; the router, with a limit of its own below the parser's, would get there first.
+    routerOptions: { maxParamLength: 16_384 },
+    return503OnClosing: false,
+    clientErrorHandler: refuseByParser(limits.urlBytes),
+    // Such an answer passes no hook.
+    frameworkErrors: (error, request, reply) => {
+      guardAnswer(request, reply);
+      reply.raw.once("finish", () => observeAnswer(request, reply, options.metrics));
+      reply.server.errorHandler(error, request, reply);
+    },
+  });
+  // Only JSON is read; what a client expects besides is not refused with the bare status that Node would send.
+  server.removeContentTypeParser("text/plain");
+  server.server.on("checkExpectation", (request, response) => server.routing(request, response));
+
+  server.addSchema(problemDocument);
+  await options.tracing.instrument(server);
+  guardRequests(server, limits.urlBytes);
+  observeRequests(server, options.metrics);
+  answerProblems(server);
+  await shedLoad(server, limits.eventLoopDelayMs);
+  operationsRoutes(server, options);
+  problemRoutes(server, [...Object.values(standardProblems), ...options.problems]);
+  return server;
+}

@@ -1,0 +1,759 @@
+COMMENT ON SCHEMA public IS 'The marketplace';
+
+CREATE COLLATION public.case_insensitive (provider = icu, deterministic = false, locale = 'und-u-ks-level2');
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
+CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
+
+COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
+
+CREATE FUNCTION public.any_of(words text[]) RETURNS tsquery
+    LANGUAGE sql STABLE
+    RETURN (SELECT (string_agg(DISTINCT quote_literal(form.form), ' | '::text))::tsquery AS string_agg FROM unnest(any_of.words) word(word), LATERAL unnest(ARRAY[word.word, (ts_lexize('english_stem'::regdictionary, word.word))[1]]) form(form) WHERE (form.form IS NOT NULL));
+
+CREATE FUNCTION public.apps_refuse_unknown_extension_points() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  unknown text;
+begin
+  select point into unknown
+  from unnest(new.extension_points) as point
+  where point !~ '^cds:[a-z]+(-[a-z]+)*$'
+    and not exists (select from extension_points where extension_points.name = point)
+  limit 1;
+  if unknown is not null then
+    raise exception 'extension point "%" is not in the registry', unknown using errcode = 'foreign_key_violation';
+  end if;
+  return new;
+end
+$_$;
+
+CREATE FUNCTION public.category_mark(category text) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN array_to_tsvector(ARRAY[('#'::text || category)]);
+
+CREATE FUNCTION public.count_listings() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_op in ('UPDATE', 'DELETE') then
+    update category_counts counted set apps = counted.apps - gone.apps
+    from (select category, count(*) as apps from before group by category) gone
+    where counted.category = gone.category;
+  end if;
+  if tg_op in ('UPDATE', 'INSERT') then
+    update category_counts counted set apps = counted.apps + come.apps
+    from (select category, count(*) as apps from after group by category) come
+    where counted.category = come.category;
+  end if;
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
+    LANGUAGE sql STABLE
+    RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
+
+CREATE FUNCTION public.matching_listings(needle text, typed tsquery, meant tsquery, in_category text, most integer) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+  wanted tsquery := case when in_category is null then meant else meant && quote_literal('#' || in_category)::tsquery end;
+begin
+  return query
+  with candidate as (
+    (
+      select app_id from app_search
+      where name >= needle and name < needle || chr(1114111) and (in_category is null or category = in_category)
+      order by name limit 100
+    )
+    union
+    -- A limit over UNION ALL stops reading as soon as it is full: the popular tiers come first.
+    (
+      select app_id from app_search where tier = 0 and name_words @@ wanted
+      union all
+      select app_id from app_search where tier = 1 and name_words @@ wanted
+      union all
+      select app_id from app_search where tier = 2 and name_words @@ wanted
+      union all
+      select app_id from app_search where tier = 3 and name_words @@ wanted
+      union all
+      select app_id from app_search where tier = 4 and name_words @@ wanted
+      limit 100
+    )
+    union
+    (
+      select app_id from app_search where tier = 0 and words @@ wanted
+      union all
+      select app_id from app_search where tier = 1 and words @@ wanted
+      union all
+      select app_id from app_search where tier = 2 and words @@ wanted
+      union all
+      select app_id from app_search where tier = 3 and words @@ wanted
+      union all
+      select app_id from app_search where tier = 4 and words @@ wanted
+      limit 100
+    )
+  ),
+  ranked as (
+    select app_id, listing.popularity, listing.app_dto,
+      round((
+        case when searched.name = needle then 8 when starts_with(searched.name, needle) then 3 else 0 end
+        + 4 * ts_rank(searched.words, typed)
+        + ts_rank(searched.words, meant)
+        + similarity(searched.name, needle)
+      )::numeric, 1) as relevance
+    from candidate join app_search searched using (app_id) join app_listings listing using (app_id)
+  )
+  select app_dto from ranked order by relevance desc, popularity desc, app_id limit most;
+end
+$$;
+
+CREATE FUNCTION public.meant_words(typed text, unfinished boolean) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  meant text[];
+begin
+  select array_agg(known.word) into meant from (
+    (select word from search_words where word = typed)
+    union
+    (
+      select word from search_words
+      where unfinished and word >= typed and word < typed || chr(1114111)
+      order by apps desc, word limit 12
+    )
+  ) known;
+  if meant is null then
+    select array_agg(known.word) into meant from (
+      select word from search_words where word % typed order by similarity(word, typed) desc, apps desc, word limit 4
+    ) known;
+  end if;
+  return meant;
+end
+$$;
+
+CREATE FUNCTION public.one_writer_at_a_time() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.pricing_plans_never_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if old.published_at is null then
+    return case tg_op when 'DELETE' then old else new end;
+  end if;
+  if tg_op = 'UPDATE' then
+    if old.retired_at is null
+      and to_jsonb(new) - 'retired_at' = to_jsonb(old) - 'retired_at' then
+      return new;
+    end if;
+  end if;
+  raise exception 'a published pricing plan never changes: publish a new one and retire this one'
+    using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.refresh_apps_of_changed_categories() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into category_counts select category, 0 from changed on conflict do nothing;
+  perform refresh_listings(array(select apps.id from apps join changed on changed.category = apps.category));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.refresh_apps_of_changed_plans() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform refresh_listings(array(select distinct app_id from changed));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.refresh_apps_of_changed_vendors() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform refresh_listings(array(select apps.id from apps join changed on changed.id = apps.vendor_id));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.refresh_changed_apps() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform refresh_listings(array(select id from changed));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.refresh_listings(changed uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  removed integer;
+  refreshed integer;
+begin
+  delete from app_listings listing
+  where listing.app_id = any (changed)
+    and not exists (select from apps where apps.id = listing.app_id and apps.status = 'published');
+  get diagnostics removed = row_count;
+
+  with fresh as materialized (
+    select * from published_apps where app_id = any (changed)
+  ),
+  known_words as (
+    insert into search_words (word, apps)
+    select word, count(*) from fresh, unnest(string_to_array(fresh.text, ' ')) as word
+    where length(word) between 2 and 40
+    group by word
+    on conflict do nothing
+  ),
+  searched as (
+    insert into app_search (app_id, category, name, name_words, words)
+    select app_id, category, search_name, name_words, words from fresh
+    on conflict (app_id) do update set
+      category = excluded.category, name = excluded.name, name_words = excluded.name_words, words = excluded.words
+    where (app_search.words, app_search.name_words) is distinct from (excluded.words, excluded.name_words)
+  )
+  insert into app_listings (
+    app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto
+  )
+  select app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto from fresh
+  on conflict (app_id) do update set
+    slug = excluded.slug, category = excluded.category, name = excluded.name, featured = excluded.featured,
+    published_at = excluded.published_at, updated_at = excluded.updated_at, app_dto = excluded.app_dto,
+    pricing_dto = excluded.pricing_dto;
+  get diagnostics refreshed = row_count;
+
+  if removed + refreshed > 0 then
+    notify catalog_changed;
+  end if;
+end
+$$;
+
+CREATE FUNCTION public.rerank_catalog() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+
+  update app_search searched set tier = ranked.tier
+  from (
+    select
+      app_id,
+      case
+        when place <= 250 then 0
+        when place <= 1250 then 1
+        when place <= 5250 then 2
+        when place <= 21250 then 3
+        else 4
+      end as tier
+    from (select app_id, row_number() over (order by popularity desc, app_id) as place from app_listings) placed
+  ) ranked
+  where searched.app_id = ranked.app_id and searched.tier <> ranked.tier;
+
+  with counted as materialized (
+    select word, ndoc from ts_stat('select words from app_search')
+  ),
+  recounted as (
+    select known.word, max(counted.ndoc) as apps
+    from search_words known
+    cross join lateral unnest(array[known.word, (ts_lexize('english_stem', known.word))[1]]) as form
+    join counted on counted.word = form
+    group by known.word
+  ),
+  forgotten as (
+    delete from search_words known
+    where not exists (select from recounted where recounted.word = known.word)
+  )
+  update search_words known set apps = recounted.apps
+  from recounted
+  where known.word = recounted.word and known.apps <> recounted.apps;
+  notify catalog_changed;
+end
+$$;
+
+CREATE FUNCTION public.search_listings(given text, in_category text, most integer) RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  needle text := search_text(given);
+  typed text[] := (string_to_array(needle, ' '))[1:8];
+  only_stop_words boolean := not exists (select from unnest(typed) as word where not is_stop_word(word));
+  word text;
+  term tsquery;
+  all_terms tsquery;
+  any_term tsquery;
+begin
+  if in_category is not null and not exists (select from categories where category = in_category) then
+    return;
+  end if;
+  for place in 1 .. coalesce(array_length(typed, 1), 0) loop
+    word := typed[place];
+    continue when is_stop_word(word) and not only_stop_words;
+    term := any_of(meant_words(word, place = array_length(typed, 1)));
+    continue when term is null;
+    all_terms := case when all_terms is null then term else all_terms && term end;
+    any_term := case when any_term is null then term else any_term || term end;
+  end loop;
+  if all_terms is null then
+    return;
+  end if;
+  return query select * from matching_listings(needle, any_of(typed), all_terms, in_category, most);
+  if not found then
+    return query select * from matching_listings(needle, any_of(typed), any_term, in_category, most);
+  end if;
+end
+$$;
+
+CREATE FUNCTION public.search_text(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
+
+CREATE FUNCTION public.wire_amount(given numeric) RETURNS json
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (given = trunc(given)) THEN to_json((given)::bigint) ELSE to_json((trim_scale(given))::text) END;
+
+CREATE FUNCTION public.wire_instant(given timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN to_char((given AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+
+CREATE FUNCTION public.word_vector(given text, weight "char") RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN setweight((to_tsvector('simple'::regconfig, public.search_text(given)) || to_tsvector('english'::regconfig, public.search_text(given))), weight);
+
+CREATE TABLE public.app_listings (
+    app_id uuid NOT NULL,
+    slug text NOT NULL,
+    category text NOT NULL,
+    name text NOT NULL COLLATE public.case_insensitive,
+    featured boolean NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    popularity integer DEFAULT 0 NOT NULL,
+    app_dto text NOT NULL,
+    pricing_dto text NOT NULL
+);
+ALTER TABLE ONLY public.app_listings ALTER COLUMN app_dto SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.app_listings ALTER COLUMN pricing_dto SET STORAGE EXTERNAL;
+
+CREATE TABLE public.app_search (
+    app_id uuid NOT NULL,
+    category text NOT NULL,
+    tier smallint DEFAULT 4 NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    name_words tsvector NOT NULL,
+    words tsvector NOT NULL,
+    CONSTRAINT app_search_tier_check CHECK (((tier >= 0) AND (tier <= 4)))
+);
+ALTER TABLE ONLY public.app_search ALTER COLUMN words SET STORAGE MAIN;
+
+CREATE TABLE public.apps (
+    id uuid NOT NULL,
+    slug text NOT NULL,
+    vendor_id uuid NOT NULL,
+    category text NOT NULL,
+    status text NOT NULL,
+    name text NOT NULL,
+    summary text NOT NULL,
+    description text NOT NULL,
+    icon_url text NOT NULL,
+    version text NOT NULL,
+    featured boolean DEFAULT false NOT NULL,
+    extension_points text[] DEFAULT '{}'::text[] NOT NULL,
+    smart_launch_url text,
+    fhir_scopes text DEFAULT ''::text NOT NULL,
+    screenshots text[] DEFAULT '{}'::text[] NOT NULL,
+    website_url text,
+    support_url text,
+    privacy_policy_url text,
+    terms_url text,
+    config_schema json,
+    baa_available boolean DEFAULT false NOT NULL,
+    published_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT apps_check CHECK (((status <> 'published'::text) OR (published_at IS NOT NULL))),
+    CONSTRAINT apps_config_schema_check CHECK ((json_typeof(config_schema) = 'object'::text)),
+    CONSTRAINT apps_description_check CHECK ((length(description) <= 50000)),
+    CONSTRAINT apps_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
+    CONSTRAINT apps_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'withdrawn'::text]))),
+    CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500))
+);
+
+CREATE TABLE public.categories (
+    category text NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    "position" integer NOT NULL,
+    CONSTRAINT categories_category_check CHECK ((category ~ '^[A-Z]+(_[A-Z]+)*$'::text))
+);
+
+CREATE TABLE public.category_counts (
+    category text NOT NULL,
+    apps integer NOT NULL,
+    CONSTRAINT category_counts_apps_check CHECK ((apps >= 0))
+);
+
+CREATE TABLE public.extension_points (
+    name text NOT NULL,
+    description text NOT NULL
+);
+
+CREATE TABLE public.pricing_plans (
+    id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    pricing_model text NOT NULL,
+    currency text NOT NULL,
+    amount numeric(20,8),
+    "interval" text,
+    trial_days integer DEFAULT 0 NOT NULL,
+    unit_name text,
+    included_units bigint,
+    tiers json DEFAULT '[]'::json NOT NULL,
+    tier_mode text,
+    metric text,
+    aggregation text,
+    features text[] DEFAULT '{}'::text[] NOT NULL,
+    published_at timestamp with time zone,
+    retired_at timestamp with time zone,
+    CONSTRAINT only_tiered_plans_have_tiers CHECK ((((json_array_length(tiers) > 0) = (tier_mode IS NOT NULL)) AND ((tier_mode IS NULL) OR (pricing_model = ANY (ARRAY['TIERED'::text, 'USAGE'::text]))))),
+    CONSTRAINT only_usage_has_a_metric CHECK (((pricing_model = 'USAGE'::text) OR ((metric IS NULL) AND (aggregation IS NULL)))),
+    CONSTRAINT plan_fits_its_model CHECK (
+CASE pricing_model
+    WHEN 'FREE'::text THEN ((amount IS NOT NULL) AND (amount = (0)::numeric) AND ("interval" IS NULL))
+    WHEN 'FLAT'::text THEN ((amount IS NOT NULL) AND (amount = trunc(amount)) AND ("interval" IS NOT NULL))
+    WHEN 'PER_UNIT'::text THEN ((amount IS NOT NULL) AND (amount = trunc(amount)) AND ("interval" IS NOT NULL) AND (unit_name IS NOT NULL))
+    WHEN 'TIERED'::text THEN ((amount IS NULL) AND ("interval" IS NOT NULL) AND (unit_name IS NOT NULL) AND (tier_mode IS NOT NULL) AND (json_array_length(tiers) > 0))
+    ELSE (("interval" IS NOT NULL) AND (metric IS NOT NULL) AND (aggregation IS NOT NULL) AND ((amount IS NULL) = (json_array_length(tiers) > 0)))
+END),
+    CONSTRAINT pricing_plans_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT pricing_plans_amount_check CHECK ((amount >= (0)::numeric)),
+    CONSTRAINT pricing_plans_check CHECK (((retired_at IS NULL) OR (published_at IS NOT NULL))),
+    CONSTRAINT pricing_plans_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT pricing_plans_included_units_check CHECK ((included_units >= 0)),
+    CONSTRAINT pricing_plans_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+    CONSTRAINT pricing_plans_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT pricing_plans_pricing_model_check CHECK ((pricing_model = ANY (ARRAY['FREE'::text, 'FLAT'::text, 'PER_UNIT'::text, 'TIERED'::text, 'USAGE'::text]))),
+    CONSTRAINT pricing_plans_tier_mode_check CHECK ((tier_mode = ANY (ARRAY['GRADUATED'::text, 'VOLUME'::text]))),
+    CONSTRAINT pricing_plans_tiers_check CHECK ((json_typeof(tiers) = 'array'::text)),
+    CONSTRAINT pricing_plans_trial_days_check CHECK (((trial_days >= 0) AND (trial_days <= 365)))
+);
+
+CREATE VIEW public.plans_on_sale AS
+ SELECT plan.id,
+    plan.app_id,
+    plan."position",
+    plan.pricing_model,
+    plan.currency,
+    plan.amount,
+    plan."interval",
+    (row_to_json(wire.*))::text AS dto
+   FROM (public.pricing_plans plan
+     CROSS JOIN LATERAL ( SELECT plan.id,
+            plan.name,
+            plan.description,
+            plan.pricing_model AS "pricingModel",
+            plan.currency,
+            public.wire_amount(plan.amount) AS amount,
+            plan."interval",
+            plan.trial_days AS "trialDays",
+            plan.unit_name AS "unitName",
+            plan.included_units AS "includedUnits",
+            plan.tiers,
+            plan.tier_mode AS "tierMode",
+            plan.metric,
+            plan.aggregation,
+            plan.features) wire)
+  WHERE ((plan.published_at IS NOT NULL) AND (plan.retired_at IS NULL));
+
+CREATE VIEW public.starting_prices AS
+ SELECT DISTINCT ON (plan.app_id) plan.app_id,
+    row_to_json(wire.*) AS price
+   FROM (public.plans_on_sale plan
+     CROSS JOIN LATERAL ( SELECT public.wire_amount(plan.amount) AS amount,
+            plan.currency,
+            plan."interval") wire)
+  WHERE (plan.pricing_model = ANY (ARRAY['FREE'::text, 'FLAT'::text, 'PER_UNIT'::text]))
+  ORDER BY plan.app_id,
+        CASE plan."interval"
+            WHEN 'YEAR'::text THEN (plan.amount / (12)::numeric)
+            ELSE plan.amount
+        END, plan."position", plan.id;
+
+CREATE TABLE public.vendors (
+    id uuid NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    website_url text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT vendors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT vendors_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64))))
+);
+
+CREATE VIEW public.published_apps AS
+ SELECT app.id AS app_id,
+    app.slug,
+    app.category,
+    app.name,
+    app.featured,
+    app.published_at,
+    app.updated_at,
+    public.search_text(app.name) AS search_name,
+    (public.word_vector(app.name, 'A'::"char") || public.category_mark(app.category)) AS name_words,
+    ((((public.word_vector(app.name, 'A'::"char") || public.word_vector(app.summary, 'B'::"char")) || public.word_vector(((vendor.name || ' '::text) || category.name), 'C'::"char")) || setweight(to_tsvector('english'::regconfig, public.search_text(app.description)), 'D'::"char")) || public.category_mark(app.category)) AS words,
+    public.search_text(((((((((app.name || ' '::text) || app.summary) || ' '::text) || vendor.name) || ' '::text) || category.name) || ' '::text) || app.description)) AS text,
+    (row_to_json(wire.*))::text AS app_dto,
+    (('['::text || COALESCE(( SELECT string_agg(plan.dto, ','::text ORDER BY plan."position", plan.id) AS string_agg
+           FROM public.plans_on_sale plan
+          WHERE (plan.app_id = app.id)), ''::text)) || ']'::text) AS pricing_dto
+   FROM (((public.apps app
+     JOIN public.vendors vendor ON ((vendor.id = app.vendor_id)))
+     JOIN public.categories category ON ((category.category = app.category)))
+     CROSS JOIN LATERAL ( SELECT app.id,
+            app.slug,
+            app.name,
+            app.summary,
+            app.description,
+            app.icon_url AS "iconUrl",
+            app.category,
+            ( SELECT row_to_json(made_by.*) AS row_to_json
+                   FROM ( SELECT vendor.slug,
+                            vendor.name,
+                            vendor.website_url AS "websiteUrl") made_by) AS vendor,
+            app.version,
+            app.featured,
+            app.extension_points AS "extensionPoints",
+            app.smart_launch_url AS "smartLaunchUrl",
+            app.fhir_scopes AS "fhirScopes",
+            app.screenshots,
+            app.website_url AS "websiteUrl",
+            app.support_url AS "supportUrl",
+            app.privacy_policy_url AS "privacyPolicyUrl",
+            app.terms_url AS "termsUrl",
+            ARRAY( SELECT plan.pricing_model
+                   FROM public.plans_on_sale plan
+                  WHERE (plan.app_id = app.id)
+                  GROUP BY plan.pricing_model
+                  ORDER BY (min(plan."position"))) AS "pricingModels",
+            ( SELECT starting.price
+                   FROM public.starting_prices starting
+                  WHERE (starting.app_id = app.id)) AS "startingPrice",
+            app.config_schema AS "configSchema",
+            app.baa_available AS "baaAvailable",
+            public.wire_instant(app.published_at) AS "publishedAt",
+            public.wire_instant(app.updated_at) AS "updatedAt") wire)
+  WHERE (app.status = 'published'::text);
+
+CREATE TABLE public.schema_migrations (
+    id integer NOT NULL,
+    name character varying(255) NOT NULL,
+    run_on timestamp without time zone NOT NULL
+);
+
+CREATE SEQUENCE public.schema_migrations_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE public.schema_migrations_id_seq OWNED BY public.schema_migrations.id;
+
+CREATE TABLE public.search_words (
+    word text NOT NULL COLLATE pg_catalog."C",
+    apps integer NOT NULL
+);
+
+ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY public.app_listings
+    ADD CONSTRAINT app_listings_pkey PRIMARY KEY (app_id);
+
+ALTER TABLE ONLY public.app_listings
+    ADD CONSTRAINT app_listings_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.app_search
+    ADD CONSTRAINT app_search_pkey PRIMARY KEY (app_id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.categories
+    ADD CONSTRAINT categories_pkey PRIMARY KEY (category);
+
+ALTER TABLE ONLY public.categories
+    ADD CONSTRAINT categories_position_key UNIQUE ("position");
+
+ALTER TABLE ONLY public.category_counts
+    ADD CONSTRAINT category_counts_pkey PRIMARY KEY (category);
+
+ALTER TABLE ONLY public.extension_points
+    ADD CONSTRAINT extension_points_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.pricing_plans
+    ADD CONSTRAINT pricing_plans_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.search_words
+    ADD CONSTRAINT search_words_pkey PRIMARY KEY (word) INCLUDE (apps);
+
+ALTER TABLE ONLY public.vendors
+    ADD CONSTRAINT vendors_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.vendors
+    ADD CONSTRAINT vendors_slug_key UNIQUE (slug);
+
+CREATE INDEX app_listings_category ON public.app_listings USING btree (category, app_id);
+
+CREATE INDEX app_listings_category_name ON public.app_listings USING btree (category, name, app_id);
+
+CREATE INDEX app_listings_category_popularity ON public.app_listings USING btree (category, popularity, app_id);
+
+CREATE INDEX app_listings_category_published_at ON public.app_listings USING btree (category, published_at, app_id);
+
+CREATE INDEX app_listings_category_updated_at ON public.app_listings USING btree (category, updated_at, app_id);
+
+CREATE INDEX app_listings_featured ON public.app_listings USING btree (popularity, app_id) WHERE featured;
+
+CREATE INDEX app_listings_name ON public.app_listings USING btree (name, app_id);
+
+CREATE INDEX app_listings_popularity ON public.app_listings USING btree (popularity, app_id);
+
+CREATE INDEX app_listings_published_at ON public.app_listings USING btree (published_at, app_id);
+
+CREATE INDEX app_listings_updated_at ON public.app_listings USING btree (updated_at, app_id);
+
+CREATE INDEX app_search_name ON public.app_search USING btree (name) INCLUDE (app_id, category);
+
+CREATE INDEX app_search_name_words_0 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 0);
+
+CREATE INDEX app_search_name_words_1 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 1);
+
+CREATE INDEX app_search_name_words_2 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 2);
+
+CREATE INDEX app_search_name_words_3 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 3);
+
+CREATE INDEX app_search_name_words_4 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 4);
+
+CREATE INDEX app_search_words_0 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 0);
+
+CREATE INDEX app_search_words_1 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 1);
+
+CREATE INDEX app_search_words_2 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 2);
+
+CREATE INDEX app_search_words_3 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 3);
+
+CREATE INDEX app_search_words_4 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 4);
+
+CREATE INDEX apps_by_category ON public.apps USING btree (category);
+
+CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
+
+CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
+
+CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
+
+CREATE INDEX search_words_similar ON public.search_words USING gin (word public.gin_trgm_ops) WITH (fastupdate=off);
+
+CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
+
+CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.categories FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
+
+CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.pricing_plans FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
+
+CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
+
+CREATE TRIGGER apps_refuse_unknown_extension_points BEFORE INSERT OR UPDATE OF extension_points ON public.apps FOR EACH ROW EXECUTE FUNCTION public.apps_refuse_unknown_extension_points();
+
+CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER pricing_plans_never_change BEFORE DELETE OR UPDATE ON public.pricing_plans FOR EACH ROW EXECUTE FUNCTION public.pricing_plans_never_change();
+
+CREATE TRIGGER refresh_deleted AFTER DELETE ON public.apps REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_changed_apps();
+
+CREATE TRIGGER refresh_deleted AFTER DELETE ON public.pricing_plans REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_plans();
+
+CREATE TRIGGER refresh_inserted AFTER INSERT ON public.apps REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_changed_apps();
+
+CREATE TRIGGER refresh_inserted AFTER INSERT ON public.categories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_categories();
+
+CREATE TRIGGER refresh_inserted AFTER INSERT ON public.pricing_plans REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_plans();
+
+CREATE TRIGGER refresh_updated AFTER UPDATE ON public.apps REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_changed_apps();
+
+CREATE TRIGGER refresh_updated AFTER UPDATE ON public.categories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_categories();
+
+CREATE TRIGGER refresh_updated AFTER UPDATE ON public.pricing_plans REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_plans();
+
+CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_vendors();
+
+ALTER TABLE ONLY public.app_listings
+    ADD CONSTRAINT app_listings_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.app_listings
+    ADD CONSTRAINT app_listings_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category);
+
+ALTER TABLE ONLY public.app_search
+    ADD CONSTRAINT app_search_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.app_listings(app_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
+ALTER TABLE ONLY public.category_counts
+    ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.pricing_plans
+    ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
+
+GRANT USAGE ON SCHEMA public TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.rerank_catalog() FROM PUBLIC;
+
+GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
+
+GRANT SELECT ON TABLE public.app_search TO marketplace_service;
+
+GRANT SELECT ON TABLE public.categories TO marketplace_service;
+
+GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
+
+GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
+
+GRANT SELECT ON TABLE public.search_words TO marketplace_service;
+

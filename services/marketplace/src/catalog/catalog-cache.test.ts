@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AppDto } from "@ehr-marketplace/contracts";
+import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  type RunningMarketplace,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+
+const visibleWithinMs = 1_000;
+
+describe("the catalog's answers are kept, and dropped when the catalog changes", () => {
+  const cleanUp = cleanUpAfter();
+  let database: MarketplaceDatabase;
+  let processes: RunningMarketplace[];
+  before(async () => {
+    database = await cloneDatabase(cleanUp, "demo");
+    processes = [
+      await startMarketplace(cleanUp, database.serviceUrl),
+      await startMarketplace(cleanUp, database.serviceUrl),
+    ];
+  });
+  const change = (statement: string): Promise<unknown> =>
+    withClient(database.ownerUrl, (client) => client.query(statement));
+  const nameAt = async (marketplace: RunningMarketplace): Promise<string> =>
+    ((await (await marketplace.get("/apps/cuffline")).json()) as AppDto).name;
+  const seenByAll = (name: string): Promise<void> =>
+    eventually(`every process shows ${name}`, visibleWithinMs, async () =>
+      (await Promise.all(processes.map(nameAt))).every((shown) => shown === name),
+    );
+  const first = (): RunningMarketplace => processes[0] as RunningMarketplace;
+
+  test("answers carry Cache-Control, Vary and an ETag per content coding, and 304 answers a known one", async () => {
+    for (const path of [
+      "/apps",
+      "/apps/search?q=scribe",
+      "/apps/featured",
+      "/apps/categories",
+      "/apps/cuffline",
+      "/apps/northwind-scribe/pricing",
+    ]) {
+      const etags = new Set<string>();
+      for (const coding of ["identity", "gzip", "br"]) {
+        const answer = await first().get(path, { "accept-encoding": coding });
+        assert.equal(answer.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
+        assert.equal(answer.headers.get("vary"), "accept-encoding");
+        assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+        assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding, path);
+        JSON.parse(await answer.text());
+        const etag = answer.headers.get("etag") ?? "";
+        assert.match(etag, /^"[\w-]+"$/);
+        etags.add(etag);
+        const again = await first().get(path, { "accept-encoding": coding, "if-none-match": etag });
+        assert.equal(again.status, 304);
+        assert.equal(again.headers.get("etag"), etag);
+        assert.equal(await again.text(), "");
+      }
+      assert.equal(etags.size, 3);
+    }
+  });
+
+  test("a change is visible on every process within a second", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(processes.map(nameAt));
+      await change(`update apps set name = 'Cuffline ${round}' where slug = 'cuffline'`);
+      await seenByAll(`Cuffline ${round}`);
+    }
+  });
+
+  test("so is a vendor's new name, a new plan and a renamed category", async () => {
+    await first().get("/apps/lumen-schedule");
+    await change("update vendors set name = 'Lumen Renamed' where slug = 'lumen-medical'");
+    await eventually("the vendor's new name", visibleWithinMs, async () =>
+      (await (await first().get("/apps/lumen-schedule")).text()).includes("Lumen Renamed"),
+    );
+    await first().get("/apps/lumen-schedule/pricing");
+    await change(`insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, published_at)
+      select gen_random_uuid(), id, 9, 'Sampler', 'd', 'FREE', 'USD', 0, now() from apps where slug = 'lumen-schedule'`);
+    await eventually("the new plan", visibleWithinMs, async () =>
+      (await (await first().get("/apps/lumen-schedule/pricing")).text()).includes("Sampler"),
+    );
+    await first().get("/apps/categories");
+    await change("update categories set name = 'Money' where category = 'FINANCIAL'");
+    await eventually("the category's new name", visibleWithinMs, async () =>
+      (await (await first().get("/apps/categories")).text()).includes('"Money"'),
+    );
+  });
+
+  test("a listener that lost its connection drops everything when it is back", async () => {
+    await Promise.all(processes.map(nameAt));
+    await withClient(database.ownerUrl, async (client) => {
+      // Listeners cut off and a change in the same moment: no notification can reach them.
+      await client.query("begin");
+      await client.query("update apps set name = 'Cuffline reconnected' where slug = 'cuffline'");
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like '%listener'",
+      );
+      await client.query("commit");
+    });
+    await seenByAll("Cuffline reconnected");
+  });
+
+  test("a thundering herd on a cold key costs one query", async () => {
+    const herd = await startMarketplace(cleanUp, database.serviceUrl);
+    await withClient(database.ownerUrl, async (client) => {
+      const waiting = async (): Promise<number> => {
+        const { rows } = await client.query<{ waiting: number }>(
+          "select count(*)::integer as waiting from pg_locks where not granted and relation = 'app_listings'::regclass",
+        );
+        return rows[0]?.waiting ?? 0;
+      };
+      // Until it listens, it has yet to drop everything once: in the middle of the herd, that would cost a second query.
+      await eventually("all processes listen", 5_000, async () => {
+        const { rowCount } = await client.query(
+          "select from pg_stat_activity where datname = current_database() and application_name like '%listener' and query ilike 'listen%'",
+        );
+        return rowCount === 3;
+      });
+      await client.query("begin");
+      await client.query("lock table app_listings in access exclusive mode");
+      const answers = Array.from({ length: 200 }, () => herd.get("/apps/inbox-heron"));
+      await eventually("a query of the herd waits", 5_000, async () => (await waiting()) > 0);
+      // All two hundred are in: the server counts them as begun.
+      await eventually("the herd has arrived", 5_000, async () => {
+        const connections = await new Promise<number>((resolve) =>
+          herd.server.server.getConnections((_error, count) => resolve(count)),
+        );
+        return connections >= 200;
+      });
+      assert.equal(await waiting(), 1);
+      await client.query("commit");
+      assert.ok((await Promise.all(answers)).every((answer) => answer.status === 200));
+    });
+  });
+});

@@ -1,0 +1,144 @@
+import {
+  appDto,
+  appPage,
+  categoryDto,
+  type ListAppsQuery,
+  listAppsQuery,
+  pricingPlanDto,
+  type SearchAppsQuery,
+  searchAppsQuery,
+} from "@ehr-marketplace/contracts";
+import { limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
+import cors from "@fastify/cors";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import {
+  type Browsing,
+  getApp,
+  getPricing,
+  listApps,
+  listCategories,
+  listFeatured,
+  searchApps,
+} from "./browse-catalog.ts";
+
+const slugParameter = {
+  type: "object",
+  required: ["slug"],
+  properties: { slug: { type: "string", description: "The app's slug", examples: ["northwind-scribe"] } },
+} as const;
+
+function answers(description: string, schema: object, ...problems: number[]): Record<number, object> {
+  return {
+    200: { description, content: { "application/json": { schema } } },
+    304: { description: "Unchanged since the answer whose ETag was sent as `If-None-Match`", type: "null" },
+    ...problemResponses(...problems),
+  };
+}
+
+const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${name}#` } });
+
+export async function catalogRoutes(
+  scope: FastifyInstance,
+  options: Browsing & { requestsPerMinute: number },
+): Promise<void> {
+  for (const schema of [appDto, appPage, categoryDto, pricingPlanDto]) scope.addSchema(schema);
+  await scope.register(cors, {
+    origin: "*",
+    strictPreflight: false,
+    exposedHeaders: ["ETag", "X-Request-Id", "Retry-After"],
+  });
+  await limitRate(scope, options.requestsPerMinute);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const tags = ["Catalog"];
+
+  routes.get(
+    "/apps",
+    {
+      schema: {
+        tags,
+        operationId: "listApps",
+        summary: "List apps",
+        description: "A page of published apps, filtered by category and sorted.",
+        querystring: listAppsQuery,
+        response: answers("A page of apps", { $ref: "AppPage#" }),
+      },
+    },
+    async (request, reply) =>
+      sendRepresentation(request, reply, await listApps(options, request.query as ListAppsQuery)),
+  );
+
+  routes.get(
+    "/apps/search",
+    {
+      schema: {
+        tags,
+        operationId: "searchApps",
+        summary: "Search apps",
+        description: "Looks through name, summary, description, vendor and category; the most relevant come first.",
+        querystring: searchAppsQuery,
+        response: answers("Apps, the most relevant first", arrayOf("AppDto")),
+      },
+    },
+    async (request, reply) =>
+      sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery)),
+  );
+
+  routes.get(
+    "/apps/featured",
+    {
+      schema: {
+        tags,
+        operationId: "listFeaturedApps",
+        summary: "List featured apps",
+        description: "The apps that the marketplace recommends, the most popular first.",
+        response: answers("Featured apps", arrayOf("AppDto")),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await listFeatured(options)),
+  );
+
+  routes.get(
+    "/apps/categories",
+    {
+      schema: {
+        tags,
+        operationId: "listCategories",
+        summary: "List categories",
+        description: "Every category, with the number of apps published in it.",
+        response: answers("Categories", arrayOf("CategoryDto")),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await listCategories(options)),
+  );
+
+  routes.get(
+    "/apps/:slug",
+    {
+      schema: {
+        tags,
+        operationId: "getApp",
+        summary: "Get an app",
+        description: "One published app.",
+        params: slugParameter,
+        response: answers("The app", { $ref: "AppDto#" }, 404),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await getApp(options, request.params.slug)),
+  );
+
+  routes.get(
+    "/apps/:slug/pricing",
+    {
+      schema: {
+        tags,
+        operationId: "getPricing",
+        summary: "Get an app's pricing",
+        description: "The plans that a practice can subscribe to. A published plan never changes.",
+        params: slugParameter,
+        response: answers("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await getPricing(options, request.params.slug)),
+  );
+}

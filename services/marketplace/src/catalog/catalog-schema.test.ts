@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+
+describe("the database itself refuses what must not be", () => {
+  const cleanUp = cleanUpAfter();
+  let database: MarketplaceDatabase;
+  before(async () => {
+    database = await cloneDatabase(cleanUp, "demo");
+  });
+  const asOwner = (statement: string): Promise<unknown> =>
+    withClient(database.ownerUrl, (client) => client.query(statement));
+  const asService = (statement: string): Promise<unknown> =>
+    withClient(database.serviceUrl, (client) => client.query(statement));
+
+  test("a published plan never changes and is never deleted; it can only be retired", async () => {
+    await assert.rejects(asOwner("update pricing_plans set amount = amount + 1 where amount > 0"), /never changes/);
+    await assert.rejects(asOwner("delete from pricing_plans"), /never changes/);
+    await assert.rejects(asOwner("update pricing_plans set retired_at = now(), name = 'x'"), /never changes/);
+    await asOwner(
+      "update pricing_plans set retired_at = now() where app_id = (select id from apps where slug = 'cuffline')",
+    );
+    await assert.rejects(asOwner("update pricing_plans set retired_at = null"), /never changes/);
+  });
+
+  for (const slug of [
+    "search",
+    "featured",
+    "categories",
+    "ab",
+    "Upper",
+    "a--b",
+    "-a",
+    "a-",
+    "under_score",
+    "a".repeat(65),
+  ]) {
+    test(`no app may be called ${slug.slice(0, 20)}`, async () => {
+      await assert.rejects(asOwner(`update apps set slug = '${slug}' where slug = 'cuffline'`), /apps_slug_check/);
+    });
+  }
+
+  test("an extension point must be in the registry, or be a CDS Hooks hook", async () => {
+    await assert.rejects(
+      asOwner("update apps set extension_points = '{nowhere}' where slug = 'cuffline'"),
+      /"nowhere" is not in the registry/,
+    );
+    await asOwner("update apps set extension_points = '{settings,cds:order-sign}' where slug = 'cuffline'");
+  });
+
+  for (const [what, columns] of [
+    ["FREE with a price", "pricing_model, amount) values ('FREE', 100"],
+    ["FREE without an amount", "pricing_model) values ('FREE'"],
+    ["FLAT without an amount", "pricing_model, interval) values ('FLAT', 'MONTH'"],
+    ["PER_UNIT without an amount", "pricing_model, interval, unit_name) values ('PER_UNIT', 'MONTH', 'seat'"],
+    ["FLAT without interval", "pricing_model, amount) values ('FLAT', 100"],
+    ["FLAT with a fraction of a cent", "pricing_model, amount, interval) values ('FLAT', 0.5, 'MONTH'"],
+    ["PER_UNIT without a unit", "pricing_model, amount, interval) values ('PER_UNIT', 100, 'MONTH'"],
+    [
+      "TIERED without tiers",
+      "pricing_model, interval, unit_name, tier_mode) values ('TIERED', 'MONTH', 'seat', 'VOLUME'",
+    ],
+    ["USAGE without a metric", "pricing_model, amount, interval) values ('USAGE', 1, 'MONTH'"],
+    ["FLAT with a metric", "pricing_model, amount, interval, metric) values ('FLAT', 1, 'MONTH', 'calls'"],
+  ]) {
+    test(`no plan is ${what}`, async () => {
+      const statement = `insert into pricing_plans (id, app_id, position, name, description, currency, ${columns},`;
+      const given = statement.replace(
+        /values \((.*),$/,
+        "values (gen_random_uuid(), (select id from apps limit 1), 0, 'n', 'd', 'USD', $1)",
+      );
+      await assert.rejects(asOwner(given), /check constraint/);
+    });
+  }
+
+  test("the service can read the catalog and can change neither it nor the schema", async () => {
+    await asService("select count(*) from app_listings");
+    for (const statement of [
+      "update app_listings set popularity = 1",
+      "delete from app_listings",
+      "insert into search_words values ('x', 1)",
+      "select * from apps",
+      "select * from pricing_plans",
+      "create table x (y int)",
+      "drop table app_listings",
+      "alter table app_listings add column x int",
+      "create index on app_listings (featured)",
+      "select rerank_catalog()",
+      "select refresh_listings('{}')",
+      "update schema_migrations set name = 'x'",
+    ]) {
+      await assert.rejects(asService(statement), /permission denied|must be owner/, statement);
+    }
+  });
+
+  test("writers that meet in the same apps wait for each other and never deadlock", async () => {
+    const rename = (slugs: string[]): Promise<unknown> =>
+      withClient(database.ownerUrl, async (client) => {
+        await client.query("begin");
+        for (const slug of slugs)
+          await client.query("update apps set version = version || '0' where slug = $1", [slug]);
+        await client.query("commit");
+      });
+    const both = ["inbox-heron", "lab-lantern"];
+    await Promise.all(Array.from({ length: 40 }, (_, index) => rename(index % 2 === 0 ? both : both.toReversed())));
+  });
+
+  test("what changes nothing that anyone sees drops no cache", async () => {
+    await withClient(database.ownerUrl, async (client) => {
+      const heard: string[] = [];
+      client.on("notification", ({ channel }) => heard.push(channel));
+      await client.query("listen catalog_changed");
+      await client.query("update apps set version = '9' where false");
+      await client.query(`insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version)
+        select gen_random_uuid(), 'a-draft', id, 'FINANCIAL', 'draft', 'Draft', '', '', 'https://i.example/x', '1' from vendors limit 1`);
+      await client.query("select 1");
+      assert.deepEqual(heard, []);
+      await client.query("update apps set version = '9' where slug = 'inbox-heron'");
+      await client.query("select 1");
+      assert.deepEqual(heard, ["catalog_changed"]);
+    });
+  });
+
+  test("reranking forgets words that no app has any more", async () => {
+    await asOwner("update apps set name = 'Xylographica' where slug = 'inbox-heron'");
+    await asOwner("update apps set name = 'Inbox Heron' where slug = 'inbox-heron'");
+    await asOwner("select rerank_catalog()");
+    const left = await withClient(database.ownerUrl, (client) =>
+      client.query("select word from search_words where word in ('xylographica', 'heron')"),
+    );
+    assert.deepEqual(left.rows, [{ word: "heron" }]);
+  });
+
+  test("a migrated clone for a test file takes well under a second", async () => {
+    const began = performance.now();
+    await cloneDatabase(cleanUp, "empty");
+    assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`);
+  });
+});

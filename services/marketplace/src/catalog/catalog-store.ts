@@ -1,0 +1,93 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { DB } from "../database-schema.ts";
+import type { PageRequest } from "./app-page.ts";
+
+const mostFeatured = 100;
+
+const sortColumns: Record<string, RawBuilder<unknown>> = {
+  name: sql`name`,
+  category: sql`category`,
+  publishedAt: sql`published_at`,
+  updatedAt: sql`updated_at`,
+  popularity: sql`popularity`,
+};
+
+/** Walks an index that ends with the id to find the page, and only then touches the rows that are on it. */
+export async function findPage(
+  database: Kysely<DB>,
+  request: PageRequest,
+): Promise<{ total: number; count: number; content: string }> {
+  const { category, page, size } = request;
+  const column = sortColumns[request.sort.property] ?? sql`name`;
+  const direction = request.sort.descending ? sql`desc` : sql`asc`;
+  const inCategory = category === undefined ? sql`` : sql`where category = ${category}`;
+  const { rows } = await sql<{ total: number; count: number; content: string }>`
+    select
+      (select coalesce(sum(apps), 0)::integer from category_counts ${inCategory}) as total,
+      count(*)::integer as count,
+      coalesce(string_agg(app_dto, ',' order by page.place ${direction}, page.app_id ${direction}), '') as content
+    from (
+      select app_id, ${column} as place from app_listings ${inCategory}
+      order by ${column} ${direction}, app_id ${direction}
+      limit ${size} offset ${Math.min(page * size, Number.MAX_SAFE_INTEGER)}
+    ) page
+    join app_listings using (app_id)`.execute(database);
+  return rows[0] ?? { total: 0, count: 0, content: "" };
+}
+
+export async function findApp(database: Kysely<DB>, slug: string): Promise<string | undefined> {
+  const found = await database.selectFrom("app_listings").select("app_dto").where("slug", "=", slug).executeTakeFirst();
+  return found?.app_dto;
+}
+
+export async function findPricing(database: Kysely<DB>, slug: string): Promise<string | undefined> {
+  const found = await database
+    .selectFrom("app_listings")
+    .select("pricing_dto")
+    .where("slug", "=", slug)
+    .executeTakeFirst();
+  return found?.pricing_dto;
+}
+
+export async function findFeatured(database: Kysely<DB>): Promise<string[]> {
+  const found = await database
+    .selectFrom("app_listings")
+    .select("app_dto")
+    .where("featured", "=", true)
+    .orderBy("popularity", "desc")
+    .orderBy("app_id", "desc")
+    .limit(mostFeatured)
+    .execute();
+  return found.map((row) => row.app_dto);
+}
+
+export async function findMostPopular(database: Kysely<DB>, category: string, most: number): Promise<string[]> {
+  const found = await database
+    .selectFrom("app_listings")
+    .select("app_dto")
+    .where("category", "=", category)
+    .orderBy("popularity", "desc")
+    .orderBy("app_id", "desc")
+    .limit(most)
+    .execute();
+  return found.map((row) => row.app_dto);
+}
+
+export async function findMatching(
+  database: Kysely<DB>,
+  search: { text: string; category: string | undefined; most: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ app_dto: string }>`
+    select app_dto from search_listings(${search.text}, ${search.category ?? null}, ${search.most}) as app_dto
+  `.execute(database);
+  return rows.map((row) => row.app_dto);
+}
+
+export function findCategories(database: Kysely<DB>) {
+  return database
+    .selectFrom("categories")
+    .innerJoin("category_counts", "category_counts.category", "categories.category")
+    .select(["categories.category", "categories.name", "categories.description", "category_counts.apps as appCount"])
+    .orderBy("categories.position")
+    .execute();
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
+import {
+  assertProblem,
+  assertShape,
+  cleanUpAfter,
+  cloneDatabase,
+  type RunningMarketplace,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+
+describe("GET /apps", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: RunningMarketplace;
+  before(async () => {
+    const database = await cloneDatabase(cleanUp, "demo");
+    marketplace = await startMarketplace(cleanUp, database.serviceUrl);
+  });
+
+  async function page(query = ""): Promise<AppPage> {
+    const answer = await marketplace.get(`/apps${query}`);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return (await answer.json()) as AppPage;
+  }
+  const names = (of: AppPage): string[] => of.content.map((app) => app.name);
+
+  test("without parameters answers the first 20 apps by name, in the shape of the contract", async () => {
+    const first = await page();
+    assertShape("AppPage", first);
+    assert.equal(first.content.length, 20);
+    const { content: _content, ...envelope } = first;
+    const sort = { sorted: true, unsorted: false, empty: false };
+    assert.deepEqual(envelope, {
+      pageable: { pageNumber: 0, pageSize: 20, offset: 0, paged: true, unpaged: false, sort },
+      totalElements: 60,
+      totalPages: 3,
+      last: false,
+      first: true,
+      size: 20,
+      number: 0,
+      numberOfElements: 20,
+      sort,
+      empty: false,
+    });
+    for (const app of first.content) assertShape("AppDto", app);
+  });
+
+  test("the last page says so, and a page beyond it is empty with the same totals", async () => {
+    const last = await page("?page=2");
+    assert.deepEqual([last.last, last.first, last.numberOfElements, last.pageable.offset], [true, false, 20, 40]);
+    const beyond = await page("?page=3");
+    assert.deepEqual([beyond.empty, beyond.last, beyond.totalElements, beyond.totalPages], [true, true, 60, 3]);
+    for (const far of ["2147483647", "9223372036854775808", "9".repeat(400)]) {
+      assert.deepEqual((await page(`?page=${far}&size=100`)).content, []);
+    }
+  });
+
+  test("a size above 100 is served as 100", async () => {
+    for (const size of ["101", "5000", "9".repeat(30)]) {
+      const all = await page(`?size=${size}`);
+      assert.deepEqual([all.size, all.pageable.pageSize, all.content.length], [100, 100, 60]);
+    }
+  });
+
+  test("category filters, counts and pages", async () => {
+    const found = await page("?category=DOCUMENTATION&size=3");
+    assert.deepEqual([found.totalElements, found.totalPages, found.content.length], [4, 2, 3]);
+    assert.ok(found.content.every((app) => app.category === "DOCUMENTATION"));
+  });
+
+  for (const category of ["NO_SUCH", "documentation", "", "'; drop table apps; --", "X".repeat(300)]) {
+    test(`the unknown category ${JSON.stringify(category)} is an empty page`, async () => {
+      const found = await page(`?category=${encodeURIComponent(category)}`);
+      assert.deepEqual(
+        [found.empty, found.totalElements, found.totalPages, found.first, found.last],
+        [true, 0, 0, true, true],
+      );
+    });
+  }
+
+  const collator = new Intl.Collator("und", { sensitivity: "accent" });
+  const orders: Record<string, (a: AppDto, b: AppDto) => number> = {
+    name: (a, b) => collator.compare(a.name, b.name),
+    category: (a, b) => (a.category < b.category ? -1 : a.category > b.category ? 1 : 0),
+    publishedAt: (a, b) => a.publishedAt.localeCompare(b.publishedAt),
+    updatedAt: (a, b) => a.updatedAt.localeCompare(b.updatedAt),
+  };
+  for (const [property, order] of Object.entries(orders)) {
+    test(`sort=${property} sorts upwards unless desc is asked for`, async () => {
+      const upwards = await page(`?size=100&sort=${property}`);
+      const byId = (a: AppDto, b: AppDto): number => (a.id < b.id ? -1 : 1);
+      const expected = upwards.content.toSorted((a, b) => order(a, b) || byId(a, b)).map((app) => app.slug);
+      assert.deepEqual(
+        upwards.content.map((app) => app.slug),
+        expected,
+      );
+      assert.deepEqual(names(await page(`?size=100&sort=${property},asc`)), names(upwards));
+      assert.deepEqual(names(await page(`?size=100&sort=${property},desc`)), names(upwards).toReversed());
+    });
+  }
+
+  test("sort=popularity,desc begins with the most popular app", async () => {
+    assert.equal((await page("?sort=popularity,desc")).content[0]?.slug, "northwind-scribe");
+    assert.equal((await page("?size=100&sort=popularity")).content.at(-1)?.slug, "northwind-scribe");
+  });
+
+  const invalid = [
+    "page=-1",
+    "page=1.5",
+    "page=abc",
+    "page=",
+    "page=0x10",
+    "page=1e2",
+    "page=%201",
+    "page=1&page=2",
+    "size=0",
+    "size=-5",
+    "size=many",
+    "size=",
+    "size=10&size=10",
+    "sort=price",
+    "sort=name,up",
+    "sort=name,DESC",
+    "sort=",
+    "sort=name,asc,desc",
+    "sort=name&sort=category",
+    "category=A&category=B",
+    "category=%00",
+  ];
+  for (const query of invalid) {
+    test(`?${query} is 400 and points at the parameter`, async () => {
+      const problem = await assertProblem(await marketplace.get(`/apps?${query}`), 400, "invalid-request");
+      const [error] = problem["errors"] as { pointer: string }[];
+      assert.ok(error);
+      assert.match(error.pointer, query.includes("%00") ? /^\/query$/ : new RegExp(`^/query/${query.split("=")[0]}$`));
+    });
+  }
+
+  test("unknown parameters are ignored", async () => {
+    assert.deepEqual(await page("?utm_source=mail&page[]=3&size[x]=1"), await page());
+  });
+});

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AppDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  assertShape,
+  cleanUpAfter,
+  cloneDatabase,
+  type RunningMarketplace,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+
+describe("GET /apps/search", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: RunningMarketplace;
+  before(async () => {
+    const database = await cloneDatabase(cleanUp, "demo");
+    await withClient(database.ownerUrl, async (client) => {
+      const texts: [string, string, string, string][] = [
+        ["in-name", "Quokka Board", "A tidy board.", "Plain words."],
+        ["in-summary", "Board Two", "Brings a quokka along.", "Plain words."],
+        ["in-description", "Board Three", "A tidy board.", "Mentions the quokka once."],
+      ];
+      for (const [slug, name, summary, description] of texts) {
+        await client.query(
+          `insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, published_at)
+           select gen_random_uuid(), $1, id, 'FINANCIAL', 'published', $2, $3, $4, 'https://icons.example/x.svg', '1.0.0', now()
+           from vendors where slug = 'lumen-medical'`,
+          [slug, name, summary, description],
+        );
+      }
+    });
+    marketplace = await startMarketplace(cleanUp, database.serviceUrl);
+  });
+
+  async function search(query: string): Promise<AppDto[]> {
+    const answer = await marketplace.get(`/apps/search?${query}`);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    const apps = (await answer.json()) as AppDto[];
+    for (const app of apps) assertShape("AppDto", app);
+    return apps;
+  }
+  const slugs = (apps: AppDto[]): string[] => apps.map((app) => app.slug);
+  const first = async (q: string): Promise<string | undefined> => (await search(`q=${encodeURIComponent(q)}`))[0]?.slug;
+
+  test("an app is first when it is asked for by name, in any case", async () => {
+    assert.equal(await first("Northwind Scribe"), "northwind-scribe");
+    assert.equal(await first("lumen SCHEDULE"), "lumen-schedule");
+  });
+
+  test("a match in the name is above one in the summary, and that above one in the description", async () => {
+    assert.deepEqual(slugs(await search("q=quokka")), ["in-name", "in-summary", "in-description"]);
+  });
+
+  for (const [typed, meant] of [
+    ["northwnd scrib", "northwind-scribe"],
+    ["nrothwind scribe", "northwind-scribe"],
+    ["lumen schedulee", "lumen-schedule"],
+    ["quoka", "in-name"],
+    ["cafe intake", "cafe-intake"],
+    ["ZURICH", "zurich-rounds"],
+    ["senal", "senal-messages"],
+    ["northw", "northwind-scribe"],
+    ["lumen sch", "lumen-schedule"],
+  ] as const) {
+    test(`"${typed}" finds ${meant}`, async () => {
+      assert.equal(await first(typed), meant);
+    });
+  }
+
+  test("two letters are enough to begin with", async () => {
+    assert.ok(slugs(await search("q=qu")).includes("in-name"));
+  });
+
+  test("vendor and category are searched as well", async () => {
+    assert.ok((await search("q=lumen+medical&limit=100")).some((app) => app.vendor.slug === "lumen-medical"));
+    assert.ok((await search("q=population+health&limit=100")).some((app) => app.category === "POPULATION_HEALTH"));
+  });
+
+  test("apps that match alike are ordered by popularity", async () => {
+    const database = await cloneDatabase(cleanUp, "empty");
+    await withClient(database.ownerUrl, async (client) => {
+      await client.query("insert into vendors (id, slug, name) values (gen_random_uuid(), 'twins', 'Twins')");
+      await client.query(`
+        insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, published_at)
+        select gen_random_uuid(), 'twin-' || n, vendors.id, 'FINANCIAL', 'published', 'Twin app', 's', 'd', 'https://i.example/x', '1', now()
+        from vendors, generate_series(1, 9) n`);
+      await client.query("update app_listings set popularity = substr(slug, 6)::int * 7 % 10");
+    });
+    const twins = await startMarketplace(cleanUp, database.serviceUrl);
+    const found = (await (await twins.get("/apps/search?q=twin")).json()) as AppDto[];
+    assert.deepEqual(
+      slugs(found),
+      [7, 4, 1, 8, 5, 2, 9, 6, 3].map((n) => `twin-${n}`),
+    );
+  });
+
+  test("category alone lists its most popular apps, and narrows a search", async () => {
+    const scribes = await search("category=DOCUMENTATION");
+    assert.equal(scribes.length, 4);
+    assert.equal(scribes[0]?.slug, "northwind-scribe");
+    assert.ok(slugs(await search("q=northwind&category=DOCUMENTATION")).includes("northwind-scribe"));
+    assert.deepEqual(
+      await search("q=northwind+scribe&category=FINANCIAL&limit=100").then((apps) =>
+        apps.filter((app) => app.category !== "FINANCIAL"),
+      ),
+      [],
+    );
+  });
+
+  test("an unknown category, nonsense and mere punctuation find nothing", async () => {
+    for (const query of ["category=NO_SUCH", "q=scribe&category=NO_SUCH", "q=zzxqvkkw", "q=%21%3F%26", "q=%E2%80%A6"]) {
+      assert.deepEqual(await search(query), [], query);
+    }
+  });
+
+  test("limit defaults to 20, is served up to 100, and bounds the answer", async () => {
+    assert.equal((await search("q=a")).length, 20);
+    assert.equal((await search("q=northwind&limit=2")).length, 2);
+    assert.ok((await search("q=a&limit=100000")).length > 20);
+  });
+
+  test("q may be absent or blank only with category", async () => {
+    for (const query of ["", "q=", "q=%20%20", "limit=5"]) {
+      const problem = await assertProblem(await marketplace.get(`/apps/search?${query}`), 400, "invalid-request");
+      assert.equal((problem["errors"] as { pointer: string }[])[0]?.pointer, "/query/q");
+    }
+  });
+
+  test("q of 200 characters is served, of 201 is 400, counted as characters and not as bytes", async () => {
+    assert.equal((await marketplace.get(`/apps/search?q=${encodeURIComponent("é".repeat(200))}`)).status, 200);
+    assert.equal((await marketplace.get(`/apps/search?q=${encodeURIComponent("😀".repeat(200))}`)).status, 200);
+    await assertProblem(await marketplace.get(`/apps/search?q=${"e".repeat(201)}`), 400, "invalid-request");
+  });
+
+  for (const query of [
+    "q=a&limit=0",
+    "q=a&limit=-1",
+    "q=a&limit=ten",
+    "q=a&limit=",
+    "q=a&q=b",
+    "q=a&limit=1&limit=2",
+    "q=a%00b",
+  ]) {
+    test(`?${query} is 400`, async () => {
+      await assertProblem(await marketplace.get(`/apps/search?${query}`), 400, "invalid-request");
+    });
+  }
+});

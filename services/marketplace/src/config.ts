@@ -1,0 +1,115 @@
+import {
+  ConfigurationError,
+  commaSeparated,
+  port,
+  readEnvironment,
+  str,
+  wholeNumber,
+} from "@ehr-marketplace/service-kit/config";
+
+export type Config = ReturnType<typeof readConfig>;
+
+const databaseUrl = str({
+  desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
+  example: "postgres://marketplace:secret@db.internal:5432/marketplace",
+});
+
+export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseUrl: string } {
+  const read = readEnvironment(environment, {
+    MIGRATION_DATABASE_URL: str({
+      desc: "Connection string with the login that owns the schema; only the migration step has it",
+      example: "postgres://owner:secret@db.internal:5432/marketplace",
+    }),
+  });
+  return { databaseUrl: read.MIGRATION_DATABASE_URL };
+}
+
+export function readConfig(environment: NodeJS.ProcessEnv) {
+  const read = readEnvironment(environment, {
+    NODE_ENV: str({
+      desc: "Production asks for everything that protects it",
+      choices: ["production", "development", "test"],
+      default: "production",
+    }),
+    HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
+    MARKETPLACE_PORT: port({ desc: "Port to listen on", default: 8080 }),
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
+    STATEMENT_TIMEOUT_MS: wholeNumber({ min: 100, max: 60_000 })({
+      desc: "Longest time a statement may take",
+      default: 5_000,
+    }),
+    LOG_LEVEL: str({
+      desc: "Least severe level that is logged",
+      choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+      default: "info",
+    }),
+    METRICS_TOKEN: str({
+      desc: "Bearer token that /metrics asks for; production needs one",
+      default: "",
+    }),
+    TRUSTED_PROXIES: commaSeparated({
+      desc: "Addresses or networks of the proxies in front, comma-separated",
+      example: "10.0.0.0/8",
+      default: [],
+    }),
+    PUBLIC_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+      desc: "Requests a minute that one address may send to the public catalog, per process",
+      default: 6_000,
+    }),
+    REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
+      desc: "Longest time for a request to arrive, and for its answer to be made",
+      default: 10_000,
+    }),
+    BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 104_857_600 })({ desc: "Largest body", default: 1_048_576 }),
+    URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Longest URL", default: 8_192 }),
+    MAX_EVENT_LOOP_DELAY_MS: wholeNumber({ min: 10, max: 60_000 })({
+      desc: "Mean lag of the event loop above which requests are refused with 503",
+      default: 200,
+    }),
+    CATALOG_CACHE_SECONDS: wholeNumber({ min: 0, max: 60 })({
+      desc: "Longest time that an answer of the catalog is kept in this process; 0 keeps none",
+      default: 60,
+    }),
+    CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Memory for those answers", default: 64 }),
+    MEDIA_DIRECTORY: str({ desc: "Folder served at /media; where it isn't set, nothing is", default: "" }),
+    OTEL_EXPORTER_OTLP_ENDPOINT: str({
+      desc: "Where traces are sent (OTLP over HTTP); where it isn't set, none are",
+      example: "http://collector.internal:4318",
+      default: "",
+    }),
+  });
+
+  if (read.NODE_ENV === "production" && read.METRICS_TOKEN === "") {
+    throw new ConfigurationError(
+      "The configuration can't be used:\n  METRICS_TOKEN: is not set, and production needs it, because /metrics would be " +
+        "open to anyone. Set it to a long random string and give the same to Prometheus.",
+    );
+  }
+
+  return {
+    host: read.HOST,
+    port: read.MARKETPLACE_PORT,
+    database: {
+      url: read.DATABASE_URL,
+      poolSize: read.DATABASE_POOL_SIZE,
+      statementTimeoutMs: read.STATEMENT_TIMEOUT_MS,
+    },
+    logLevel: read.LOG_LEVEL,
+    metricsToken: read.METRICS_TOKEN === "" ? undefined : read.METRICS_TOKEN,
+    trustedProxies: read.TRUSTED_PROXIES,
+    publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
+    limits: {
+      requestMs: read.REQUEST_TIMEOUT_MS,
+      bodyBytes: read.BODY_LIMIT_BYTES,
+      urlBytes: read.URL_LIMIT_BYTES,
+      eventLoopDelayMs: read.MAX_EVENT_LOOP_DELAY_MS,
+    },
+    catalogCache: {
+      lifetimeMs: read.CATALOG_CACHE_SECONDS * 1_000,
+      maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
+    },
+    mediaDirectory: read.MEDIA_DIRECTORY === "" ? undefined : read.MEDIA_DIRECTORY,
+    tracesEndpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT === "" ? undefined : read.OTEL_EXPORTER_OTLP_ENDPOINT,
+  };
+}

@@ -1,0 +1,13 @@
+// Loaded into the API's process with --import: at SIGWINCH its event loop has far too much to do for ten seconds.
+const burnMs = 10_000;
+const sliceMs = 400;
+
+process.on("SIGWINCH", () => {
+  const until = performance.now() + burnMs;
+  const slice = (): void => {
+    const pause = performance.now() + sliceMs;
+    while (performance.now() < pause);
+    if (performance.now() < until) setTimeout(slice, 0);
+  };
+  slice();
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, eventually, startDevStack } from "@ehr-marketplace/tests/support";
+import { chromium } from "playwright-core";
+
+const run = promisify(execFile);
+const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+
+function commandsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => (block ?? "").trim().split("\n"));
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`a new user starts the stack, browses, and stops it with ${signal}`, async (t) => {
+    const stack = await startDevStack(cleanUpAfter(t));
+    const { marketplaceUrl } = stack;
+    for (const [, url] of stack.printed().matchAll(/^ {2}\S.*?(http:\/\/\S+)/gm)) {
+      assert.equal((await fetch(url ?? "")).status, 200, url);
+    }
+
+    const page = (await (await fetch(`${marketplaceUrl}/api/v1/apps?size=100`)).json()) as AppPage;
+    assert.equal(page.totalElements, 60);
+    const pictures = page.content.flatMap((app: AppDto) => [app.iconUrl, ...app.screenshots]);
+    for (const picture of pictures) {
+      assert.ok(picture.startsWith(`${marketplaceUrl}/media/`));
+      const answer = await fetch(picture);
+      assert.equal(answer.headers.get("content-type"), "image/svg+xml", picture);
+      assert.match(await answer.text(), /^<svg /);
+    }
+
+    stack.signal(signal);
+    // npm itself leaves at once; what it started tells when it is done.
+    await eventually("it says that it has stopped", 10_000, () => /^stopped$/m.test(stack.printed()));
+    await assert.rejects(fetch(marketplaceUrl));
+  });
+}
+
+test("the commands of the README work as they are written", async (t) => {
+  const { marketplaceUrl } = await startDevStack(cleanUpAfter(t));
+  const commands = commandsOf(readme).filter((command) => command.startsWith("curl"));
+  assert.ok(commands.length >= 4);
+  for (const command of commands) {
+    const { stdout } = await run("bash", [
+      "-euo",
+      "pipefail",
+      "-c",
+      command.replaceAll("http://127.0.0.1:8080", marketplaceUrl),
+    ]);
+    assert.ok(stdout.length > 0, command);
+  }
+});
+
+test("the API reference is drawn in a browser that loads nothing from elsewhere", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { marketplaceUrl } = await startDevStack(cleanUp);
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  cleanUp(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  const elsewhere: string[] = [];
+  const errors: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(marketplaceUrl) && !request.url().startsWith("data:")) elsewhere.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  await page.goto(`${marketplaceUrl}/docs`);
+  await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
+  await page.getByText("Search apps").first().waitFor();
+  await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();
+  await page.evaluate("document.fonts.ready");
+  assert.deepEqual({ elsewhere, errors }, { elsewhere: [], errors: [] });
+});

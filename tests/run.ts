@@ -1,0 +1,69 @@
+// Runs the tests on real databases and ends with a line "N passed, N failed".
+//   node tests/run.ts [--postgres-15-too] [pattern …]
+// Each file gets databases of its own, cloned from templates that are migrated once per run.
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { parseArgs } from "node:util";
+import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
+import { prepareMarketplaceDatabase, startCluster, startDebianCluster } from "@ehr-marketplace/dev/postgres";
+import { demoPlaces, templates } from "./support/templates.ts";
+
+const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
+const whatTheDatabaseDecides = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
+const fileTimeoutMs = 300_000;
+
+interface Databases {
+  url: string;
+  stop(): Promise<void>;
+}
+
+async function newestPostgres(): Promise<Databases> {
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-tests-"));
+  const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+  return startCluster({ directory, throwaway: true, settings });
+}
+
+async function runTests(databases: Databases, globPatterns: string[]): Promise<{ passed: number; failed: number }> {
+  const counts = { passed: 0, failed: 0 };
+  try {
+    await prepareMarketplaceDatabase(databases.url, templates.empty);
+    const demo = await prepareMarketplaceDatabase(databases.url, templates.demo);
+    await loadDemoData(demo.ownerUrl, demoPlaces);
+    process.env["TEST_CLUSTER_URL"] = databases.url;
+
+    const stream = run({ globPatterns, concurrency: 2, timeout: fileTimeoutMs, forceExit: true });
+    stream.on("test:pass", (test) => {
+      if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
+    });
+    stream.on("test:fail", (test) => {
+      // A suite fails with its tests, which are counted themselves; one whose hook fails has nobody else to count it.
+      const { failureType } = test.details.error as { failureType?: string };
+      if (test.details.type !== "suite" || failureType !== "subtestsFailed") counts.failed += 1;
+    });
+    const reported = stream.compose(spec);
+    reported.pipe(process.stdout, { end: false });
+    await new Promise((resolve) => reported.on("end", resolve));
+  } finally {
+    await databases.stop();
+  }
+  return counts;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { "postgres-15-too": { type: "boolean", default: false } },
+});
+const patterns = positionals.length === 0 ? everything : positionals;
+const newest = await runTests(await newestPostgres(), patterns);
+const oldest = values["postgres-15-too"]
+  ? await runTests(await startDebianCluster(), whatTheDatabaseDecides)
+  : { passed: 0, failed: 0 };
+
+const passed = newest.passed + oldest.passed;
+const failed = newest.failed + oldest.failed;
+console.log(`${passed} passed, ${failed} failed`);
+const somethingRan = newest.passed > 0 && (oldest.passed > 0 || !values["postgres-15-too"]);
+process.exitCode = failed === 0 && somethingRan ? 0 : 1;

@@ -1,0 +1,14 @@
+import { after, type TestContext } from "node:test";
+
+export type CleanUp = (undo: () => Promise<unknown>) => void;
+
+/** What is undone when the suite, or the test whose context is given, ends: the last thing made is the first to go. */
+export function cleanUpAfter(test?: TestContext): CleanUp {
+  const undos: (() => Promise<unknown>)[] = [];
+  const undoAll = async (): Promise<void> => {
+    for (const undo of undos.splice(0).toReversed()) await undo();
+  };
+  if (test === undefined) after(undoAll);
+  else test.after(undoAll);
+  return (undo) => undos.push(undo);
+}

@@ -1,0 +1,18 @@
+import { randomUUID } from "node:crypto";
+import { dropDatabase, type MarketplaceDatabase, urlsOf, withClient } from "@ehr-marketplace/dev/postgres";
+import type { CleanUp } from "./clean-up.ts";
+import { templates } from "./templates.ts";
+
+/** A database of the test's own, gone when it ends. */
+export async function cloneDatabase(
+  cleanUp: CleanUp,
+  template: keyof typeof templates = "empty",
+): Promise<MarketplaceDatabase> {
+  const { TEST_CLUSTER_URL: clusterUrl } = process.env;
+  if (clusterUrl === undefined)
+    throw new Error("Tests that need a database are run by: npm test -- path/of/the.test.ts");
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${templates[template]}`));
+  cleanUp(() => dropDatabase(clusterUrl, name));
+  return urlsOf(clusterUrl, name);
+}

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+import type { CleanUp } from "./clean-up.ts";
+import { eventually } from "./eventually.ts";
+
+export interface DevStack {
+  marketplaceUrl: string;
+  /** All that it printed so far. */
+  printed(): string;
+  signal(signal: NodeJS.Signals): void;
+  ended: Promise<number | null>;
+}
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** What a new user starts: `npm run dev -- --ephemeral`, on ports of its own. */
+export async function startDevStack(cleanUp: CleanUp): Promise<DevStack> {
+  const port = await freePort();
+  const { DATABASE_URL: _own, ...environment } = process.env;
+  const child = spawn("npm", ["run", "dev", "--", "--ephemeral"], {
+    cwd: root,
+    env: { ...environment, MARKETPLACE_PORT: String(port), FORCE_COLOR: "0" },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  // As a terminal does: the signal goes to npm and to all that npm has started.
+  const signal = (name: NodeJS.Signals): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+  };
+  cleanUp(async () => {
+    signal("SIGTERM");
+    await ended;
+  });
+  await eventually("the stack prints ready", 60_000, () => /^ready$/m.test(output) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(output);
+  return { marketplaceUrl: `http://127.0.0.1:${port}`, printed: () => output, signal, ended };
+}
