@@ -5,7 +5,8 @@ import { type BenchServer, startApi, startBare } from "./servers.ts";
 
 const connections = 20;
 const requestsPerRound = 20_000;
-const rounds = 5;
+const rounds = 7;
+const warmUpRounds = 3;
 
 async function cpuPerRequest(server: BenchServer, path: string): Promise<number> {
   const before = await server.cpu();
@@ -24,8 +25,11 @@ export async function warmCpu(serviceUrl: string, paths: Record<string, string>)
   const bare = await startBare(bodies);
   const figures: Figure[] = [];
   for (const [name, path] of Object.entries(paths)) {
-    await cpuPerRequest(ours, path);
-    await cpuPerRequest(bare, path);
+    // V8 goes on compiling for tens of thousands of requests.
+    for (let round = 0; round < warmUpRounds; round += 1) {
+      await cpuPerRequest(ours, path);
+      await cpuPerRequest(bare, path);
+    }
     const pairs: { ours: number; bare: number }[] = [];
     for (let round = 0; round < rounds; round += 1) {
       pairs.push({ ours: await cpuPerRequest(ours, path), bare: await cpuPerRequest(bare, path) });

@@ -10,6 +10,7 @@ export async function mediaRoutes(scope: FastifyInstance, options: { directory: 
     schemaHide: true,
     setHeaders: (reply) => {
       reply.header("access-control-allow-origin", "*");
+      reply.header("cross-origin-resource-policy", "cross-origin");
       reply.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
     },
   });

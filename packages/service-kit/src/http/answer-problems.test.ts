@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { allowAnyOrigin } from "./any-origin.ts";
 import { Problem } from "./problem.ts";
 import { assertGuarded, startTestServer, type TestServer } from "./server.test-support.ts";
 
@@ -44,8 +45,7 @@ describe("what is wrong is answered as a problem document", () => {
         server.get("/never", () => new Promise(() => undefined));
         await server.register(
           async (scope) => {
-            // As @fastify/cors does, to answer preflight requests for whatever path.
-            scope.options("*", (_request, reply) => reply.code(204).send());
+            allowAnyOrigin(scope);
             scope.get("/open", () => ({}));
           },
           { prefix: "/shared" },

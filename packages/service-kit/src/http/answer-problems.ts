@@ -79,7 +79,8 @@ function badRequestDetail(code: string | undefined): string {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
-  if (problem.kind.status >= 500) request.log.error({ err: problem.cause ?? problem }, problem.kind.code);
+  if (problem.kind.status >= 500)
+    request.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.kind.code);
   void reply
     .code(problem.kind.status)
     .headers({ "cache-control": "no-store", ...problem.headers })

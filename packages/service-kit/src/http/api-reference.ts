@@ -67,7 +67,7 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       const contentType = String(reply.getHeader("content-type"));
       const page = pages.get(request.routeOptions.url) ?? representationOf(payload, { contentType, cacheControl });
       pages.set(request.routeOptions.url, page);
-      reply.header("content-security-policy", pagePolicy);
+      reply.headers({ "content-security-policy": pagePolicy, "referrer-policy": "no-referrer" });
       return payloadFor(request, reply, page);
     });
     await docs.register(scalar, {

@@ -1,24 +1,30 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
+import { anyOriginHeaders } from "./any-origin.ts";
 import { findNul } from "./find-nul.ts";
 import { Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 export const securityHeaders = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "cross-origin-resource-policy": "cross-origin",
-  "referrer-policy": "no-referrer",
   "strict-transport-security": "max-age=31536000; includeSubDomains",
   "x-content-type-options": "nosniff",
 };
 
+const forAnyOrigin = { ...securityHeaders, ...anyOriginHeaders };
+
 export function guardAnswer(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers(securityHeaders);
+  reply.headers(request.routeOptions.config.anyOrigin === true ? forAnyOrigin : securityHeaders);
   reply.header("x-request-id", request.id);
 }
 
 function invalid(pointer: string, detail: string): Problem {
   return new Problem(standardProblems.invalidRequest, `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
 }
+
+const refuseNulInBody: preValidationHookHandler = (request, _reply, next) => {
+  const pointer = findNul(request.body, "body");
+  next(pointer === undefined ? undefined : invalid(pointer, "contains a NUL character, which is never valid"));
+};
 
 export function guardRequests(server: FastifyInstance, urlBytes: number): void {
   server.addHook("onRequest", (request, reply, next) => {
@@ -38,8 +44,8 @@ export function guardRequests(server: FastifyInstance, urlBytes: number): void {
     }
   });
 
-  server.addHook("preValidation", (request, _reply, next) => {
-    const pointer = request.body === undefined ? undefined : findNul(request.body, "body");
-    next(pointer === undefined ? undefined : invalid(pointer, "contains a NUL character, which is never valid"));
+  server.addHook("onRoute", (route) => {
+    if (route.schema?.body === undefined) return;
+    route.preValidation = [refuseNulInBody, ...[route.preValidation ?? []].flat()];
   });
 }

@@ -1,4 +1,5 @@
 export { AnswerCache } from "./answer-cache.ts";
+export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { Problem, type ProblemKind, problemResponses } from "./problem.ts";
 export { limitRate } from "./rate-limit.ts";

@@ -21,6 +21,7 @@ export function problemRoutes(server: FastifyInstance, kinds: ProblemKind[]): vo
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
     "cache-control": "public, max-age=3600",
   };
 

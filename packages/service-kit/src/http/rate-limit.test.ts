@@ -11,7 +11,7 @@ async function limitedTo(t: TestContext, perMinute: number, trustedProxies: stri
     routes: async (server) => {
       server.get("/unlimited", () => ({}));
       await server.register(async (scope) => {
-        await limitRate(scope, perMinute);
+        limitRate(scope, perMinute);
         scope.get("/limited", () => ({}));
         scope.get("/limited/too", () => ({}));
       });

@@ -90,11 +90,14 @@ export function payloadFor(
   return encode(representation, coding).then((encoded) => prepare(request, reply, representation, encoded));
 }
 
+/** What is at hand is sent at once: a promise, even a kept one, would cost a warm request dearly. */
 export function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,
-  representation: Representation,
+  representation: Representation | Promise<Representation>,
 ): FastifyReply | Promise<FastifyReply> {
+  if (representation instanceof Promise)
+    return representation.then((loaded) => sendRepresentation(request, reply, loaded));
   const payload = payloadFor(request, reply, representation);
   return payload instanceof Promise ? payload.then((bytes) => reply.send(bytes)) : reply.send(payload);
 }

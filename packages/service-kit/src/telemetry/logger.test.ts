@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { createLogger, type Logger } from "./logger.ts";
 
@@ -122,4 +123,26 @@ test("an error is logged with its type, message, stack, code and causes", () => 
   assert.match(String(err["stack"]), /logger\.test\.ts/);
   assert.match(JSON.stringify(err["cause"]), /"type":"TypeError","message":"inner".*"code":"E_INNER"/);
   assert.deepEqual([line["level"], line["service"], line["msg"]], ["error", "test", "failed"]);
+});
+
+test("without a stream the lines go to standard output, in order, also those just before the process exits", () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(import.meta.resolve("./logger.ts"))};
+    const logger = createLogger({ service: "test", level: "info" });
+    for (let line = 0; line < 1000; line += 1) logger.info({ line, padding: "x".repeat(100) }, "one of many");
+    logger.fatal("the last words");
+    process.exit(3);`;
+  const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+  });
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line): Record<string, unknown> => JSON.parse(line));
+  assert.equal(status, 3);
+  assert.deepEqual(
+    lines.slice(0, -1).map((each) => each["line"]),
+    Array.from({ length: 1_000 }, (_, line) => line),
+  );
+  assert.equal(lines.at(-1)?.["msg"], "the last words");
 });

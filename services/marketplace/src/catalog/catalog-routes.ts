@@ -8,8 +8,7 @@ import {
   type SearchAppsQuery,
   searchAppsQuery,
 } from "@ehr-marketplace/contracts";
-import { limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
-import cors from "@fastify/cors";
+import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import {
@@ -43,18 +42,16 @@ export async function catalogRoutes(
   options: Browsing & { requestsPerMinute: number },
 ): Promise<void> {
   for (const schema of [appDto, appPage, categoryDto, pricingPlanDto]) scope.addSchema(schema);
-  await scope.register(cors, {
-    origin: "*",
-    strictPreflight: false,
-    exposedHeaders: ["ETag", "X-Request-Id", "Retry-After"],
-  });
-  await limitRate(scope, options.requestsPerMinute);
+  allowAnyOrigin(scope);
+  limitRate(scope, options.requestsPerMinute);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
+  const config = { waitsOnlyForDatabase: true };
 
   routes.get(
     "/apps",
     {
+      config,
       schema: {
         tags,
         operationId: "listApps",
@@ -64,13 +61,13 @@ export async function catalogRoutes(
         response: answers("A page of apps", { $ref: "AppPage#" }),
       },
     },
-    async (request, reply) =>
-      sendRepresentation(request, reply, await listApps(options, request.query as ListAppsQuery)),
+    (request, reply) => sendRepresentation(request, reply, listApps(options, request.query as ListAppsQuery)),
   );
 
   routes.get(
     "/apps/search",
     {
+      config,
       schema: {
         tags,
         operationId: "searchApps",
@@ -80,13 +77,13 @@ export async function catalogRoutes(
         response: answers("Apps, the most relevant first", arrayOf("AppDto")),
       },
     },
-    async (request, reply) =>
-      sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery)),
+    (request, reply) => sendRepresentation(request, reply, searchApps(options, request.query as SearchAppsQuery)),
   );
 
   routes.get(
     "/apps/featured",
     {
+      config,
       schema: {
         tags,
         operationId: "listFeaturedApps",
@@ -95,12 +92,13 @@ export async function catalogRoutes(
         response: answers("Featured apps", arrayOf("AppDto")),
       },
     },
-    async (request, reply) => sendRepresentation(request, reply, await listFeatured(options)),
+    (request, reply) => sendRepresentation(request, reply, listFeatured(options)),
   );
 
   routes.get(
     "/apps/categories",
     {
+      config,
       schema: {
         tags,
         operationId: "listCategories",
@@ -109,12 +107,13 @@ export async function catalogRoutes(
         response: answers("Categories", arrayOf("CategoryDto")),
       },
     },
-    async (request, reply) => sendRepresentation(request, reply, await listCategories(options)),
+    (request, reply) => sendRepresentation(request, reply, listCategories(options)),
   );
 
   routes.get(
     "/apps/:slug",
     {
+      config,
       schema: {
         tags,
         operationId: "getApp",
@@ -124,12 +123,13 @@ export async function catalogRoutes(
         response: answers("The app", { $ref: "AppDto#" }, 404),
       },
     },
-    async (request, reply) => sendRepresentation(request, reply, await getApp(options, request.params.slug)),
+    (request, reply) => sendRepresentation(request, reply, getApp(options, request.params.slug)),
   );
 
   routes.get(
     "/apps/:slug/pricing",
     {
+      config,
       schema: {
         tags,
         operationId: "getPricing",
@@ -139,6 +139,6 @@ export async function catalogRoutes(
         response: answers("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
       },
     },
-    async (request, reply) => sendRepresentation(request, reply, await getPricing(options, request.params.slug)),
+    (request, reply) => sendRepresentation(request, reply, getPricing(options, request.params.slug)),
   );
 }
