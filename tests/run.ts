@@ -34,7 +34,13 @@ async function runTests(databases: Databases, globPatterns: string[]): Promise<{
     await loadDemoData(demo.ownerUrl, demoPlaces);
     process.env["TEST_CLUSTER_URL"] = databases.url;
 
-    const stream = run({ globPatterns, concurrency: 2, timeout: fileTimeoutMs, forceExit: true });
+    const stream = run({ globPatterns, concurrency: 2, timeout: fileTimeoutMs });
+    // A file whose process doesn't end is not ended by the time-out of its tests.
+    const watchdog = setTimeout(() => {
+      console.error("No test has reported for minutes: the process of a test file doesn't end.");
+      process.exit(1);
+    }, 2 * fileTimeoutMs);
+    stream.on("data", () => watchdog.refresh());
     stream.on("test:pass", (test) => {
       if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
     });
@@ -46,6 +52,7 @@ async function runTests(databases: Databases, globPatterns: string[]): Promise<{
     const reported = stream.compose(spec);
     reported.pipe(process.stdout, { end: false });
     await new Promise((resolve) => reported.on("end", resolve));
+    clearTimeout(watchdog);
   } finally {
     await databases.stop();
   }

@@ -50,7 +50,7 @@ async function statementsOf(serviceUrl: string, paths: string[]): Promise<Map<st
 export async function coldThroughput(serviceUrl: string, paths: Record<string, string>): Promise<Figure[]> {
   const statements = await statementsOf(serviceUrl, Object.values(paths));
   const api = await startApi(serviceUrl, { CATALOG_CACHE_SECONDS: "0", DATABASE_POOL_SIZE: String(clients) });
-  const askers = Array.from({ length: clients }, () => new Client());
+  const askers = Array.from({ length: clients }, () => new Client(api.url));
   const connections = await Promise.all(
     Array.from({ length: clients }, async () => {
       const connection = new pg.Client({ connectionString: serviceUrl });
@@ -79,7 +79,7 @@ export async function coldThroughput(serviceUrl: string, paths: Record<string, s
       goal: { atLeast: 0.6 },
     });
   }
-  for (const asker of askers) asker.close();
+  await Promise.all(askers.map((asker) => asker.close()));
   await Promise.all(connections.map((connection) => connection.end()));
   await api.stop();
   return figures;

@@ -18,10 +18,10 @@ async function cpuPerRequest(server: BenchServer, path: string): Promise<number>
 /** Warm: what our server spends on a request, against a bare Fastify that sends the same bytes. */
 export async function warmCpu(serviceUrl: string, paths: Record<string, string>): Promise<Figure[]> {
   const ours = await startApi(serviceUrl);
-  const client = new Client();
+  const client = new Client(ours.url);
   const bodies: Record<string, Buffer> = {};
   for (const path of Object.values(paths)) bodies[path] = (await client.get(`${ours.url}${path}`)).body;
-  client.close();
+  await client.close();
   const bare = await startBare(bodies);
   const figures: Figure[] = [];
   for (const [name, path] of Object.entries(paths)) {

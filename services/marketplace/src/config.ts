@@ -1,6 +1,6 @@
 import {
   ConfigurationError,
-  commaSeparated,
+  networks,
   port,
   readEnvironment,
   str,
@@ -48,7 +48,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       desc: "Bearer token that /metrics asks for; production needs one",
       default: "",
     }),
-    TRUSTED_PROXIES: commaSeparated({
+    TRUSTED_PROXIES: networks({
       desc: "Addresses or networks of the proxies in front, comma-separated",
       example: "10.0.0.0/8",
       default: [],

@@ -1,2 +1,2 @@
 export { bool, num, port, str, url } from "envalid";
-export { ConfigurationError, commaSeparated, readEnvironment, wholeNumber } from "./read-environment.ts";
+export { ConfigurationError, networks, readEnvironment, wholeNumber } from "./read-environment.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigurationError, commaSeparated, port, readEnvironment, str, url, wholeNumber } from "./index.ts";
+import { ConfigurationError, networks, port, readEnvironment, str, url, wholeNumber } from "./index.ts";
 
 const specs = {
   DATABASE_URL: str({ desc: "Connection string of the database", example: "postgres://app:secret@db:5432/app" }),
@@ -8,7 +8,7 @@ const specs = {
   POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", example: "10", default: 10 }),
   SERVICE_PORT: port({ desc: "Port to listen on", example: "8080", default: 8080 }),
   LOG_LEVEL: str({ desc: "Least severe level", choices: ["info", "warn"], example: "info", default: "info" }),
-  PROXIES: commaSeparated({ desc: "Proxies in front", example: "10.0.0.0/8", default: [] }),
+  PROXIES: networks({ desc: "Proxies in front", example: "10.0.0.0/8", default: [] }),
 };
 const right = { DATABASE_URL: "postgres://app:secret@db:5432/app", PUBLIC_URL: "https://market.example.org" };
 
@@ -100,12 +100,18 @@ for (const given of ["0", "501", "-1", "+1", "1.0", "1e2", "0x10", " 1", "1 ", "
 }
 
 for (const [given, expected] of [
-  ["one", ["one"]],
-  [" one , two,three ", ["one", "two", "three"]],
-  [",one,,two,", ["one", "two"]],
+  ["10.0.0.1", ["10.0.0.1"]],
+  [" 10.0.0.0/8 , ::1,fd00::/8 ", ["10.0.0.0/8", "::1", "fd00::/8"]],
+  [",10.0.0.1,,10.0.0.2,", ["10.0.0.1", "10.0.0.2"]],
   [" , ,", []],
 ] as const) {
-  test(`the list ${JSON.stringify(given)} has ${expected.length} entries`, () => {
+  test(`the networks ${JSON.stringify(given)} have ${expected.length} entries`, () => {
     assert.deepEqual(readEnvironment({ ...right, PROXIES: given }, specs).PROXIES, expected);
+  });
+}
+
+for (const given of ["one", "10.0.0.0/33", "10.0.0.1 10.0.0.2", "::g", "*"]) {
+  test(`${JSON.stringify(given)} is no network`, () => {
+    assert.match(complaintsAbout({ ...right, PROXIES: given }), /PROXIES: .* is neither an IP address nor a network/);
   });
 }

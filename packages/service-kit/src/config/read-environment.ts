@@ -1,4 +1,5 @@
 import { type CleanedEnv, cleanEnv, makeValidator, type ValidatorSpec } from "envalid";
+import ipaddr from "ipaddr.js";
 
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -50,9 +51,13 @@ export const wholeNumber = (range: { min: number; max: number }): ReturnType<typ
     return value;
   });
 
-export const commaSeparated: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) =>
-  input
+/** Addresses and networks, comma-separated. */
+export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
+  const parts = input
     .split(",")
     .map((part) => part.trim())
-    .filter((part) => part !== ""),
-);
+    .filter((part) => part !== "");
+  const wrong = parts.find((part) => !ipaddr.isValid(part) && !ipaddr.isValidCIDR(part));
+  if (wrong !== undefined) throw new Error(`"${wrong}" is neither an IP address nor a network such as 10.0.0.0/8`);
+  return parts;
+});

@@ -47,7 +47,7 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
       const { requestTimeout } = standardProblems;
       return new Problem(requestTimeout, requestTimeout.advice, { headers: { connection: "close" } });
     }
-    const detail = "The answer took longer than ten seconds to make.";
+    const detail = "The answer took too long to make.";
     return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "2" }, cause: error });
   }
   switch (error?.statusCode) {

@@ -30,19 +30,19 @@ export const standardProblems = {
     code: "request-timeout",
     status: 408,
     title: "The request took too long to arrive",
-    advice: "Send the whole request within ten seconds.",
+    advice: "Send the whole request in one go. Ten seconds are allowed, unless the operator set another limit.",
   },
   payloadTooLarge: {
     code: "payload-too-large",
     status: 413,
     title: "The body is too large",
-    advice: "Send at most 1 MiB in one request; split what is larger.",
+    advice: "Split what you send. A body may have 1 MiB, unless the operator set another limit.",
   },
   uriTooLong: {
     code: "uri-too-long",
     status: 414,
     title: "The URL is too long",
-    advice: "Keep the URL, its query included, within 8 KiB.",
+    advice: "Shorten the URL. With its query it may have 8 KiB, unless the operator set another limit.",
   },
   unsupportedMediaType: {
     code: "unsupported-media-type",
