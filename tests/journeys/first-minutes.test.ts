@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, eventually, startDevStack } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, type DevStack, eventually, startDevStack } from "@ehr-marketplace/tests/support";
 import { chromium } from "playwright-core";
 
 const run = promisify(execFile);
@@ -38,6 +38,21 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     await assert.rejects(fetch(marketplaceUrl));
   });
 }
+
+/** Every process that was started with the stack's port in its environment, npm's own included. */
+async function processesOf(stack: DevStack): Promise<string[]> {
+  const mark = `MARKETPLACE_PORT=${new URL(stack.marketplaceUrl).port}\0`;
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const environments = await Promise.all(ids.map((id) => readFile(`/proc/${id}/environ`, "utf8").catch(() => "")));
+  return ids.filter((_id, index) => environments[index]?.includes(mark));
+}
+
+test("a stack that is killed leaves no process behind", async (t) => {
+  const stack = await startDevStack(cleanUpAfter(t));
+  assert.ok((await processesOf(stack)).length > 3);
+  stack.signal("SIGKILL");
+  await eventually("all of its processes are gone", 15_000, async () => (await processesOf(stack)).length === 0);
+});
 
 test("the commands of the README work as they are written", async (t) => {
   const { marketplaceUrl } = await startDevStack(cleanUpAfter(t));

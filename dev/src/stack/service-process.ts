@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pretty from "pino-pretty";
 
@@ -27,15 +28,15 @@ async function becomesReady(child: ChildProcess, options: ServiceOptions): Promi
   throw new Error(`${options.name} was not ready within ${readyWithinMs / 1000} s: ${options.readyUrl}`);
 }
 
-/** Runs the source and runs it again whenever a file of it changes. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ["--watch", "--watch-preserve-output", options.entry], {
+  const child = fork(join(import.meta.dirname, "watched-service.process.ts"), [options.entry], {
     env: { ...process.env, ...options.environment },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    execArgv: [],
     // Ctrl+C reaches the whole process group of a terminal; each service is stopped by us, once and in order.
     detached: true,
   });
-  child.stdout.pipe(
+  child.stdout?.pipe(
     pretty({
       singleLine: true,
       colorize: process.stdout.isTTY,

@@ -2,12 +2,16 @@ import { type Static, Type } from "typebox";
 
 type WithDefaults<Query, Name extends keyof Query> = Query & Required<Pick<Query, Name>>;
 
+/** A NUL is refused wherever it stands; said in the schema as well, so that clients made from it know. */
+export const withoutNul = "^[^\\u0000]*$";
+
 export const slugPattern = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
 export const sortProperties = ["name", "category", "publishedAt", "updatedAt", "popularity"] as const;
 
 const category = Type.Optional(
   Type.String({
+    pattern: withoutNul,
     description: "Only apps of this category; an unknown one has none",
     examples: ["DOCUMENTATION"],
   }),
@@ -39,6 +43,7 @@ export const searchAppsQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
+      pattern: withoutNul,
       description:
         "What to look for; may be absent only with `category`. Typos, accents and unfinished words are forgiven",
       examples: ["scribe"],

@@ -15,5 +15,6 @@ export {
   searchAppsQuery,
   slugPattern,
   sortProperties,
+  withoutNul,
 } from "./catalog-requests.ts";
 export { type ProblemDocument, problemDocument } from "./problem.ts";

@@ -6,6 +6,7 @@ import {
   pino,
   stdTimeFunctions,
 } from "pino";
+import { gatheredLines } from "./gathered-lines.ts";
 import { withoutCredentials, withoutSecrets } from "./without-secrets.ts";
 
 export type { Logger } from "pino";
@@ -22,16 +23,9 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** A write for each line would cost more than the request that it tells of: lines go out together, four times a second. */
-function gathered(): DestinationStream {
-  const stream = pino.destination({ sync: true, minLength: 8_192, periodicFlush: 250 });
-  process.once("exit", () => stream.flushSync());
-  return stream;
-}
-
 export function createLogger(
   options: { service: string; level: string },
-  destination: DestinationStream = gathered(),
+  destination: DestinationStream = gatheredLines(1),
 ): Logger {
   const logger = pino(
     {

@@ -7,6 +7,7 @@ import {
   pricingPlanDto,
   type SearchAppsQuery,
   searchAppsQuery,
+  withoutNul,
 } from "@ehr-marketplace/contracts";
 import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -24,7 +25,9 @@ import {
 const slugParameter = {
   type: "object",
   required: ["slug"],
-  properties: { slug: { type: "string", description: "The app's slug", examples: ["northwind-scribe"] } },
+  properties: {
+    slug: { type: "string", pattern: withoutNul, description: "The app's slug", examples: ["northwind-scribe"] },
+  },
 } as const;
 
 function answers(description: string, schema: object, ...problems: number[]): Record<number, object> {
