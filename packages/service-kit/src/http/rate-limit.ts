@@ -16,7 +16,7 @@ function callerOf(address: string): string {
 
 /**
  * Counts the requests of each caller to this scope's routes, from its first one on, for a minute. It answers at once, and
- * not with a promise as the libraries do that can also count in a store elsewhere: that alone cost a tenth of a request.
+ * not with a promise as libraries do that can also count in a store elsewhere: all that follows would have to wait for it.
  */
 export function limitRate(scope: FastifyInstance, perMinute: number): void {
   const counts = new LRUCache<string, { requests: number }>({ max: mostCallersCounted, ttl: windowMs });

@@ -69,7 +69,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
   server.addHook("onRoute", (route) => {
-    // Its timer costs a tenth of a warm request; what waits for the database only is bounded there, and sooner.
+    // A timer for each request is saved where only the database is waited for: its own time-outs come sooner.
     if (route.config?.waitsOnlyForDatabase !== true) route.handlerTimeout ??= limits.requestMs;
   });
   server.addSchema(problemDocument);
