@@ -1,10 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, openSync } from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
+import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchServer {
   url: string;
@@ -13,15 +14,12 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  child.kill("SIGTERM");
-  await once(child, "exit");
-}
-
 /** Rate limits are raised; limits, logs and metrics are on as in production. */
 export async function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const logDirectory = await mkdtemp(join(tmpdir(), "ehr-marketplace-log-"));
+  const log = await open(join(logDirectory, "api.log"), "w");
   const child = fork(new URL("../../../services/marketplace/src/api.ts", import.meta.url).pathname, [], {
     execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
     env: {
@@ -35,13 +33,9 @@ export async function startApi(databaseUrl: string, environment: Record<string, 
       ...environment,
     },
     // A file, as a container's runtime keeps: reading a pipe would take time from what is measured.
-    stdio: [
-      "ignore",
-      openSync(join(mkdtempSync(join(tmpdir(), "ehr-marketplace-log-")), "api.log"), "w"),
-      "inherit",
-      "ipc",
-    ],
+    stdio: ["ignore", log.fd, "inherit", "ipc"],
   });
+  await log.close();
   const deadline = Date.now() + 30_000;
   while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error("the API did not become ready");
@@ -55,7 +49,10 @@ export async function startApi(databaseUrl: string, environment: Record<string, 
       const [{ cpu }] = (await answer) as [{ cpu: NodeJS.CpuUsage }];
       return cpu.user + cpu.system;
     },
-    stop: () => stop(child),
+    async stop() {
+      await stopProcess(child);
+      await rm(logDirectory, { recursive: true });
+    },
   };
 }
 
@@ -70,6 +67,6 @@ export async function startBare(bodies: Record<string, Buffer>): Promise<BenchSe
       const { user, system } = (await (await fetch(`${url}/cpu`)).json()) as NodeJS.CpuUsage;
       return user + system;
     },
-    stop: () => stop(child),
+    stop: () => stopProcess(child),
   };
 }

@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../free-port.ts";
+import { stopProcess } from "../stop-process.ts";
 
 export interface ClusterOptions {
   directory: string;
@@ -33,24 +34,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     once(child, "exit").then(() => [{ failed: "its process ended" }]),
   ])) as [{ failed?: string }];
   if (answer.failed !== undefined) {
-    await ended(child, "SIGTERM");
+    await stopProcess(child);
     throw new Error(`PostgreSQL did not start in ${options.directory}:\n${answer.failed}`);
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
     port,
-    stop: () => ended(child, "SIGTERM"),
+    stop: () => stopProcess(child),
     async crash() {
       const [pid] = (await readFile(join(options.directory, "postmaster.pid"), "utf8")).split("\n");
       process.kill(Number(pid), "SIGQUIT");
-      await ended(child, "SIGTERM");
+      await stopProcess(child);
     },
   };
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, "exit");
-  child.kill(signal);
-  await exit;
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pretty from "pino-pretty";
+import { stopProcess } from "../stop-process.ts";
 
 export interface ServiceOptions {
   name: string;
@@ -45,17 +45,11 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
       messageFormat: `${options.name}: {msg}`,
     }),
   );
-  const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, "exit");
-    child.kill("SIGTERM");
-    await exit;
-  };
   try {
     await becomesReady(child, options);
   } catch (error) {
-    await stop();
+    await stopProcess(child);
     throw error;
   }
-  return { stop };
+  return { stop: () => stopProcess(child) };
 }

@@ -4,8 +4,6 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Browsers may read the answer from any page: it is public. */
     anyOrigin?: boolean;
-    /** The handler waits for nothing but the database, whose own time-outs are shorter than a request's. */
-    waitsOnlyForDatabase?: boolean;
   }
 }
 

@@ -21,8 +21,10 @@ function invalid(pointer: string, detail: string): Problem {
   return new Problem(standardProblems.invalidRequest, `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
 }
 
+const bodiless = new Set(["GET", "HEAD", "OPTIONS"]);
+
 const refuseNulInBody: preValidationHookHandler = (request, _reply, next) => {
-  const pointer = findNul(request.body, "body");
+  const pointer = request.body === undefined ? undefined : findNul(request.body, "body");
   next(pointer === undefined ? undefined : invalid(pointer, "contains a NUL character, which is never valid"));
 };
 
@@ -45,7 +47,7 @@ export function guardRequests(server: FastifyInstance, urlBytes: number): void {
   });
 
   server.addHook("onRoute", (route) => {
-    if (route.schema?.body === undefined) return;
+    if ([route.method].flat().every((method) => bodiless.has(method))) return;
     route.preValidation = [refuseNulInBody, ...[route.preValidation ?? []].flat()];
   });
 }

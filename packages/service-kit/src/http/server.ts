@@ -16,6 +16,13 @@ import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { strictValidation } from "./validate-strictly.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The handler waits for nothing but the database, whose own time-outs are shorter than a request's. */
+    waitsOnlyForDatabase?: boolean;
+  }
+}
+
 export interface ServerOptions {
   logger: Logger;
   metrics: Metrics;

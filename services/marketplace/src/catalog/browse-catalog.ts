@@ -39,13 +39,9 @@ const answerOf = (json: string): Representation =>
 
 const arrayOf = (apps: string[]): Representation => answerOf(`[${apps.join(",")}]`);
 
-function known({ answers }: Browsing, key: string, load: () => Promise<Representation>): Answer {
-  return answers.get(key, load);
-}
-
 export function listApps(browsing: Browsing, query: ListAppsQuery): Answer {
   const request = pageRequest(query);
-  return known(browsing, `list ${JSON.stringify(request)}`, async () =>
+  return browsing.answers.get(`list ${JSON.stringify(request)}`, async () =>
     answerOf(pageJson(request, await findPage(browsing.database, request))),
   );
 }
@@ -60,7 +56,7 @@ export function searchApps(browsing: Browsing, query: SearchAppsQuery): Answer {
       errors: [{ pointer: "/query/q", detail }],
     });
   }
-  return known(browsing, `search ${JSON.stringify([text, category, most])}`, async () =>
+  return browsing.answers.get(`search ${JSON.stringify([text, category, most])}`, async () =>
     arrayOf(
       text === "" && category !== undefined
         ? await findMostPopular(browsing.database, category, most)
@@ -70,11 +66,11 @@ export function searchApps(browsing: Browsing, query: SearchAppsQuery): Answer {
 }
 
 export function listFeatured(browsing: Browsing): Answer {
-  return known(browsing, "featured", async () => arrayOf(await findFeatured(browsing.database)));
+  return browsing.answers.get("featured", async () => arrayOf(await findFeatured(browsing.database)));
 }
 
 export function listCategories(browsing: Browsing): Answer {
-  return known(browsing, "categories", async () => {
+  return browsing.answers.get("categories", async () => {
     const categories: CategoryDto[] = await findCategories(browsing.database);
     return answerOf(JSON.stringify(categories));
   });
@@ -91,7 +87,7 @@ export function getPricing(browsing: Browsing, given: string): Answer {
 function ofApp(browsing: Browsing, what: string, given: string, find: typeof findApp): Answer {
   const absent = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
   if (!slug.test(given)) throw absent();
-  return known(browsing, `${what} ${given}`, async () => {
+  return browsing.answers.get(`${what} ${given}`, async () => {
     const json = await find(browsing.database, given);
     if (json === undefined) throw absent();
     return answerOf(json);
