@@ -47,7 +47,7 @@ export default {
       name: "processes-are-entered-not-imported",
       severity: "error",
       from: {},
-      to: { path: "services/[^/]+/src/(api|worker|migrate)[.]ts$" },
+      to: { path: "services/[^/]+/src/(api|worker|migrate|reseal)[.]ts$" },
     },
     {
       name: "production-never-imports-dev-or-tests",

@@ -1,8 +1,10 @@
 // npm run bench -- catalog [--apps 100000]
+// npm run bench -- subscriptions [--subscriptions 1000000]
 import { catalogBench } from "./catalog/catalog-bench.ts";
 import { printFigures } from "./figures.ts";
+import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
 
-const benches: Record<string, typeof catalogBench> = { catalog: catalogBench };
+const benches: Record<string, typeof catalogBench> = { catalog: catalogBench, subscriptions: subscriptionsBench };
 
 const [name = "", ...options] = process.argv.slice(2);
 const bench = benches[name];

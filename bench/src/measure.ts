@@ -7,6 +7,11 @@ export function percentile(values: number[], share: number): number {
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
+interface Answer {
+  status: number;
+  body: Buffer;
+}
+
 /** One connection; the lightest client of Node's, so that little of the machine is taken from what is measured. */
 export class Client {
   readonly #client: UndiciClient;
@@ -15,9 +20,22 @@ export class Client {
     this.#client = new UndiciClient(new URL(url).origin);
   }
 
-  async get(url: string): Promise<{ status: number; body: Buffer }> {
+  get(url: string, token?: string): Promise<Answer> {
+    return this.#ask("GET", url, token);
+  }
+
+  post(url: string, token: string, body: object): Promise<Answer> {
+    return this.#ask("POST", url, token, JSON.stringify(body));
+  }
+
+  async #ask(method: "GET" | "POST", url: string, token?: string, json?: string): Promise<Answer> {
     const { pathname, search } = new URL(url);
-    const { statusCode, body } = await this.#client.request({ method: "GET", path: pathname + search });
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const sent = json === undefined ? {} : { body: json };
+    const { statusCode, body } = await this.#client.request({ method, path: pathname + search, headers, ...sent });
     return { status: statusCode, body: Buffer.from(await body.arrayBuffer()) };
   }
 
@@ -27,12 +45,12 @@ export class Client {
 }
 
 /** One request after the other: the time of each, in milliseconds. */
-export async function latencies(urls: string[]): Promise<number[]> {
+export async function latencies(urls: string[], token?: string): Promise<number[]> {
   const client = new Client(urls[0] ?? "");
   const times: number[] = [];
   for (const url of urls) {
     const began = performance.now();
-    const { status } = await client.get(url);
+    const { status } = await client.get(url, token);
     times.push(performance.now() - began);
     if (status !== 200) throw new Error(`${status} for ${url}`);
   }

@@ -9,7 +9,7 @@ function report(step: string): void {
   console.log(`${styleText("dim", `${seconds} s`)}  ${step} …`);
 }
 
-function places({ marketplaceUrl, database, demo }: Stack): [string, string][] {
+function places({ marketplaceUrl, issuer, ehrUrl, database, demo }: Stack): [string, string][] {
   return [
     ["API reference", `${marketplaceUrl}/docs`],
     ["OpenAPI document", `${marketplaceUrl}/api/v1/openapi.json`],
@@ -17,6 +17,9 @@ function places({ marketplaceUrl, database, demo }: Stack): [string, string][] {
     ["A search, with a typo", `${marketplaceUrl}/api/v1/apps/search?q=schedulng`],
     ["One app", `${marketplaceUrl}/api/v1/apps/northwind-scribe`],
     ["Its prices", `${marketplaceUrl}/api/v1/apps/northwind-scribe/pricing`],
+    ["Identity provider", `${issuer}/.well-known/openid-configuration`],
+    ["A token", "npm run --silent token -- riverside-admin"],
+    ["The practices' EHR", `${ehrUrl}  prints what it is told`],
     ["Health and metrics", `${marketplaceUrl}/health/ready  ${marketplaceUrl}/metrics`],
     ["Database, as owner", database.ownerUrl],
   ];

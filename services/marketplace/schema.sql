@@ -32,6 +32,14 @@ begin
 end
 $_$;
 
+CREATE FUNCTION public.audit_entries_stay() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end
+$$;
+
 CREATE FUNCTION public.category_mark(category text) RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN array_to_tsvector(ARRAY[('#'::text || category)]);
@@ -326,6 +334,29 @@ CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
 
+CREATE FUNCTION public.subscriptions_refuse_impossible_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if old.status = 'cancelled' and (
+    new.status <> 'cancelled' or new.cancelled_at <> old.cancelled_at or new.revision <> old.revision
+    or (new.block_reason is not null and new.block_reason is distinct from old.block_reason)
+  ) then
+    raise exception 'a cancelled subscription stays cancelled' using errcode = 'restrict_violation';
+  end if;
+  if old.status = 'paused' and new.status = 'paused' and new.pause_reason <> old.pause_reason then
+    raise exception 'a paused subscription keeps its reason' using errcode = 'restrict_violation';
+  end if;
+  if new.revision <> old.revision + (new.status <> old.status)::integer then
+    raise exception 'a change of status has one event, and anything else has none' using errcode = 'restrict_violation';
+  end if;
+  if new.updated_at <= old.updated_at then
+    raise exception 'times go on: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.wire_amount(given numeric) RETURNS json
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (given = trunc(given)) THEN to_json((given)::bigint) ELSE to_json((trim_scale(given))::text) END;
@@ -397,6 +428,21 @@ CREATE TABLE public.apps (
     CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500))
 );
 
+CREATE TABLE public.audit_entries (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
 CREATE TABLE public.categories (
     category text NOT NULL,
     name text NOT NULL,
@@ -411,9 +457,45 @@ CREATE TABLE public.category_counts (
     CONSTRAINT category_counts_apps_check CHECK ((apps >= 0))
 );
 
+CREATE TABLE public.events (
+    id uuid NOT NULL,
+    event text NOT NULL,
+    subscription_id uuid,
+    sequence integer,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    payload text NOT NULL,
+    CONSTRAINT a_sequence_is_a_subscription_s CHECK (((sequence IS NULL) OR (subscription_id IS NOT NULL))),
+    CONSTRAINT events_payload_check CHECK ((length(payload) <= 65536)),
+    CONSTRAINT events_sequence_check CHECK ((sequence >= 1))
+);
+
 CREATE TABLE public.extension_points (
     name text NOT NULL,
     description text NOT NULL
+);
+
+CREATE TABLE public.idempotent_answers (
+    request bytea NOT NULL,
+    body bytea NOT NULL,
+    answer json,
+    answered_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT idempotent_answers_body_check CHECK ((length(body) = 32)),
+    CONSTRAINT idempotent_answers_request_check CHECK ((length(request) = 32))
+);
+
+CREATE TABLE public.organisations (
+    id uuid NOT NULL,
+    alias text NOT NULL COLLATE pg_catalog."C",
+    display_name text NOT NULL,
+    callback_url text,
+    callback_networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
+    sealed_secret text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
+    CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
+    CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
 );
 
 CREATE TABLE public.pricing_plans (
@@ -586,6 +668,32 @@ CREATE TABLE public.search_words (
     apps integer NOT NULL
 );
 
+CREATE TABLE public.subscriptions (
+    id uuid NOT NULL,
+    organisation_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    pricing_plan_id uuid NOT NULL,
+    quantity integer,
+    status text NOT NULL,
+    pause_reason text,
+    block_reason text,
+    trial_ends_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    paused_at timestamp(3) with time zone,
+    cancelled_at timestamp(3) with time zone,
+    revision integer NOT NULL,
+    CONSTRAINT cancelled_at_a_time CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+    CONSTRAINT only_cancelled_ones_block CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
+    CONSTRAINT paused_with_a_reason CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND ((status = 'paused'::text) = (paused_at IS NOT NULL)))),
+    CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
+    CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text]))),
+    CONSTRAINT subscriptions_quantity_check CHECK ((quantity >= 1)),
+    CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
+    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
+    CONSTRAINT times_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
+);
+
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
 
 ALTER TABLE ONLY public.app_listings
@@ -603,6 +711,9 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_slug_key UNIQUE (slug);
 
+ALTER TABLE ONLY public.audit_entries
+    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.categories
     ADD CONSTRAINT categories_pkey PRIMARY KEY (category);
 
@@ -612,8 +723,26 @@ ALTER TABLE ONLY public.categories
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_pkey PRIMARY KEY (category);
 
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_subscription_id_sequence_key UNIQUE (subscription_id, sequence);
+
 ALTER TABLE ONLY public.extension_points
     ADD CONSTRAINT extension_points_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.idempotent_answers
+    ADD CONSTRAINT idempotent_answers_pkey PRIMARY KEY (request);
+
+ALTER TABLE ONLY public.organisations
+    ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
+
+ALTER TABLE ONLY public.organisations
+    ADD CONSTRAINT organisations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.pricing_plans
+    ADD CONSTRAINT pricing_plans_id_app_id_key UNIQUE (id, app_id);
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_pkey PRIMARY KEY (id);
@@ -623,6 +752,9 @@ ALTER TABLE ONLY public.schema_migrations
 
 ALTER TABLE ONLY public.search_words
     ADD CONSTRAINT search_words_pkey PRIMARY KEY (word) INCLUDE (apps);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (id);
@@ -676,11 +808,21 @@ CREATE INDEX apps_by_category ON public.apps USING btree (category);
 
 CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
+CREATE INDEX audit_entries_of_organisation ON public.audit_entries USING btree (on_behalf_of, at DESC, id DESC);
+
+CREATE INDEX idempotent_answers_by_age ON public.idempotent_answers USING btree (answered_at);
+
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 
 CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
 
 CREATE INDEX search_words_similar ON public.search_words USING gin (word public.gin_trgm_ops) WITH (fastupdate=off);
+
+CREATE INDEX subscriptions_newest_first ON public.subscriptions USING btree (organisation_id, created_at DESC, id DESC);
+
+CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
+
+CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree (organisation_id, app_id) WHERE (trial_ends_at IS NOT NULL);
 
 CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
 
@@ -691,6 +833,8 @@ CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON publi
 CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
 
 CREATE TRIGGER apps_refuse_unknown_extension_points BEFORE INSERT OR UPDATE OF extension_points ON public.apps FOR EACH ROW EXECUTE FUNCTION public.apps_refuse_unknown_extension_points();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
 
 CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
@@ -718,6 +862,8 @@ CREATE TRIGGER refresh_updated AFTER UPDATE ON public.pricing_plans REFERENCING 
 
 CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_vendors();
 
+CREATE TRIGGER subscriptions_refuse_impossible_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_refuse_impossible_changes();
+
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id) ON DELETE CASCADE;
 
@@ -736,8 +882,20 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT plan_is_of_the_app FOREIGN KEY (pricing_plan_id, app_id) REFERENCES public.pricing_plans(id, app_id);
+
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisations(id);
 
 GRANT USAGE ON SCHEMA public TO marketplace_service;
 
@@ -749,11 +907,81 @@ GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
 GRANT SELECT ON TABLE public.app_search TO marketplace_service;
 
+GRANT SELECT(id) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(slug) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(vendor_id) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(category) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(status) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(name) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(icon_url) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(extension_points) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(smart_launch_url) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(fhir_scopes) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.audit_entries TO marketplace_service;
+
 GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_answers TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(display_name) ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(callback_url) ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(callback_networks) ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(sealed_secret) ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.organisations TO marketplace_service;
+
+GRANT SELECT(id) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(app_id) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(pricing_model) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(trial_days) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(published_at) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(retired_at) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT(id) ON TABLE public.vendors TO marketplace_service;
+
+GRANT SELECT(slug) ON TABLE public.vendors TO marketplace_service;
+
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(pause_reason) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(block_reason) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(paused_at) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(cancelled_at) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
 

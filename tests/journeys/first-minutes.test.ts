@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { promisify } from "node:util";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, type DevStack, eventually, startDevStack } from "@ehr-marketplace/tests/support";
+import {
+  cleanUpAfter,
+  type DevStack,
+  eventually,
+  followGuide,
+  guideSteps,
+  startDevStack,
+} from "@ehr-marketplace/tests/support";
 import { chromium } from "playwright-core";
-
-const run = promisify(execFile);
-const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-
-function commandsOf(markdown: string): string[] {
-  return [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => (block ?? "").trim().split("\n"));
-}
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`a new user starts the stack, browses, and stops it with ${signal}`, async (t) => {
@@ -55,18 +53,14 @@ test("a stack that is killed leaves no process behind", async (t) => {
 });
 
 test("the commands of the README work as they are written", async (t) => {
-  const { marketplaceUrl } = await startDevStack(cleanUpAfter(t));
-  const commands = commandsOf(readme).filter((command) => command.startsWith("curl"));
-  assert.ok(commands.length >= 4);
-  for (const command of commands) {
-    const { stdout } = await run("bash", [
-      "-euo",
-      "pipefail",
-      "-c",
-      command.replaceAll("http://127.0.0.1:8080", marketplaceUrl),
-    ]);
-    assert.ok(stdout.length > 0, command);
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+  const steps = guideSteps(readme).filter(({ heading }) => heading === "What to try next");
+  const [browsed, subscribed, ...more] = await followGuide(steps, await startDevStack(cleanUpAfter(t)));
+  for (const field of ["totalElements", "fhirScopes", "appCount", "pricingModel", '"code":"invalid-request"']) {
+    assert.ok(browsed?.includes(field), field);
   }
+  assert.equal(subscribed?.match(/"status":"active"/g)?.length, 2, "the answer to subscribing, and the list");
+  assert.deepEqual(more, []);
 });
 
 test("the API reference is drawn in a browser that loads nothing from elsewhere", async (t) => {

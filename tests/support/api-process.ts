@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
+import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
 import type { CleanUp } from "./clean-up.ts";
 import { eventually } from "./eventually.ts";
 
@@ -26,11 +27,12 @@ export async function startApiProcess(
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
     env: {
+      ...marketplaceEnvironment(databaseUrl),
       PATH: process.env["PATH"],
       NODE_ENV: "test",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
-      DATABASE_URL: databaseUrl,
+      CALLER_REQUESTS_PER_MINUTE: "100000000",
       PUBLIC_REQUESTS_PER_MINUTE: "100000000",
       ...options.environment,
     },

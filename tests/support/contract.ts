@@ -1,16 +1,53 @@
 import assert from "node:assert/strict";
-import { appDto, appPage, categoryDto, pricingPlanDto, problemDocument } from "@ehr-marketplace/contracts";
+import {
+  appDto,
+  appPage,
+  auditEntry,
+  auditPage,
+  categoryDto,
+  eventApp,
+  organisationDto,
+  organisationPage,
+  pricingPlanDto,
+  problemDocument,
+  subscriptionDto,
+  subscriptionEvent,
+} from "@ehr-marketplace/contracts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 addFormats.default(ajv);
 const closed = (schema: object): object => ({ ...schema, additionalProperties: false });
-for (const schema of [appDto, appPage, categoryDto, pricingPlanDto, problemDocument]) ajv.addSchema(closed(schema));
+const shapes = [
+  appDto,
+  appPage,
+  auditEntry,
+  auditPage,
+  categoryDto,
+  eventApp,
+  organisationDto,
+  organisationPage,
+  pricingPlanDto,
+  problemDocument,
+  subscriptionDto,
+  subscriptionEvent,
+];
+for (const schema of shapes) ajv.addSchema(closed(schema));
 
 /** Holds a value against a wire shape of the contracts, to the letter: a field too many fails as well. */
 export function assertShape(
-  name: "AppDto" | "AppPage" | "CategoryDto" | "PricingPlanDto" | "Problem",
+  name:
+    | "AppDto"
+    | "AppPage"
+    | "AuditPage"
+    | "CategoryDto"
+    | "OrganisationDto"
+    | "OrganisationPage"
+    | "PricingPlanDto"
+    | "Problem"
+    | "SubscriptionDto"
+    | "SubscriptionEvent",
   value: unknown,
 ): void {
   const validate = ajv.getSchema(name);

@@ -6,6 +6,9 @@ import { eventually } from "./eventually.ts";
 
 export interface DevStack {
   marketplaceUrl: string;
+  ehrUrl: string;
+  /** What its own commands need in their environment to find it. */
+  ports: { MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
   /** All that it printed so far. */
   printed(): string;
   signal(signal: NodeJS.Signals): void;
@@ -16,11 +19,12 @@ const root = new URL("../../", import.meta.url).pathname;
 
 /** What a new user starts: `npm run dev -- --ephemeral`, on ports of its own. */
 export async function startDevStack(cleanUp: CleanUp): Promise<DevStack> {
-  const port = await freePort();
+  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await freePort()];
+  const ports = { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
   const { DATABASE_URL: _own, ...environment } = process.env;
   const child = spawn("npm", ["run", "dev", "--", "--ephemeral"], {
     cwd: root,
-    env: { ...environment, MARKETPLACE_PORT: String(port), FORCE_COLOR: "0" },
+    env: { ...environment, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -41,5 +45,6 @@ export async function startDevStack(cleanUp: CleanUp): Promise<DevStack> {
   });
   await eventually("the stack prints ready", 60_000, () => /^ready$/m.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
-  return { marketplaceUrl: `http://127.0.0.1:${port}`, printed: () => output, signal, ended };
+  const marketplaceUrl = `http://127.0.0.1:${marketplace}`;
+  return { marketplaceUrl, ehrUrl: `http://127.0.0.1:${ehr}`, ports, printed: () => output, signal, ended };
 }

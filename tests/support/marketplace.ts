@@ -1,3 +1,4 @@
+import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
 import { createApp } from "@ehr-marketplace/marketplace/app";
 import { readConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
@@ -18,8 +19,9 @@ export async function startMarketplace(
   environment: Record<string, string> = {},
 ): Promise<RunningMarketplace> {
   const config = readConfig({
+    ...marketplaceEnvironment(databaseUrl),
     NODE_ENV: "test",
-    DATABASE_URL: databaseUrl,
+    CALLER_REQUESTS_PER_MINUTE: "1000000",
     PUBLIC_REQUESTS_PER_MINUTE: "1000000",
     // The tests share this process, and other tests its processor: its lag is theirs.
     MAX_EVENT_LOOP_DELAY_MS: "60000",

@@ -1,10 +1,11 @@
+import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
 import { createApp } from "@ehr-marketplace/marketplace/app";
 import { readConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import pg from "pg";
 import type { Figure } from "../figures.ts";
 import { Client, median, throughput } from "../measure.ts";
-import { startApi } from "./servers.ts";
+import { startApi } from "../servers.ts";
 
 interface Statement {
   text: string;
@@ -18,8 +19,8 @@ const rounds = 3;
 /** What the service itself asks the database for a path: taken down as it asks. */
 async function statementsOf(serviceUrl: string, paths: string[]): Promise<Map<string, Statement>> {
   const config = readConfig({
+    ...marketplaceEnvironment(serviceUrl),
     NODE_ENV: "test",
-    DATABASE_URL: serviceUrl,
     CATALOG_CACHE_SECONDS: "0",
   });
   const app = await createApp(config, createLogger({ service: "bench", level: "silent" }));

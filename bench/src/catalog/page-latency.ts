@@ -1,6 +1,6 @@
 import type { Figure } from "../figures.ts";
 import { latencies, percentile } from "../measure.ts";
-import { startApi } from "./servers.ts";
+import { startApi } from "../servers.ts";
 
 const requests = 300;
 const sorts = ["name", "category", "publishedAt", "updatedAt", "popularity,desc"];

@@ -1,7 +1,7 @@
 import type { Figure } from "../figures.ts";
 import { latencies, percentile } from "../measure.ts";
+import { startApi } from "../servers.ts";
 import { searchQueries } from "./search-queries.ts";
-import { startApi } from "./servers.ts";
 
 const queries = 3_000;
 const seed = 20_261_114;

@@ -1,7 +1,7 @@
 import autocannon from "autocannon";
 import type { Figure } from "../figures.ts";
 import { Client, median } from "../measure.ts";
-import { type BenchServer, startApi, startBare } from "./servers.ts";
+import { type BenchServer, startApi, startBare } from "../servers.ts";
 
 const connections = 20;
 const requestsPerRound = 20_000;

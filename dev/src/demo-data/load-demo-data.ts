@@ -13,14 +13,17 @@ import {
 import { withClient } from "../postgres/marketplace-database.ts";
 import { demoApps } from "./apps.ts";
 import type { DemoApp, DemoPlan } from "./demo-app.ts";
+import { demoOrganisations } from "./demo-organisations.ts";
 import { drawIcon } from "./draw-icon.ts";
 import { drawScreenshot } from "./draw-screenshot.ts";
+import { insertOrganisations } from "./insert-organisations.ts";
 import { demoVendors } from "./vendors.ts";
 
 export interface DemoPlaces {
   publicUrl: string;
   demoAppUrl: string;
   mediaDirectory: string;
+  ehrUrl: string;
 }
 
 const iconFile = (app: DemoApp): string => `${app.slug}.svg`;
@@ -120,6 +123,7 @@ export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promis
       apps.map((app) => ({ app_id: idOf(app), popularity: app.popularity })),
     );
     await client.query("select rerank_catalog()");
+    await insertOrganisations(client, demoOrganisations, places.ehrUrl);
     await client.query("commit");
   });
   return { apps: apps.length, vendors: demoVendors.length };

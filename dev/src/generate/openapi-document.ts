@@ -1,11 +1,12 @@
 import { createApp } from "@ehr-marketplace/marketplace/app";
 import { readConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import { marketplaceEnvironment } from "../marketplace-environment.ts";
 
 export async function openApiDocument(databaseUrl: string): Promise<string> {
   const config = readConfig({
+    ...marketplaceEnvironment(databaseUrl),
     NODE_ENV: "test",
-    DATABASE_URL: databaseUrl,
     LOG_LEVEL: "silent",
   });
   const app = await createApp(config, createLogger({ service: "generate", level: "silent" }));

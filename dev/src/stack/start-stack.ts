@@ -2,17 +2,22 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
+import { startIdentityProvider } from "../identity-provider/index.ts";
+import { marketplaceEnvironment } from "../marketplace-environment.ts";
 import {
   dropDatabase,
   type MarketplaceDatabase,
   prepareMarketplaceDatabase,
 } from "../postgres/marketplace-database.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
+import { startEhrReceiver } from "./ehr-receiver.ts";
 import { assertFree, readPorts } from "./ports.ts";
 import { startService } from "./service-process.ts";
 
 export interface Stack {
   marketplaceUrl: string;
+  issuer: string;
+  ehrUrl: string;
   database: MarketplaceDatabase;
   demo: { apps: number; vendors: number };
   stop(): Promise<void>;
@@ -23,6 +28,8 @@ const root = new URL("../../../", import.meta.url).pathname;
 export async function startStack(options: { ephemeral: boolean }, report: (step: string) => void): Promise<Stack> {
   const ports = readPorts();
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
+  await assertFree(ports.ehr, "EHR_PORT");
+  await assertFree(ports.idp, "IDP_PORT");
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -57,7 +64,14 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
       publicUrl: process.env["PUBLIC_URL"] ?? marketplaceUrl,
       demoAppUrl: `http://127.0.0.1:${ports.demoApp}`,
       mediaDirectory,
+      ehrUrl: `http://127.0.0.1:${ports.ehr}`,
     });
+
+    report("Starting the identity provider and a receiver in place of the EHR");
+    const identityProvider = await startIdentityProvider({ port: ports.idp });
+    stops.push(() => identityProvider.stop());
+    const ehr = await startEhrReceiver(ports.ehr, console.log);
+    stops.push(() => ehr.stop());
 
     report("Starting the marketplace");
     const marketplace = await startService({
@@ -65,15 +79,15 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
       entry: join(root, "services/marketplace/src/api.ts"),
       readyUrl: `${marketplaceUrl}/health/ready`,
       environment: {
+        ...marketplaceEnvironment(database.serviceUrl, identityProvider),
         NODE_ENV: "development",
         HOST: "127.0.0.1",
         MARKETPLACE_PORT: String(ports.marketplace),
-        DATABASE_URL: database.serviceUrl,
         MEDIA_DIRECTORY: mediaDirectory,
       },
     });
     stops.push(() => marketplace.stop());
-    return { marketplaceUrl, database, demo, stop };
+    return { marketplaceUrl, issuer: identityProvider.issuer, ehrUrl: ehr.url, database, demo, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -6,11 +6,21 @@ export const apiDescription = {
   basePath,
   description: `The application marketplace for electronic health record systems.
 
-Browse what is published without an account: list, filter, sort and search apps, and read their prices.
+Browse what is published without an account: list, filter, sort and search apps, and read their prices. With a token,
+subscribe organisations to apps, and pause, resume and cancel what they subscribed to.
 
 - **Errors** are problem documents (RFC 9457). \`code\` is stable; \`type\` leads to a page that says what to do.
 - **Unknown query parameters** are ignored; a parameter given twice is refused.
 - **Caching**: answers carry an \`ETag\`; send it back as \`If-None-Match\` and an unchanged answer costs you nothing.
-- **Limits**: each address may send 6,000 requests a minute. Above that, 429 tells when to come back.`,
-  tags: [{ name: "Catalog", description: "What anyone may browse" }],
+- **Repeating**: send an \`Idempotency-Key\` with a POST, and repeat it without fear when no answer came.
+- **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. Above that,
+  429 tells when to come back.`,
+  tokens:
+    "A JWT of the identity provider that the operator configured, with the audience `marketplace`. In the local stack: " +
+    "`npm run --silent token -- PERSONA`.",
+  tags: [
+    { name: "Catalog", description: "What anyone may browse" },
+    { name: "Subscriptions", description: "An organisation's right to use an app" },
+    { name: "Organisations", description: "Who subscribes, and what was changed by whom" },
+  ],
 };

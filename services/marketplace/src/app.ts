@@ -1,13 +1,27 @@
 import { connectDatabase, listen, pendingMigrations } from "@ehr-marketplace/service-kit/database";
-import { AnswerCache, apiReference, createServer } from "@ehr-marketplace/service-kit/http";
+import {
+  AnswerCache,
+  allowListedOrigins,
+  apiReference,
+  createServer,
+  neverCache,
+} from "@ehr-marketplace/service-kit/http";
+import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import { createTokens } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyInstance } from "fastify";
 import { apiDescription, basePath } from "./api-description.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
+import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
+import { organisationProblems } from "./organisations/organisation-errors.ts";
+import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
+import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 
 const service = "marketplace-api";
 
@@ -24,6 +38,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   metrics.watchPool(database.pool);
   const pending = pendingMigrations(new URL("../migrations", import.meta.url).pathname);
 
+  const tokens = createTokens({ ...config.tokens, logger });
   const server = await createServer({
     logger,
     metrics,
@@ -31,7 +46,14 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
     limits: config.limits,
-    problems: Object.values(catalogProblems),
+    problems: [catalogProblems, organisationProblems, subscriptionProblems, idempotencyProblems].flatMap((each) =>
+      Object.values(each),
+    ),
+    access: {
+      verify: tokens.verify,
+      requestsPerMinute: config.callerRequestsPerMinute,
+      refusedTokensPerMinute: config.publicRequestsPerMinute,
+    },
     readiness: async () => {
       try {
         const missing = await pending(database.query);
@@ -60,6 +82,18 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     answers,
     requestsPerMinute: config.publicRequestsPerMinute,
   });
+  await server.register(
+    async (scope) => {
+      await allowListedOrigins(scope, config.allowedOrigins);
+      neverCache(scope);
+      const clock = (): Date => new Date();
+      const seal = createSeal(config.encryptionKeys);
+      await scope.register(organisationRoutes, { database: database.query, seal, clock });
+      await scope.register(auditRoutes, { database: database.query });
+      await scope.register(subscriptionRoutes, { database: database.query, clock });
+    },
+    { prefix: basePath },
+  );
   if (config.mediaDirectory !== undefined) {
     await server.register(mediaRoutes, { prefix: "/media", directory: config.mediaDirectory });
   }
@@ -67,6 +101,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   return {
     server,
     async stop() {
+      tokens.stop();
       await listener.stop();
       await database.query.destroy();
       await tracing.stop();

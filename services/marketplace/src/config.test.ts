@@ -3,7 +3,12 @@ import { test } from "node:test";
 import { ConfigurationError } from "@ehr-marketplace/service-kit/config";
 import { readConfig, readMigrationConfig } from "./config.ts";
 
-const least = { DATABASE_URL: "postgres://service@127.0.0.1/marketplace" };
+const least = {
+  DATABASE_URL: "postgres://service@127.0.0.1/marketplace",
+  TOKEN_ISSUER: "https://id.example",
+  TOKEN_JWKS_URL: "https://id.example/jwks",
+  ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
+};
 
 test("production is assumed, and doesn't start without a token for its metrics", () => {
   assert.throws(() => readConfig(least), /METRICS_TOKEN: is not set, and production needs it/);
@@ -11,10 +16,46 @@ test("production is assumed, and doesn't start without a token for its metrics",
   assert.equal(readConfig({ ...least, NODE_ENV: "development" }).metricsToken, undefined);
 });
 
+test("production takes its issuer's keys over TLS only", () => {
+  const open = { ...least, METRICS_TOKEN: "long", TOKEN_JWKS_URL: "http://id.example/jwks" };
+  assert.throws(() => readConfig(open), /TOKEN_JWKS_URL: must begin with https/);
+  assert.equal(readConfig({ ...open, NODE_ENV: "development" }).tokens.jwksUrl, "http://id.example/jwks");
+});
+
+test("the first of several encryption keys is the one that seals", () => {
+  const key = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
+  const config = readConfig({ ...least, NODE_ENV: "test", ENCRYPTION_KEYS: `10:${key(10)}, 1:${key(1)}, 2:${key(2)}` });
+  assert.equal(config.encryptionKeys.current, 10);
+  assert.deepEqual([...config.encryptionKeys.byVersion.keys()], [10, 1, 2]);
+});
+
+for (const [what, given] of [
+  ["too short", "1:c2hvcnQ="],
+  ["without a version", Buffer.alloc(32).toString("base64")],
+  ["given twice", `1:${Buffer.alloc(32).toString("base64")},1:${Buffer.alloc(32).toString("base64")}`],
+] as const) {
+  test(`an encryption key that is ${what} keeps the process from starting, and isn't shown`, () => {
+    assert.throws(
+      () => readConfig({ ...least, NODE_ENV: "test", ENCRYPTION_KEYS: given }),
+      (error: Error) => /ENCRYPTION_KEYS: /.test(error.message) && !error.message.includes(given),
+    );
+  });
+}
+
+test("an origin with a path is no origin", () => {
+  assert.throws(
+    () => readConfig({ ...least, NODE_ENV: "test", ALLOWED_ORIGINS: "https://console.example/app" }),
+    /ALLOWED_ORIGINS: "https:\/\/console.example\/app" is not an origin/,
+  );
+});
+
 test("the defaults are those that the documents name", () => {
   const config = readConfig({ ...least, NODE_ENV: "test" });
   assert.equal(config.port, 8080);
   assert.equal(config.publicRequestsPerMinute, 6_000);
+  assert.equal(config.callerRequestsPerMinute, 1_200);
+  assert.equal(config.tokens.audience, "marketplace");
+  assert.deepEqual(config.tokens.claims, { organisation: "organization", vendor: "vendor", roles: "roles" });
   assert.deepEqual(config.limits, { requestMs: 10_000, bodyBytes: 1_048_576, urlBytes: 8_192, eventLoopDelayMs: 200 });
   assert.deepEqual(config.catalogCache, { lifetimeMs: 60_000, maxBytes: 64 * 1_048_576 });
 });

@@ -1,11 +1,14 @@
 import {
   ConfigurationError,
   networks,
+  origins,
   port,
   readEnvironment,
   str,
   wholeNumber,
 } from "@ehr-marketplace/service-kit/config";
+import { encryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/tokens";
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -22,6 +25,16 @@ export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseU
     }),
   });
   return { databaseUrl: read.MIGRATION_DATABASE_URL };
+}
+
+const sealingKeys = encryptionKeys({
+  desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
+  example: "1:$(openssl rand -base64 32)",
+});
+
+export function readResealConfig(environment: NodeJS.ProcessEnv) {
+  const read = readEnvironment(environment, { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: sealingKeys });
+  return { databaseUrl: read.DATABASE_URL, encryptionKeys: read.ENCRYPTION_KEYS };
 }
 
 export function readConfig(environment: NodeJS.ProcessEnv) {
@@ -57,6 +70,18 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       desc: "Requests a minute that one address may send to the public catalog, per process",
       default: 6_000,
     }),
+    CALLER_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+      desc: "Requests a minute that one caller may send to everything that asks for a token, per process",
+      default: 1_200,
+    }),
+    ALLOWED_ORIGINS: origins({
+      desc: "Origins whose pages may use what asks for a token, comma-separated; the catalog is open to all",
+      example: "https://console.example.com",
+      default: [],
+    }),
+    ...tokenEnvironment,
+    TOKEN_AUDIENCE: str({ desc: "The `aud` that tokens for this service have", default: "marketplace" }),
+    ENCRYPTION_KEYS: sealingKeys,
     REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
       desc: "Longest time for a request to arrive, and for its answer to be made",
       default: 10_000,
@@ -80,12 +105,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     }),
   });
 
-  if (read.NODE_ENV === "production" && read.METRICS_TOKEN === "") {
-    throw new ConfigurationError(
-      "The configuration can't be used:\n  METRICS_TOKEN: is not set, and production needs it, because /metrics would be " +
-        "open to anyone. Set it to a long random string and give the same to Prometheus.",
-    );
-  }
+  if (read.NODE_ENV === "production") assertFitForProduction(read.METRICS_TOKEN, read.TOKEN_JWKS_URL);
 
   return {
     host: read.HOST,
@@ -99,6 +119,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     metricsToken: read.METRICS_TOKEN === "" ? undefined : read.METRICS_TOKEN,
     trustedProxies: read.TRUSTED_PROXIES,
     publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
+    callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
+    allowedOrigins: read.ALLOWED_ORIGINS,
+    tokens: { ...tokenConfig(read), audience: read.TOKEN_AUDIENCE },
+    encryptionKeys: read.ENCRYPTION_KEYS,
     limits: {
       requestMs: read.REQUEST_TIMEOUT_MS,
       bodyBytes: read.BODY_LIMIT_BYTES,
@@ -112,4 +136,18 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     mediaDirectory: read.MEDIA_DIRECTORY === "" ? undefined : read.MEDIA_DIRECTORY,
     tracesEndpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT === "" ? undefined : read.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
+}
+
+function assertFitForProduction(metricsToken: string, jwksUrl: string): void {
+  const wrong = [
+    metricsToken === "" &&
+      "METRICS_TOKEN: is not set, and production needs it, because /metrics would be open to anyone. Set it to a long " +
+        "random string and give the same to Prometheus.",
+    !jwksUrl.startsWith("https://") &&
+      "TOKEN_JWKS_URL: must begin with https:// in production, because whoever can change that answer on its way can " +
+        "sign tokens for anybody.",
+  ].filter((line) => line !== false);
+  if (wrong.length > 0) {
+    throw new ConfigurationError(`The configuration can't be used:\n${wrong.map((line) => `  ${line}`).join("\n")}`);
+  }
 }

@@ -75,6 +75,21 @@ export interface AppSearch {
   words: string;
 }
 
+export interface AuditEntries {
+  action: string;
+  actor_issuer: string;
+  actor_role: string;
+  actor_subject: string;
+  after: Json | null;
+  at: Timestamp;
+  before: Json | null;
+  id: string;
+  on_behalf_of: string;
+  request_id: string;
+  target_id: string;
+  target_kind: string;
+}
+
 export interface Categories {
   category: string;
   description: string;
@@ -87,9 +102,36 @@ export interface CategoryCounts {
   category: string;
 }
 
+export interface Events {
+  event: string;
+  id: string;
+  occurred_at: Timestamp;
+  payload: string;
+  sequence: number | null;
+  subscription_id: string | null;
+}
+
 export interface ExtensionPoints {
   description: string;
   name: string;
+}
+
+export interface IdempotentAnswers {
+  answer: Json | null;
+  answered_at: Timestamp;
+  body: Buffer;
+  request: Buffer;
+}
+
+export interface Organisations {
+  alias: string;
+  callback_networks: Generated<string[]>;
+  callback_url: string | null;
+  created_at: Timestamp;
+  display_name: string;
+  id: string;
+  sealed_secret: string;
+  updated_at: Timestamp;
 }
 
 export interface PlansOnSale {
@@ -151,6 +193,23 @@ export interface StartingPrices {
   price: Json | null;
 }
 
+export interface Subscriptions {
+  app_id: string;
+  block_reason: string | null;
+  cancelled_at: Timestamp | null;
+  created_at: Timestamp;
+  id: string;
+  organisation_id: string;
+  pause_reason: string | null;
+  paused_at: Timestamp | null;
+  pricing_plan_id: string;
+  quantity: number | null;
+  revision: number;
+  status: string;
+  trial_ends_at: Timestamp | null;
+  updated_at: Timestamp;
+}
+
 export interface Vendors {
   created_at: Generated<Timestamp>;
   id: string;
@@ -164,13 +223,18 @@ export interface DB {
   app_listings: AppListings;
   app_search: AppSearch;
   apps: Apps;
+  audit_entries: AuditEntries;
   categories: Categories;
   category_counts: CategoryCounts;
+  events: Events;
   extension_points: ExtensionPoints;
+  idempotent_answers: IdempotentAnswers;
+  organisations: Organisations;
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;
   published_apps: PublishedApps;
   search_words: SearchWords;
   starting_prices: StartingPrices;
+  subscriptions: Subscriptions;
   vendors: Vendors;
 }

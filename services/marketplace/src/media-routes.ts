@@ -1,8 +1,10 @@
+import { openToAnyone } from "@ehr-marketplace/service-kit/http";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 
 /** Pictures of apps. An SVG opened by itself is a page: it may neither run nor load anything. */
 export async function mediaRoutes(scope: FastifyInstance, options: { directory: string }): Promise<void> {
+  openToAnyone(scope);
   await scope.register(fastifyStatic, {
     root: options.directory,
     index: false,

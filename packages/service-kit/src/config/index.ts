@@ -1,2 +1,2 @@
 export { bool, num, port, str, url } from "envalid";
-export { ConfigurationError, networks, readEnvironment, wholeNumber } from "./read-environment.ts";
+export { ConfigurationError, networks, origins, readEnvironment, wholeNumber } from "./read-environment.ts";

@@ -1,5 +1,5 @@
 import { type CleanedEnv, cleanEnv, makeValidator, type ValidatorSpec } from "envalid";
-import ipaddr from "ipaddr.js";
+import { canonicalNetwork } from "../addresses/admit-address.ts";
 
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -51,13 +51,25 @@ export const wholeNumber = (range: { min: number; max: number }): ReturnType<typ
     return value;
   });
 
-/** Addresses and networks, comma-separated. */
-export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
-  const parts = input
+function listed(input: string): string[] {
+  return input
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  const wrong = parts.find((part) => !ipaddr.isValid(part) && !ipaddr.isValidCIDR(part));
+}
+
+/** Origins of web pages, comma-separated, as browsers send them. */
+export const origins: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
+  const parts = listed(input);
+  const wrong = parts.find((part) => !/^https?:/.test(part) || !URL.canParse(part) || new URL(part).origin !== part);
+  if (wrong !== undefined) throw new Error(`"${wrong}" is not an origin such as https://console.example.com`);
+  return parts;
+});
+
+/** Addresses and networks, comma-separated. */
+export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
+  const parts = listed(input);
+  const wrong = parts.find((part) => canonicalNetwork(part) === undefined);
   if (wrong !== undefined) throw new Error(`"${wrong}" is neither an IP address nor a network such as 10.0.0.0/8`);
   return parts;
 });

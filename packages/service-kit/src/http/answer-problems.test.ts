@@ -45,7 +45,7 @@ describe("what is wrong is answered as a problem document", () => {
         server.get("/never", () => new Promise(() => undefined));
         await server.register(
           async (scope) => {
-            allowAnyOrigin(scope);
+            allowAnyOrigin(scope, "/");
             scope.get("/open", () => ({}));
           },
           { prefix: "/shared" },

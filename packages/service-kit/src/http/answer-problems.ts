@@ -71,8 +71,6 @@ function badRequestDetail(code: string | undefined): string {
   switch (code) {
     case "FST_ERR_BAD_URL":
       return "The path is not valid: a percent sign must be followed by two hexadecimal digits that make up UTF-8.";
-    case "FST_ERR_CTP_EMPTY_JSON_BODY":
-      return "The body is empty, and JSON was announced.";
     default:
       return "The body is not valid JSON.";
   }

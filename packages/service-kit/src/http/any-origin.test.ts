@@ -14,7 +14,7 @@ describe("a scope that pages of any origin may read", () => {
         server.get("/closed", () => ({}));
         await server.register(
           async (scope) => {
-            allowAnyOrigin(scope);
+            allowAnyOrigin(scope, "/");
             scope.get("/fine", () => ({}));
             scope.get("/broken", () => Promise.reject(new Error("broken")));
             await scope.register(async (limited) => {

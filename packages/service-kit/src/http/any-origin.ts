@@ -7,10 +7,18 @@ declare module "fastify" {
   }
 }
 
+export const exposedHeaders = [
+  "ETag",
+  "X-Request-Id",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+];
+
 export const anyOriginHeaders = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "ETag, X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
+  "access-control-expose-headers": exposedHeaders.join(", "),
 };
 
 const preflightHeaders = {
@@ -20,14 +28,14 @@ const preflightHeaders = {
 };
 
 /**
- * Lets pages of any origin read this scope's answers, problems included. The headers are fixed, and set with those that
+ * Lets pages of any origin read this scope's answers at and below the path, problems included. The headers are fixed, and set with those that
  * guard every answer, so that even what is refused before its route's own hooks run can be read.
  */
-export function allowAnyOrigin(scope: FastifyInstance): void {
+export function allowAnyOrigin(scope: FastifyInstance, path: string): void {
   scope.addHook("onRoute", (route) => {
     route.config = { ...route.config, anyOrigin: true };
   });
-  scope.options("/*", { schema: { hide: true } }, (_request, reply) =>
+  scope.options(`${path}*`, { schema: { hide: true }, config: { access: "anyone" } }, (_request, reply) =>
     reply.code(204).headers(preflightHeaders).send(),
   );
 }

@@ -22,7 +22,14 @@ describe("the API describes itself", () => {
     running = await startTestServer(cleanUp, {
       routes: async (server) => {
         const basePath = "/api/v1";
-        await apiReference(server, { title: "Things", version: "1.0.0", description: "", basePath, tags: [] });
+        await apiReference(server, {
+          title: "Things",
+          version: "1.0.0",
+          description: "",
+          basePath,
+          tags: [],
+          tokens: "From the test.",
+        });
         await server.register(
           async (scope) => {
             scope.addSchema(thing);

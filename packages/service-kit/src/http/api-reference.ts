@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
+import { openToAnyone } from "./access.ts";
 import { payloadFor, type Representation, representationOf, sendRepresentation } from "./representation.ts";
 
 export interface ApiDescription {
@@ -9,6 +10,8 @@ export interface ApiDescription {
   description: string;
   basePath: string;
   tags: { name: string; description: string }[];
+  /** Where tokens come from. */
+  tokens: string;
 }
 
 const cacheControl = "public, max-age=300";
@@ -44,18 +47,30 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       info: { title, version, description, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
       servers: [{ url: api.basePath }],
       tags,
+      components: {
+        securitySchemes: {
+          accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: api.tokens },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => {
+      const { access } = route.config ?? {};
+      if (schema === undefined || access === undefined || access === "anyone") return { schema, url };
+      const forWhom = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
+      return { schema: { ...schema, description: forWhom, security: [{ accessToken: [] }] }, url };
     },
     refResolver: { buildLocalReference: (json) => json["$id"] as string },
   });
 
   const documentPath = `${api.basePath}/openapi.json`;
   let document: Representation | undefined;
-  server.get(documentPath, { schema: { hide: true } }, (request, reply) => {
+  const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
+  server.get(documentPath, hidden, (request, reply) => {
     document ??= representationOf(JSON.stringify(server.swagger()), { contentType: "application/json", cacheControl });
     return sendRepresentation(request, reply.header("access-control-allow-origin", "*"), document);
   });
 
-  server.get(iconPath, { schema: { hide: true } }, (_request, reply) =>
+  server.get(iconPath, hidden, (_request, reply) =>
     reply.headers({ "content-type": "image/svg+xml", "cache-control": "public, max-age=86400" }).send(icon),
   );
 
@@ -70,6 +85,7 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       reply.headers({ "content-security-policy": pagePolicy, "referrer-policy": "no-referrer" });
       return payloadFor(request, reply, page);
     });
+    openToAnyone(docs);
     await docs.register(scalar, {
       routePrefix: "/docs",
       configuration: {

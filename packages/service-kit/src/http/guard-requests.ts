@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { anyOriginHeaders } from "./any-origin.ts";
 import { findNul } from "./find-nul.ts";
+import { invalidRequest } from "./invalid-request.ts";
 import { Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
@@ -17,15 +18,11 @@ export function guardAnswer(request: FastifyRequest, reply: FastifyReply): void 
   reply.header("x-request-id", request.id);
 }
 
-function invalid(pointer: string, detail: string): Problem {
-  return new Problem(standardProblems.invalidRequest, `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
-}
-
 const bodiless = new Set(["GET", "HEAD", "OPTIONS"]);
 
 const refuseNulInBody: preValidationHookHandler = (request, _reply, next) => {
   const pointer = request.body === undefined ? undefined : findNul(request.body, "body");
-  next(pointer === undefined ? undefined : invalid(pointer, "contains a NUL character, which is never valid"));
+  next(pointer === undefined ? undefined : invalidRequest(pointer, "contains a NUL character, which is never valid"));
 };
 
 export function guardRequests(server: FastifyInstance, urlBytes: number): void {
@@ -38,9 +35,9 @@ export function guardRequests(server: FastifyInstance, urlBytes: number): void {
       );
     } else if (url.includes("%00")) {
       const inQuery = url.indexOf("?") !== -1 && url.indexOf("?") < url.lastIndexOf("%00");
-      next(invalid(inQuery ? "/query" : "/path", "contains a NUL character (%00), which is never valid"));
+      next(invalidRequest(inQuery ? "/query" : "/path", "contains a NUL character (%00), which is never valid"));
     } else if (headers.host === undefined && httpVersion === "1.1") {
-      next(invalid("/headers/host", "is required"));
+      next(invalidRequest("/headers/host", "is required"));
     } else {
       next();
     }

@@ -1,8 +1,14 @@
+export { callerOf, forbidden, openToAnyone } from "./access.ts";
 export { AnswerCache } from "./answer-cache.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
+export { cursorOf, invalidCursor, readCursor } from "./cursor.ts";
+export { invalidRequest } from "./invalid-request.ts";
+export { allowListedOrigins } from "./listed-origins.ts";
+export { neverCache } from "./never-cache.ts";
 export { Problem, type ProblemKind, problemResponses } from "./problem.ts";
 export { limitRate } from "./rate-limit.ts";
+export { takesNoBody } from "./read-json.ts";
 export { type Representation, representationOf, sendRepresentation } from "./representation.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";

@@ -28,7 +28,7 @@ export function operationsRoutes(
   options: { readiness: Readiness; metrics: Metrics; metricsToken: string | undefined },
 ): void {
   // A busy process is alive: restarting it for that would take the others down as well.
-  const hidden = { schema: { hide: true }, config: { pressureHandler: () => undefined } };
+  const hidden = { schema: { hide: true }, config: { access: "anyone", pressureHandler: () => undefined } } as const;
   const whyNotReady = remembered(options.readiness);
   let stopping = false;
   server.addHook("preClose", (done) => {

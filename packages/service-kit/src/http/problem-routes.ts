@@ -25,7 +25,9 @@ export function problemRoutes(server: FastifyInstance, kinds: ProblemKind[]): vo
     "cache-control": "public, max-age=3600",
   };
 
-  server.get("/problems", { schema: { hide: true } }, (_request, reply) => {
+  const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
+
+  server.get("/problems", hidden, (_request, reply) => {
     const rows = kinds.map(
       (kind) =>
         `<dt><a href="/problems/${kind.code}">${kind.code}</a> · ${kind.status}</dt><dd>${escape(kind.title)}</dd>`,
@@ -33,7 +35,7 @@ export function problemRoutes(server: FastifyInstance, kinds: ProblemKind[]): vo
     return reply.headers(headers).send(page("Problems", `<h1>Problems</h1><dl>${rows.join("")}</dl>`));
   });
 
-  server.get<{ Params: { code: string } }>("/problems/:code", { schema: { hide: true } }, (request, reply) => {
+  server.get<{ Params: { code: string } }>("/problems/:code", hidden, (request, reply) => {
     const kind = byCode.get(request.params.code);
     if (kind === undefined) throw new Problem(standardProblems.notFound, "No problem of this service has that code.");
     const body = `<p class="status">${kind.status}</p><h1>${escape(kind.title)}</h1><p><code>${kind.code}</code></p><p>${withCode(kind.advice)}</p><p><a href="/problems">All problems</a></p>`;

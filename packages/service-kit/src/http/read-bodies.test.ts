@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { before, describe, test } from "node:test";
 import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { takesNoBody } from "./read-json.ts";
 import { assertGuarded, rawAnswer, startTestServer, type TestServer } from "./server.test-support.ts";
 
 describe("a body is read as JSON, up to a limit, or refused", () => {
@@ -11,14 +12,19 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
   before(async () => {
     running = await startTestServer(cleanUp, {
       limits: { bodyBytes: 1_000 },
-      routes: (server) => server.post("/echo", (request, reply) => reply.send({ body: request.body })),
+      routes: (server) => {
+        server.post("/echo", (request, reply) => reply.send({ body: request.body }));
+        server.post("/object", { schema: { body: { type: "object" } } }, (_request, reply) => reply.send({}));
+        server.post("/bodiless", { preValidation: takesNoBody }, (_request, reply) => reply.send({}));
+      },
     });
   });
   const post = (
     body: string | Uint8Array<ArrayBuffer>,
     contentType: string | null = "application/json",
+    path = "/echo",
   ): Promise<Response> =>
-    fetch(`${running.url}/echo`, {
+    fetch(`${running.url}${path}`, {
       method: "POST",
       headers: contentType === null ? {} : { "content-type": contentType },
       body,
@@ -46,9 +52,21 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
     });
   }
 
-  test("an empty body that is announced as JSON is 400, and says so", async () => {
-    const { detail } = await expectProblem(await post(""), 400, "invalid-request");
-    assert.match(String(detail), /empty/);
+  test("an empty body that is announced as JSON is no body: 400 only where one is needed", async () => {
+    const { detail } = await expectProblem(await post("", "application/json", "/object"), 400, "invalid-request");
+    assert.match(String(detail), /^\/body must be object/);
+    assert.equal((await post("", "application/json", "/bodiless")).status, 200);
+  });
+
+  test("a route that reads no body refuses one that says something, and takes an empty object", async () => {
+    const { detail } = await expectProblem(
+      await post('{"reason":"x"}', "application/json", "/bodiless"),
+      400,
+      "invalid-request",
+    );
+    assert.match(String(detail), /^\/body must be left out/);
+    assert.equal((await post("{}", "application/json", "/bodiless")).status, 200);
+    await expectProblem(await post("null", "application/json", "/bodiless"), 400, "invalid-request");
   });
 
   test("a body at the limit is read, and one byte more is 413", async () => {

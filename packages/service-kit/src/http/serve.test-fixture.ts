@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createLogger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { startTracing } from "../telemetry/tracing.ts";
+import { openToAnyone } from "./access.ts";
 import { serve } from "./serve.ts";
 import { createServer } from "./server.ts";
 
@@ -16,7 +17,13 @@ const server = await createServer({
   limits: { bodyBytes: 1_048_576, urlBytes: 8_192, requestMs: 30_000, eventLoopDelayMs: 1_000 },
   readiness: () => Promise.resolve(undefined),
   problems: [],
+  access: {
+    verify: () => Promise.reject(new Error("nobody is known here")),
+    requestsPerMinute: 1,
+    refusedTokensPerMinute: 1,
+  },
 });
+openToAnyone(server);
 
 server.get("/quick", () => ({}));
 server.get<{ Params: { ms: string } }>("/slow/:ms", (request) => {

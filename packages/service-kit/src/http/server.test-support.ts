@@ -21,6 +21,8 @@ export interface TestServerOptions extends Omit<Partial<ServerOptions>, "limits"
   limits?: Partial<ServerOptions["limits"]>;
   routes?: (server: FastifyInstance) => unknown;
   host?: string;
+  /** Routes state who may use them, as in a service. */
+  closed?: boolean;
 }
 
 export const limits = { bodyBytes: 1_048_576, urlBytes: 8_192, requestMs: 10_000, eventLoopDelayMs: 1_000 };
@@ -30,7 +32,7 @@ export async function startTestServer(
   after: (stop: () => Promise<unknown>) => void,
   options: TestServerOptions = {},
 ): Promise<TestServer> {
-  const { routes, host = "127.0.0.1", ...given } = options;
+  const { routes, host = "127.0.0.1", closed = false, ...given } = options;
   const logged: Record<string, unknown>[] = [];
   const metrics = createMetrics("test");
   const server = await createServer({
@@ -41,8 +43,17 @@ export async function startTestServer(
     trustedProxies: [],
     readiness: () => Promise.resolve(undefined),
     problems: [],
+    access: {
+      verify: () => Promise.reject(new Error("this server knows no token")),
+      requestsPerMinute: 1_000_000,
+      refusedTokensPerMinute: 1_000_000,
+    },
     ...given,
     limits: { ...limits, ...options.limits },
+  });
+  // Most tests are about something else: a route that states nothing is open.
+  server.addHook("onRoute", (route) => {
+    if (!closed) route.config = { access: "anyone", ...route.config };
   });
   await routes?.(server);
   const url = await server.listen({ host, port: 0 });

@@ -5,12 +5,14 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { type AccessOptions, controlAccess } from "./access.ts";
 import { answerProblems } from "./answer-problems.ts";
 import { guardAnswer, guardRequests } from "./guard-requests.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { operationsRoutes, type Readiness } from "./operations-routes.ts";
 import type { ProblemKind } from "./problem.ts";
 import { problemRoutes } from "./problem-routes.ts";
+import { readJson } from "./read-json.ts";
 import { refuseByParser } from "./refuse-by-parser.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -32,6 +34,7 @@ export interface ServerOptions {
   limits: { bodyBytes: number; urlBytes: number; requestMs: number; eventLoopDelayMs: number };
   readiness: Readiness;
   problems: ProblemKind[];
+  access: AccessOptions;
 }
 
 const acceptableRequestId = /^[\w.-]{1,64}$/;
@@ -73,6 +76,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   // Only JSON is read; what a client expects besides is not refused with the bare status that Node would send.
   server.removeContentTypeParser("text/plain");
+  readJson(server);
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
   server.addHook("onRoute", (route) => {
@@ -85,6 +89,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const observe = observeRequests(server, options.metrics, options.logger);
   answerProblems(server);
   await shedLoad(server, limits.eventLoopDelayMs);
+  controlAccess(server, options.access);
   operationsRoutes(server, options);
   problemRoutes(server, [...Object.values(standardProblems), ...options.problems]);
   return server;

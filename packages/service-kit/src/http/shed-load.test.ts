@@ -38,3 +38,17 @@ test("what kept the event loop busy while the process started counts for nothing
   await eventually("the lag has been measured", 5_000, () => running.server.memoryUsage().eventLoopDelay > 20);
   assert.equal((await fetch(`${running.url}/work`)).status, 200);
 });
+
+const begun = performance.now();
+
+test("a pause after which nothing could be measured is not taken for overload", async (t) => {
+  const running = await startTestServer(cleanUpAfter(t), {
+    limits: { eventLoopDelayMs: 60_000 },
+    routes: (server) => server.get("/work", () => ({})),
+  });
+  await eventually("the start is over", 5_000, () => performance.now() - begun > 1_100);
+  for (let pause = 0; pause < 3; pause += 1) {
+    blockTheLoop(1_200);
+    assert.equal((await fetch(`${running.url}/work`)).status, 200);
+  }
+});

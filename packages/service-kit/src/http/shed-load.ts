@@ -16,8 +16,10 @@ export async function shedLoad(server: FastifyInstance, maxEventLoopDelayMs: num
   await server.register(underPressure, {
     maxEventLoopDelay: maxEventLoopDelayMs,
     sampleInterval: sampleMs,
-    pressureHandler: async () => {
+    pressureHandler: async (_request, _reply, _type, lagMs) => {
       if (performance.now() < loopCountsFrom) return;
+      // Two samples in a row, with nothing between them, as after a long pause: that is no lag, but no measurement.
+      if (lagMs === Number.POSITIVE_INFINITY) return;
       throw new Problem(
         standardProblems.overloaded,
         "There is more to do than can be done; this request was not begun.",

@@ -14,6 +14,12 @@ export const standardProblems = {
     title: "A valid token is needed",
     advice: "Send a valid token in the header `Authorization: Bearer …`.",
   },
+  forbidden: {
+    code: "forbidden",
+    status: 403,
+    title: "Not allowed to this caller",
+    advice: "The token is valid, but what it carries doesn't allow this. `detail` says what is missing.",
+  },
   notFound: {
     code: "not-found",
     status: 404,

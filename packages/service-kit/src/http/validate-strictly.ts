@@ -35,6 +35,8 @@ function withWholeNumbers(validate: ValidateFunction, schema: ObjectSchema) {
 function buildValidator(sharedSchemas: Record<string, AnySchema>) {
   const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
+  // The package's own takes `urn:uuid:…` as well, which PostgreSQL doesn't.
+  ajv.addFormat("uuid", /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i);
   for (const schema of Object.values(sharedSchemas)) ajv.addSchema(schema);
   return ({ schema, httpPart }: FastifyRouteSchemaDef<ObjectSchema>) => {
     const validate = ajv.compile(schema);

@@ -2,10 +2,10 @@ import type { CategoryDto, ListAppsQuery, SearchAppsQuery } from "@ehr-marketpla
 import { slugPattern } from "@ehr-marketplace/contracts";
 import {
   type AnswerCache,
+  invalidRequest,
   Problem,
   type Representation,
   representationOf,
-  standardProblems,
 } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
@@ -51,10 +51,7 @@ export function searchApps(browsing: Browsing, query: SearchAppsQuery): Answer {
   const { category } = query;
   const most = Math.min(query.limit, mostFound);
   if (text === "" && category === undefined) {
-    const detail = "is required, unless category is given";
-    throw new Problem(standardProblems.invalidRequest, `/query/q ${detail}.`, {
-      errors: [{ pointer: "/query/q", detail }],
-    });
+    throw invalidRequest("/query/q", "is required, unless category is given");
   }
   return browsing.answers.get(`search ${JSON.stringify([text, category, most])}`, async () =>
     arrayOf(

@@ -45,11 +45,11 @@ export async function catalogRoutes(
   options: Browsing & { requestsPerMinute: number },
 ): Promise<void> {
   for (const schema of [appDto, appPage, categoryDto, pricingPlanDto]) scope.addSchema(schema);
-  allowAnyOrigin(scope);
+  allowAnyOrigin(scope, "/apps");
   limitRate(scope, options.requestsPerMinute);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
-  const config = { waitsOnlyForDatabase: true };
+  const config = { access: "anyone", waitsOnlyForDatabase: true } as const;
 
   routes.get(
     "/apps",

@@ -91,3 +91,31 @@ export function findCategories(database: Kysely<DB>) {
     .orderBy("categories.position")
     .execute();
 }
+
+export function findOfferRow(database: Kysely<DB>, slug: string, planId: string) {
+  return database
+    .selectFrom("apps")
+    .leftJoin("pricing_plans", (join) =>
+      join
+        .onRef("pricing_plans.app_id", "=", "apps.id")
+        .on("pricing_plans.id", "=", planId)
+        .on("pricing_plans.published_at", "is not", null)
+        .on("pricing_plans.retired_at", "is", null),
+    )
+    .select([
+      "apps.id",
+      "apps.slug",
+      "apps.name",
+      "apps.icon_url as iconUrl",
+      "apps.category",
+      "apps.extension_points as extensionPoints",
+      "apps.smart_launch_url as smartLaunchUrl",
+      "apps.fhir_scopes as fhirScopes",
+      "pricing_plans.id as planId",
+      "pricing_plans.pricing_model as pricingModel",
+      "pricing_plans.trial_days as trialDays",
+    ])
+    .where("apps.slug", "=", slug)
+    .where("apps.status", "=", "published")
+    .executeTakeFirst();
+}

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
+import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchServer {
@@ -20,16 +21,18 @@ export async function startApi(databaseUrl: string, environment: Record<string, 
   const url = `http://127.0.0.1:${port}`;
   const logDirectory = await mkdtemp(join(tmpdir(), "ehr-marketplace-log-"));
   const log = await open(join(logDirectory, "api.log"), "w");
-  const child = fork(new URL("../../../services/marketplace/src/api.ts", import.meta.url).pathname, [], {
+  const child = fork(new URL("../../services/marketplace/src/api.ts", import.meta.url).pathname, [], {
     execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
     env: {
+      ...marketplaceEnvironment(databaseUrl),
       PATH: process.env["PATH"] ?? "",
-      NODE_ENV: "production",
+      // As in production, apart from an issuer whose keys come without TLS.
+      NODE_ENV: "development",
       METRICS_TOKEN: "bench",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
-      DATABASE_URL: databaseUrl,
       PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
+      CALLER_REQUESTS_PER_MINUTE: "1000000000",
       ...environment,
     },
     // A file, as a container's runtime keeps: reading a pipe would take time from what is measured.

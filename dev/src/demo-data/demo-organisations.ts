@@ -1,0 +1,14 @@
+export interface DemoOrganisation {
+  alias: string;
+  displayName: string;
+  /** Signs what is sent to its EHR; fixed, so that the receiver of the local stack knows it. */
+  secret: string;
+}
+
+const developmentSecret = (alias: string): string =>
+  `whsec_${Buffer.from(`for development: ${alias}`).toString("base64")}`;
+
+export const demoOrganisations: DemoOrganisation[] = [
+  { alias: "riverside-clinic", displayName: "Riverside Clinic" },
+  { alias: "hilltop-family-practice", displayName: "Hilltop Family Practice" },
+].map((organisation) => ({ ...organisation, secret: developmentSecret(organisation.alias) }));

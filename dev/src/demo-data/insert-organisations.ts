@@ -1,0 +1,26 @@
+import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import type pg from "pg";
+import { v7 as uuid } from "uuid";
+import { developmentEncryptionKeys } from "../marketplace-environment.ts";
+import type { DemoOrganisation } from "./demo-organisations.ts";
+
+/** Organisations that are there already keep their id, and with it their subscriptions. */
+export async function insertOrganisations(
+  client: pg.Client,
+  organisations: DemoOrganisation[],
+  callbackUrl: string,
+): Promise<void> {
+  const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+  for (const { alias, displayName, secret } of organisations) {
+    const found = await client.query<{ id: string }>("select id from organisations where alias = $1", [alias]);
+    const id = found.rows[0]?.id ?? uuid();
+    await client.query(
+      `insert into organisations
+         (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
+       values ($1, $2, $3, $4, '{127.0.0.0/8}', $5, now(), now())
+       on conflict (id) do update set callback_url = excluded.callback_url, sealed_secret = excluded.sealed_secret`,
+      [id, alias, displayName, callbackUrl, seal.close(secret, secretOwner(id))],
+    );
+  }
+}

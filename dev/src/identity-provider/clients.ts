@@ -1,0 +1,33 @@
+import type { ClientMetadata } from "oidc-provider";
+import { personaNames } from "./personas.ts";
+
+/** No secret at all: it is the same for every persona, and the provider listens on loopback only. */
+export const developmentSecret = "development-only";
+
+export const consoleClientId = "marketplace-console";
+
+/** RFC 8252, section 7.3: a native client may come back to any port of the loopback address, not only to this one. */
+export const consoleRedirectUri = "http://127.0.0.1/callback";
+
+const personaClients = personaNames.map(
+  (persona): ClientMetadata => ({
+    client_id: persona,
+    client_secret: developmentSecret,
+    token_endpoint_auth_method: "client_secret_basic",
+    grant_types: ["client_credentials"],
+    response_types: [],
+    redirect_uris: [],
+  }),
+);
+
+const consoleClient: ClientMetadata = {
+  client_id: consoleClientId,
+  client_name: "Marketplace console",
+  application_type: "native",
+  token_endpoint_auth_method: "none",
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  redirect_uris: [consoleRedirectUri],
+};
+
+export const clients = [...personaClients, consoleClient];

@@ -1,0 +1,46 @@
+import { text } from "node:stream/consumers";
+import { errors, type Provider } from "oidc-provider";
+import { errorPage, loginPage } from "./login-page.ts";
+import { isPersona } from "./personas.ts";
+
+type Middleware = Parameters<Provider["use"]>[0];
+type Context = Parameters<Middleware>[0];
+
+async function choose(provider: Provider, context: Context): Promise<void> {
+  const interaction = await provider.interactionDetails(context.req, context.res);
+  const persona = new URLSearchParams(await text(context.req)).get("persona") ?? "";
+  if (!isPersona(persona)) throw new errors.InvalidRequest("there is no such persona");
+  if (interaction.session !== undefined) {
+    // Otherwise the provider has the browser sign the previous persona out first, on a page with a script.
+    await (await provider.Session.findByUid(interaction.session.uid))?.destroy();
+    interaction.session = undefined;
+  }
+  interaction.result = { login: { accountId: persona }, consent: {} };
+  await interaction.persist();
+  context.redirect(interaction.returnTo);
+  context.status = 303;
+}
+
+async function ask(provider: Provider, context: Context): Promise<void> {
+  const { params } = await provider.interactionDetails(context.req, context.res);
+  context.set(loginPage.headers(String(params["redirect_uri"])));
+  context.body = loginPage.body(String(params["client_id"]));
+}
+
+/** The page on which one chooses a persona. The provider asks at every sign-in, so one may be somebody else each time. */
+export function addLoginRoutes(provider: Provider): void {
+  provider.use(async (context, next) => {
+    if (!context.path.startsWith("/interaction/")) {
+      await next();
+      return;
+    }
+    try {
+      await (context.method === "POST" ? choose(provider, context) : ask(provider, context));
+    } catch (error) {
+      if (!(error instanceof errors.OIDCProviderError)) throw error;
+      context.status = error.statusCode;
+      context.set(errorPage.headers);
+      context.body = errorPage.body(error.error, error.error_description ?? "");
+    }
+  });
+}

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from "jose";
+import { Provider } from "oidc-provider";
+import { configurationWith } from "./configuration.ts";
+import { addLoginRoutes } from "./login-routes.ts";
+import type { Persona } from "./personas.ts";
+import { requestAccessToken } from "./request-access-token.ts";
+
+export interface IdentityProvider {
+  issuer: string;
+  jwksUrl: string;
+  /** The private keys that it signs with, so that a test can forge tokens. */
+  keys: JWK[];
+  accessToken(persona: Persona): Promise<string>;
+  stop(): Promise<void>;
+}
+
+async function newKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair("RS256", { modulusLength: 2048, extractable: true });
+  const key = await exportJWK(privateKey);
+  return { ...key, kid: await calculateJwkThumbprint(key), alg: "RS256", use: "sig" };
+}
+
+/** Port 0 means any free one. To rotate keys, stop it and start another on the same port. */
+export async function startIdentityProvider(options: { port: number; keys?: JWK[] }): Promise<IdentityProvider> {
+  const keys = options.keys ?? [await newKey()];
+  const server = createServer().listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const provider = new Provider(issuer, configurationWith(keys));
+  provider.on("server_error", (_context, error) => console.error(error));
+  addLoginRoutes(provider);
+  const answer = provider.callback();
+  server.on("request", (request, response) => {
+    // A client that kept its connection would send its next request to a provider that may be gone by then.
+    response.setHeader("connection", "close");
+    void answer(request, response);
+  });
+
+  return {
+    issuer,
+    jwksUrl: `${issuer}/jwks`,
+    keys,
+    accessToken: (persona) => requestAccessToken(issuer, persona),
+    async stop() {
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

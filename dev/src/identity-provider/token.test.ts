@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import { freePort } from "../free-port.ts";
+import { personaNames } from "./personas.ts";
+import { startIdentityProvider } from "./start-identity-provider.ts";
+
+const script = new URL("token.ts", import.meta.url).pathname;
+
+interface Outcome {
+  code: unknown;
+  stdout: string;
+  stderr: string;
+}
+
+function runScript(port: number | string, ...words: string[]): Promise<Outcome> {
+  const env = { PATH: process.env["PATH"], IDP_PORT: String(port) };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...words], { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : error.code, stdout, stderr });
+    });
+  });
+}
+
+function assertKindFailure({ code, stdout, stderr }: Outcome, expected: RegExp): void {
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, expected);
+  assert.doesNotMatch(stderr, /^\s+at /m);
+}
+
+test("it prints the token alone, on one line", async () => {
+  const idp = await startIdentityProvider({ port: 0 });
+  try {
+    const { code, stdout, stderr } = await runScript(new URL(idp.issuer).port, "hilltop-admin");
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    const keys = createRemoteJWKSet(new URL(idp.jwksUrl));
+    const { payload } = await jwtVerify(stdout.trim(), keys, { issuer: idp.issuer, audience: "marketplace" });
+    assert.equal(payload.sub, "hilltop-admin");
+  } finally {
+    await idp.stop();
+  }
+});
+
+test("without a persona, or for an unknown one, it names those there are", async () => {
+  const port = await freePort();
+  const [none, unknown, several] = [
+    await runScript(port),
+    await runScript(port, "dr-evil"),
+    await runScript(port, "operator", "billing"),
+  ];
+  assertKindFailure(none, /^Whose token\?/);
+  assertKindFailure(unknown, /^There is no persona "dr-evil"\./);
+  assertKindFailure(several, /^There is no persona "operator billing"\./);
+  for (const persona of personaNames) {
+    for (const { stderr } of [none, unknown, several]) assert.match(stderr, new RegExp(`^ {2}${persona} `, "m"));
+  }
+});
+
+test("when nothing is on the port, it says how to start the stack", async () => {
+  assertKindFailure(
+    await runScript(await freePort(), "operator"),
+    /^The stack is not running.*\nStart it: npm run dev$/m,
+  );
+});
+
+test("it says so when the port is no port, or another program's", async () => {
+  assertKindFailure(await runScript("eighty", "operator"), /^IDP_PORT="eighty" is not a port\./);
+
+  const stranger = createServer((_request, response) => response.end("<h1>It works!</h1>")).listen(0, "127.0.0.1");
+  await once(stranger, "listening");
+  try {
+    const { port } = stranger.address() as AddressInfo;
+    assertKindFailure(await runScript(port, "operator"), /gave no token.*another program/);
+  } finally {
+    stranger.close();
+  }
+});

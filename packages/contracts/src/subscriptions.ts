@@ -1,0 +1,66 @@
+import { type Static, Type } from "typebox";
+import { withoutNul } from "./catalog-requests.ts";
+import { instant, nullable, uuid } from "./wire-types.ts";
+
+export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
+export const pauseReasons = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_REQUEST"] as const;
+
+const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` is final" });
+const pauseReason = Type.Enum([...pauseReasons]);
+const quantity = { minimum: 1, maximum: 2_147_483_647 };
+
+export const createSubscriptionBody = Type.Object(
+  {
+    appSlug: Type.String({ pattern: withoutNul, maxLength: 64, examples: ["northwind-scribe"] }),
+    orgAlias: Type.String({ pattern: withoutNul, maxLength: 64, examples: ["riverside-clinic"] }),
+    pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
+    quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
+  },
+  { additionalProperties: false },
+);
+export type CreateSubscriptionBody = Static<typeof createSubscriptionBody>;
+
+export const pauseSubscriptionBody = Type.Object(
+  {
+    reason: Type.Enum([...pauseReasons], {
+      description:
+        "NON_PAYMENT: billing and operators. OPERATOR_HOLD, SECURITY: operators. ORG_REQUEST: the organisation's admins, and operators",
+    }),
+  },
+  { additionalProperties: false },
+);
+export type PauseSubscriptionBody = Static<typeof pauseSubscriptionBody>;
+
+export const subscriptionParams = Type.Object({ id: uuid("The subscription's identifier") });
+
+export const listSubscriptionsQuery = Type.Object({
+  orgAlias: Type.String({ pattern: withoutNul, description: "Whose subscriptions", examples: ["riverside-clinic"] }),
+  status: Type.Optional(status),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: "Most subscriptions to answer; without it, and above 1,000, it is 1,000" }),
+  ),
+  after: Type.Optional(
+    Type.String({ format: "uuid", description: 'Only what comes after this subscription; `Link: rel="next"` has it' }),
+  ),
+});
+export type ListSubscriptionsQuery = Static<typeof listSubscriptionsQuery>;
+
+export const subscriptionDto = Type.Object(
+  {
+    id: uuid("Subscription identifier"),
+    appId: uuid("App identifier"),
+    appSlug: Type.String({ description: "The app's slug", examples: ["northwind-scribe"] }),
+    orgAlias: Type.String({ description: "Organisation alias", examples: ["riverside-clinic"] }),
+    pricingPlanId: uuid("The plan that was taken; it stays, whatever the app costs later"),
+    quantity: nullable(Type.Integer(quantity), "Units; null where the plan counts none"),
+    status,
+    pauseReason: nullable(pauseReason, "Why it is paused; null unless it is"),
+    trialEndsAt: nullable(instant("End of the trial"), "null where there was none"),
+    createdAt: instant("Subscribed"),
+    updatedAt: instant("Last changed"),
+    pausedAt: nullable(instant("Paused"), "null unless it is paused"),
+    cancelledAt: nullable(instant("Cancelled"), "null unless it is cancelled"),
+  },
+  { $id: "SubscriptionDto", title: "SubscriptionDto" },
+);
+export type SubscriptionDto = Static<typeof subscriptionDto>;

@@ -1,0 +1,1 @@
+export { canonicalNetwork, isAdmitted } from "./admit-address.ts";

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { cursorOf, readCursor } from "./cursor.ts";
+import { Problem } from "./problem.ts";
+
+const part = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0"));
+
+function assertRefused(cursor: string, parts: number): void {
+  assert.throws(
+    () => readCursor(cursor, parts),
+    (error) => {
+      assert.ok(error instanceof Problem, String(error));
+      assert.equal(error.kind.status, 400);
+      assert.deepEqual(error.errors, [
+        { pointer: "/query/after", detail: "is not a `next` that this list has answered" },
+      ]);
+      return true;
+    },
+  );
+}
+
+test("what a cursor was made of is what is read from it, and it needs no escaping in a URL", () => {
+  fc.assert(
+    fc.property(fc.array(part), (parts) => {
+      const cursor = cursorOf(...parts);
+      assert.match(cursor, /^[\w-]+$/);
+      assert.deepEqual(readCursor(cursor, parts.length), parts);
+    }),
+  );
+});
+
+test("a cursor of another list, with more or fewer parts, is 400", () => {
+  assertRefused(cursorOf("a"), 2);
+  assertRefused(cursorOf("a", "b"), 1);
+  assertRefused(cursorOf(), 1);
+});
+
+const encoded = (text: string): string => Buffer.from(text).toString("base64url");
+for (const [what, cursor] of [
+  ["nothing", ""],
+  ["a word", "first"],
+  ["no Base64", "!!!"],
+  ["no JSON", encoded("[")],
+  ["another JSON value", encoded('"a"')],
+  ["null", encoded("null")],
+  ["an object with a length", encoded('{"length":1,"0":"a"}')],
+  ["a number", encoded("[1]")],
+  ["a nested list", encoded('[["a"]]')],
+  ["NUL, which the database would choke on", encoded('["a\\u0000b"]')],
+  ["a deep nest", encoded("[".repeat(6_000))],
+  ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]).toString("base64url")],
+] as const) {
+  test(`a cursor that is ${what} is 400`, () => assertRefused(cursor, 1));
+}
+
+test("whatever is sent, it is 400 or as many texts as were asked for", () => {
+  const json = fc.json({ maxDepth: 2 }).map(encoded);
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), json), fc.nat({ max: 3 }), (cursor, parts) => {
+      try {
+        const read = readCursor(cursor, parts);
+        assert.equal(read.length, parts);
+        for (const each of read) assert.ok(typeof each === "string" && !each.includes("\0"));
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        assert.equal(error.kind.status, 400);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,34 @@
+export const roles = [
+  "operator",
+  "billing",
+  "org-admin",
+  "org-member",
+  "vendor-developer",
+  "ehr-service",
+  "launch-redeemer",
+] as const;
+export type Role = (typeof roles)[number];
+
+export type OrganisationRole = "org-admin" | "org-member";
+
+/** Who sends a request, and as what: made once from a verified token, and handed on as an argument. */
+export interface Caller {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Roles that don't belong to one organisation. */
+  readonly roles: ReadonlySet<Role>;
+  /** The organisations that the token names, each with the caller's roles in it. */
+  readonly organisations: ReadonlyMap<string, ReadonlySet<OrganisationRole>>;
+  readonly vendors: ReadonlySet<string>;
+  /** Why a role that the token does carry is not counted; a caller who is refused wants to know. */
+  readonly uncounted: readonly string[];
+}
+
+export function holds(caller: Caller, role: Role): boolean {
+  if (role !== "org-admin" && role !== "org-member") return caller.roles.has(role);
+  return caller.organisations.values().some((held) => held.has(role));
+}
+
+export function holdsIn(caller: Caller, alias: string, role: OrganisationRole): boolean {
+  return caller.organisations.get(alias)?.has(role) === true;
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { before, describe, type TestContext, test } from "node:test";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { exportJWK, type JWK } from "jose";
+import { isRefused, newKey, type SigningKey, signed, startIssuer, startVerifier } from "./issuer.test-support.ts";
+import { IssuerAwayError } from "./issuer-keys.ts";
+
+let first: SigningKey;
+let second: SigningKey;
+before(async () => {
+  first = await newKey("first");
+  second = await newKey("second");
+});
+
+/** A verifier that has the issuer's keys, in a time that passes only where the test says so. */
+async function started(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
+  const cleanUp = cleanUpAfter(t);
+  const issuer = await startIssuer(cleanUp, first);
+  const verifying = startVerifier(cleanUp, issuer.jwksUrl);
+  await verifying.tokens.verify(await signed(first));
+  return { issuer, ...verifying };
+}
+
+const unpublished = {
+  name: "TokenRefusedError",
+  message: "It is signed with a key that its issuer doesn't publish.",
+};
+const hour = 3_600_000;
+const regularly = 300_000;
+const coolDown = 5_000;
+
+describe("keys that change", () => {
+  test("a new key works within the cool-down of five seconds once the issuer is back", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const issuer = await startIssuer(cleanUp, first);
+    const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
+    await tokens.verify(await signed(first));
+    await issuer.leave();
+    await assert.rejects(tokens.verify(await signed(second)), unpublished);
+    issuer.publish(second);
+    await issuer.comeBack();
+    const began = performance.now();
+    await eventually("the new key works", coolDown + 2_000, async () => !(await isRefused(tokens, second)));
+    assert.ok(performance.now() - began <= coolDown + 1_000, `after ${performance.now() - began} ms`);
+    assert.equal(issuer.asked, 2);
+  });
+
+  test("a new key is asked for at once when the issuer hasn't been asked lately", async (t) => {
+    const { issuer, tokens } = await started(t);
+    issuer.publish(first, second);
+    t.mock.timers.tick(coolDown);
+    await tokens.verify(await signed(second));
+    assert.equal(issuer.asked, 2);
+  });
+
+  test("a key that the issuer has removed works until the regular refresh, and not after it", async (t) => {
+    const { issuer, tokens } = await started(t);
+    issuer.publish(second);
+    t.mock.timers.tick(regularly - 1);
+    assert.equal(await isRefused(tokens, first), false);
+    t.mock.timers.tick(1);
+    await eventually("it is refused", 5_000, () => isRefused(tokens, first));
+    await assert.rejects(tokens.verify(await signed(first)), unpublished);
+  });
+
+  test("a clock that is set back an hour doesn't keep new keys out for an hour", async (t) => {
+    const { issuer, tokens } = await started(t);
+    issuer.publish(first, second);
+    t.mock.timers.setTime(Date.now() - hour);
+    await tokens.verify(await signed(second));
+  });
+});
+
+test("a key that can't be used counts as not published, and doesn't spoil the others", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const weak = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+  const unusable: Record<string, JWK> = {
+    weak: await exportJWK(weak.publicKey),
+    broken: { ...first.jwk, x: "AA" },
+    private: await exportJWK(first.privateKey),
+    secret: { kty: "oct", k: "c2VjcmV0" },
+    unheard: { kty: "unheard-of" },
+  };
+  const issuer = await startIssuer(cleanUp, first);
+  const keys = Object.entries(unusable).map(([kid, jwk]) => ({ ...jwk, kid }));
+  issuer.answerWith((_request, response) => response.end(JSON.stringify({ keys: [...keys, first.jwk] })));
+  const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
+  await tokens.verify(await signed(first));
+  const [, payload, signature] = (await signed(first)).split(".");
+  for (const kid of Object.keys(unusable)) {
+    for (const alg of ["RS256", "ES256"]) {
+      const header = Buffer.from(JSON.stringify({ alg, kid })).toString("base64url");
+      await assert.rejects(tokens.verify(`${header}.${payload}.${signature}`), unpublished, `${alg} ${kid}`);
+    }
+  }
+});
+
+describe("how often the issuer is asked", () => {
+  test("a flood of invented key ids asks it once per cool-down", async (t) => {
+    const { issuer, tokens } = await started(t);
+    const token = await signed(first);
+    const flood = async (): Promise<void> => {
+      const refused = await Promise.allSettled(
+        Array.from({ length: 1_000 }, (_, n) => {
+          const header = Buffer.from(JSON.stringify({ alg: "ES256", kid: `invented-${n}` })).toString("base64url");
+          return tokens.verify([header, ...token.split(".").slice(1)].join("."));
+        }),
+      );
+      for (const each of refused) assert.equal((each as PromiseRejectedResult).reason.message, unpublished.message);
+    };
+    await flood();
+    assert.equal(issuer.asked, 1, "the cool-down begins with the first fetch");
+    t.mock.timers.tick(coolDown);
+    await flood();
+    assert.equal(issuer.asked, 2);
+    t.mock.timers.tick(coolDown - 1);
+    await flood();
+    assert.equal(issuer.asked, 2);
+    t.mock.timers.tick(1);
+    await flood();
+    assert.equal(issuer.asked, 3);
+  });
+
+  test("first requests that come together wait for one and the same answer", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const issuer = await startIssuer(cleanUp, first);
+    let release: () => void = () => assert.fail("the issuer was not asked");
+    issuer.answerWith((_request, response) => {
+      release = () => response.end(JSON.stringify({ keys: [first.jwk] }));
+    });
+    const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
+    const token = await signed(first);
+    const verifying = Promise.all(Array.from({ length: 50 }, () => tokens.verify(token)));
+    await eventually("it is asked", 5_000, () => issuer.asked > 0);
+    release();
+    assert.equal((await verifying).length, 50);
+    assert.equal(issuer.asked, 1);
+  });
+});
+
+describe("stop()", () => {
+  test("ends the regular refresh", async (t) => {
+    const { issuer, tokens } = await started(t);
+    tokens.stop();
+    t.mock.timers.tick(hour);
+    await assert.rejects(tokens.verify(await signed(second)), unpublished);
+    assert.equal(issuer.asked, 1);
+  });
+
+  test("ends a question that is under way, and leaves no word of it in the log", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const issuer = await startIssuer(cleanUp);
+    let closed = false;
+    issuer.answerWith((request) => {
+      request.once("close", () => {
+        closed = true;
+      });
+    });
+    const { tokens, warnings } = startVerifier(cleanUp, issuer.jwksUrl);
+    await eventually("it is asked", 5_000, () => issuer.asked === 1);
+    tokens.stop();
+    await eventually("the connection is closed", 1_000, () => closed);
+    await assert.rejects(tokens.verify(await signed(first)), IssuerAwayError);
+    assert.deepEqual(warnings, []);
+  });
+});

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AuditEntry, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import {
+  type Asking,
+  assertShape,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+
+type Persona = Exclude<Parameters<PeopledMarketplace["as"]>[0], null>;
+const alias = "riverside-clinic";
+
+describe("the audit log", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+  });
+  const newest = async (organisation: string): Promise<AuditEntry[]> => {
+    const answer = await marketplace.as("operator", `/organisations/${organisation}/audit?limit=2`);
+    const page = (await answer.json()) as AuditPage;
+    assertShape("AuditPage", page);
+    return page.items;
+  };
+
+  /** Asks, and returns what was answered and the only entry that it left. */
+  const leavesOne = async (
+    organisation: string,
+    who: Persona,
+    path: string,
+    asking: Asking,
+  ): Promise<{ body: Record<string, unknown>; entry: AuditEntry | undefined }> => {
+    const [had] = await newest(organisation);
+    const answer = await marketplace.as(who, path, asking);
+    assert.ok(answer.ok, await answer.clone().text());
+    const [entry, last] = await newest(organisation);
+    assert.notEqual(entry?.id, had?.id);
+    assert.equal(last?.id, had?.id);
+    assert.equal(entry?.requestId, answer.headers.get("x-request-id"));
+    assert.deepEqual(
+      [entry?.actor.issuer, entry?.actor.subject, entry?.onBehalfOf],
+      [marketplace.callers.identityProvider.issuer, who, organisation],
+    );
+    return { body: (await answer.json()) as Record<string, unknown>, entry };
+  };
+  const leavesNone = async (
+    who: Persona | null,
+    path: string,
+    asking: Asking,
+    status: number,
+    organisation = alias,
+  ): Promise<void> => {
+    const had = await newest(organisation);
+    const answer = await marketplace.as(who, path, asking);
+    assert.equal(answer.status, status, await answer.clone().text());
+    assert.deepEqual(await newest(organisation), had, `${who} ${path}`);
+  };
+  const bodyFor = async (appSlug: string): Promise<object> => {
+    const [plan] = await marketplace.plans(appSlug);
+    return { appSlug, orgAlias: alias, pricingPlanId: plan?.id };
+  };
+
+  test("has one entry for each change of a subscription: who, as what, for whom, what, before and after", async () => {
+    const asking = { body: await bodyFor("lumen-schedule") };
+    const created = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
+    const { id, createdAt } = created.body as SubscriptionDto;
+    assert.deepEqual(created.entry, {
+      id: created.entry?.id,
+      at: createdAt,
+      actor: { issuer: created.entry?.actor.issuer, subject: "riverside-admin", role: "org-admin" },
+      onBehalfOf: alias,
+      action: "subscription.create",
+      target: { kind: "subscription", id },
+      requestId: created.entry?.requestId,
+      before: null,
+      after: { ...created.body, blockReason: null },
+    });
+    let { body } = created;
+    let blockReason: string | null = null;
+    for (const [who, role, what, reason] of [
+      ["billing", "billing", "pause", "NON_PAYMENT"],
+      ["operator", "operator", "resume"],
+      ["two-practices", "org-admin", "pause", "ORG_REQUEST"],
+      ["riverside-admin", "org-admin", "resume"],
+      ["operator", "operator", "pause", "SECURITY"],
+      ["riverside-admin", "org-admin", "cancel"],
+      ["operator", "operator", "lift-block"],
+    ] as const) {
+      const change = { method: "POST", ...(reason === undefined ? {} : { body: { reason } }) };
+      const { body: after, entry } = await leavesOne(alias, who, `/subscriptions/${id}/${what}`, change);
+      const earlier: unknown = { ...body, blockReason };
+      blockReason = what === "cancel" ? "SECURITY" : null;
+      assert.deepEqual(
+        [entry?.action, entry?.target, entry?.actor.role, entry?.at, entry?.before, entry?.after],
+        [
+          `subscription.${what}`,
+          { kind: "subscription", id },
+          role,
+          after["updatedAt"],
+          earlier,
+          { ...after, blockReason },
+        ],
+      );
+      body = after;
+    }
+  });
+
+  test("has one entry for each change of an organisation, which says that the secret changed, and not what it is", async () => {
+    const put = (body: object): Asking => ({ method: "PUT", body });
+    const path = "/admin/organisations/audited";
+    const secret = "a secret nobody reads";
+    const registered = await leavesOne("audited", "operator", path, put({ displayName: "One" }));
+    const { secret: made, ...first } = registered.body;
+    assert.deepEqual(
+      [registered.entry?.action, registered.entry?.target, registered.entry?.before, registered.entry?.after],
+      ["organisation.register", { kind: "organisation", id: "audited" }, null, { ...first, secretChanged: true }],
+    );
+    const renamed = await leavesOne("audited", "operator", path, put({ displayName: "Two" }));
+    assert.deepEqual(
+      [renamed.entry?.action, renamed.entry?.actor.role, renamed.entry?.before, renamed.entry?.after],
+      ["organisation.change", "operator", first, { ...renamed.body, secretChanged: false }],
+    );
+    const rotated = await leavesOne("audited", "operator", path, put({ displayName: "Two", secret }));
+    assert.deepEqual(rotated.entry?.after, { ...rotated.body, secretChanged: true });
+    const log = await (await marketplace.as("operator", "/organisations/audited/audit")).text();
+    for (const hidden of [secret, String(made), "sealed"]) assert.ok(!log.includes(hidden));
+  });
+
+  test("names the request as its sender did", async () => {
+    const headers = { "x-request-id": "their.own-id_1" };
+    const asking = { body: await bodyFor("inbox-heron"), headers };
+    const { entry } = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
+    assert.equal(entry?.requestId, "their.own-id_1");
+  });
+
+  test("has nothing of what changed nothing", async () => {
+    const headers = { "idempotency-key": "audited once" };
+    const asking = { body: await bodyFor("lab-lantern"), headers };
+    const { body } = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
+    await leavesNone("riverside-admin", "/subscriptions", asking, 201);
+    const path = `/subscriptions/${String(body["id"])}`;
+    await leavesNone("operator", `${path}/resume`, { method: "POST" }, 200);
+    const pause = { body: { reason: "ORG_REQUEST" } };
+    await leavesOne(alias, "riverside-admin", `${path}/pause`, pause);
+    await leavesNone("riverside-admin", `${path}/pause`, pause, 200);
+    await leavesOne(alias, "riverside-admin", `${path}/cancel`, { method: "POST" });
+    await leavesNone("riverside-admin", `${path}/cancel`, { method: "POST" }, 200);
+    await leavesNone("operator", `${path}/lift-block`, { method: "POST" }, 200);
+    const organisation = { method: "PUT", body: { displayName: "Twice" } };
+    await leavesOne("twice", "operator", "/admin/organisations/twice", organisation);
+    await leavesNone("operator", "/admin/organisations/twice", organisation, 200, "twice");
+    await leavesNone("riverside-member", path, {}, 200);
+  });
+
+  test("has nothing of what was refused", async () => {
+    const body = await bodyFor("cuffline");
+    await leavesNone("riverside-member", "/subscriptions", { body }, 403);
+    await leavesNone("riverside-admin", "/subscriptions", { body: { ...body, appSlug: "none" } }, 422);
+    await leavesNone("riverside-admin", "/subscriptions", { body: {} }, 400);
+    const { body: created } = await leavesOne(alias, "riverside-admin", "/subscriptions", { body });
+    await leavesNone("riverside-admin", "/subscriptions", { body }, 409);
+    const path = `/subscriptions/${String(created["id"])}`;
+    await leavesNone("riverside-admin", `${path}/pause`, { body: { reason: "SECURITY" } }, 403);
+    await leavesNone("hilltop-admin", `${path}/cancel`, { method: "POST" }, 404);
+    await leavesNone("operator", `${path}/lift-block`, { method: "POST" }, 409);
+    await leavesNone(null, `${path}/cancel`, { method: "POST" }, 401);
+    const unusable = { method: "PUT", body: { displayName: "x", callbackUrl: "https://10.0.0.1/" } };
+    await leavesNone("operator", "/admin/organisations/refused", unusable, 422, "refused");
+  });
+});

@@ -1,0 +1,1 @@
+export { findOrganisationId } from "./organisation-store.ts";

@@ -1,0 +1,83 @@
+import {
+  organisationDto,
+  organisationPage,
+  organisationParams,
+  type PageQuery,
+  pageQuery,
+  putOrganisation as putOrganisationBody,
+} from "@ehr-marketplace/contracts";
+import { callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import { putOrganisation, type Registering } from "./put-organisation.ts";
+import { getOrganisation, listOrganisations } from "./read-organisations.ts";
+
+const answer = (description: string, name: string): object => ({
+  description,
+  content: { "application/json": { schema: { $ref: `${name}#` } } },
+});
+
+export async function organisationRoutes(scope: FastifyInstance, options: Registering): Promise<void> {
+  for (const schema of [organisationDto, organisationPage]) scope.addSchema(schema);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const tags = ["Organisations"];
+  const config = { access: ["operator"], waitsOnlyForDatabase: true } as const;
+
+  routes.put(
+    "/admin/organisations/:alias",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "putOrganisation",
+        summary: "Register or change an organisation",
+        description:
+          "Replaces everything but the secret, which stays unless a new one is given. A secret that is made here is in this answer and never shown again.",
+        params: organisationParams,
+        body: putOrganisationBody,
+        response: {
+          200: answer("The organisation as it is now", "OrganisationDto"),
+          201: answer("The new organisation", "OrganisationDto"),
+          ...problemResponses(401, 403, 413, 415, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const by = { caller: callerOf(request), requestId: request.id };
+      const { created, organisation } = await putOrganisation(options, by, request.params.alias, request.body);
+      return reply.code(created ? 201 : 200).send(organisation);
+    },
+  );
+
+  routes.get(
+    "/admin/organisations/:alias",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "getOrganisation",
+        summary: "Get an organisation",
+        description: "One organisation, without its secret.",
+        params: organisationParams,
+        response: { 200: answer("The organisation", "OrganisationDto"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => getOrganisation(options.database, request.params.alias),
+  );
+
+  routes.get(
+    "/admin/organisations",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "listOrganisations",
+        summary: "List organisations",
+        description: "All organisations, by alias.",
+        querystring: pageQuery,
+        response: { 200: answer("A page of organisations", "OrganisationPage"), ...problemResponses(401, 403) },
+      },
+    },
+    (request) => listOrganisations(options.database, request.query as PageQuery),
+  );
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { secretOwner } from "./organisations/organisation.ts";
+
+const entry = new URL("./reseal.ts", import.meta.url).pathname;
+const newKey = `2:${randomBytes(32).toString("base64")}`;
+
+const reseal = (databaseUrl: string, keys: string) =>
+  promisify(execFile)(process.execPath, [entry], { env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys } });
+
+test("a rotated key takes over every secret, and the old one can go", async (t) => {
+  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const both = `${newKey},${developmentEncryptionKeys}`;
+  assert.match((await reseal(serviceUrl, both)).stdout, /Sealed with version 2: 2 that had another one/);
+  assert.match((await reseal(serviceUrl, both)).stdout, /Sealed with version 2: 0 that/);
+
+  const seal = createSeal(parseEncryptionKeys(newKey));
+  const { rows } = await withClient(serviceUrl, (client) =>
+    client.query<{ id: string; alias: string; sealed_secret: string }>(
+      "select id, alias, sealed_secret from organisations",
+    ),
+  );
+  assert.equal(rows.length, demoOrganisations.length);
+  for (const { id, alias, sealed_secret } of rows) {
+    const secret = demoOrganisations.find((organisation) => organisation.alias === alias)?.secret;
+    assert.equal(seal.open(sealed_secret, secretOwner(id)), secret);
+  }
+});
+
+test("a key that is missing leaves everything as it was, and is named", async (t) => {
+  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  await assert.rejects(reseal(serviceUrl, newKey), (error: Error & { stderr: string }) => {
+    assert.match(error.stderr, /ENCRYPTION_KEYS lacks version 1/);
+    return true;
+  });
+});

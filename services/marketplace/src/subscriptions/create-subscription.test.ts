@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AppDto, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  assertShape,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { planOf, subscribe, subscribed } from "./subscribe.test-support.ts";
+
+const dayMs = 86_400_000;
+
+describe("subscribing", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+  });
+  const rows = async <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+    withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
+  const cancel = (id: string): Promise<Response> =>
+    marketplace.as("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+
+  test("answers 201 with the record, and where it is found from now on", async () => {
+    const began = Date.now();
+    const answer = await subscribe(marketplace, "northwind-scribe");
+    const record = (await answer.json()) as SubscriptionDto;
+    assert.equal(answer.status, 201);
+    assertShape("SubscriptionDto", record);
+    const app = (await (await marketplace.get("/apps/northwind-scribe")).json()) as AppDto;
+    assert.deepEqual(record, {
+      id: record.id,
+      appId: app.id,
+      appSlug: "northwind-scribe",
+      orgAlias: "riverside-clinic",
+      pricingPlanId: await planOf(marketplace, "northwind-scribe"),
+      quantity: null,
+      status: "active",
+      pauseReason: null,
+      trialEndsAt: new Date(Date.parse(record.createdAt) + 14 * dayMs).toISOString(),
+      createdAt: record.createdAt,
+      updatedAt: record.createdAt,
+      pausedAt: null,
+      cancelledAt: null,
+    });
+    assert.ok(Date.parse(record.createdAt) >= began && Date.parse(record.createdAt) <= Date.now());
+    assert.match(record.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    assert.equal(answer.headers.get("location"), `/api/v1/subscriptions/${record.id}`);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    const found = await marketplace.as("riverside-member", `/subscriptions/${record.id}`);
+    assert.deepEqual(await found.json(), record);
+  });
+
+  test("leaves an event with exactly the specified payload, and an audit entry", async () => {
+    const record = await subscribed(marketplace, "northwind-watch", { by: "operator" });
+    const app = (await (await marketplace.get("/apps/northwind-watch")).json()) as AppDto;
+    const events = await rows<Record<string, unknown>>("select * from events where subscription_id = $1", record.id);
+    assert.equal(events.length, 1);
+    const [{ payload, ...event } = {}] = events;
+    assert.deepEqual(event, {
+      id: event["id"],
+      event: "subscription.created",
+      subscription_id: record.id,
+      sequence: 1,
+      occurred_at: new Date(record.createdAt),
+    });
+    const read = JSON.parse(String(payload)) as object;
+    assertShape("SubscriptionEvent", read);
+    const { id, slug, name, iconUrl, category, extensionPoints, smartLaunchUrl, fhirScopes } = app;
+    assert.deepEqual(read, {
+      event: "subscription.created",
+      app: { id, slug, name, iconUrl, category, extensionPoints, smartLaunchUrl, fhirScopes },
+      subscription: { id: record.id, status: "active", orgAlias: "riverside-clinic" },
+      timestamp: record.createdAt,
+    });
+    const audit = await marketplace.as("operator", "/organisations/riverside-clinic/audit");
+    const [entry] = ((await audit.json()) as AuditPage).items;
+    assert.deepEqual(
+      [entry?.action, entry?.target, entry?.actor.role, entry?.before, entry?.after, entry?.at],
+      [
+        "subscription.create",
+        { kind: "subscription", id: record.id },
+        "operator",
+        null,
+        { ...record, blockReason: null },
+        record.createdAt,
+      ],
+    );
+  });
+
+  for (const [model, slug] of [
+    ["PER_UNIT", "lumen-schedule"],
+    ["TIERED", "stickleback-labels"],
+  ] as const) {
+    test(`a ${model} plan counts the units that are asked for, and one where none are`, async () => {
+      const one = await subscribed(marketplace, slug, { model });
+      assert.equal(one.quantity, 1);
+      const most = await subscribed(marketplace, slug, {
+        model,
+        quantity: 2_147_483_647,
+        by: "hilltop-admin",
+        orgAlias: "hilltop-family-practice",
+      });
+      assert.equal(most.quantity, 2_147_483_647);
+    });
+  }
+
+  for (const [model, slug] of [
+    ["FREE", "cafe-intake"],
+    ["FLAT", "consent-ledger"],
+    ["USAGE", "scanshelf"],
+  ] as const) {
+    test(`a ${model} plan counts no units, and refuses to be told of any`, async () => {
+      const refused = await subscribe(marketplace, slug, { model, quantity: 1 });
+      const problem = await assertProblem(refused, 422, "quantity-not-counted");
+      assert.deepEqual(problem["errors"], [{ pointer: "/body/quantity", detail: "is not counted by this plan" }]);
+      assert.equal((await subscribed(marketplace, slug, { model })).quantity, null);
+    });
+  }
+
+  test("an organisation tries an app once; every organisation does", async () => {
+    const first = await subscribed(marketplace, "inbox-heron", { model: "PER_UNIT" });
+    assert.equal(Date.parse(String(first.trialEndsAt)), Date.parse(first.createdAt) + 14 * dayMs);
+    await cancel(first.id);
+    const again = await subscribed(marketplace, "inbox-heron", { model: "PER_UNIT" });
+    assert.equal(again.trialEndsAt, null);
+    await cancel(again.id);
+    assert.equal((await subscribed(marketplace, "inbox-heron", { model: "FLAT" })).trialEndsAt, null);
+    const another = { by: "hilltop-admin", orgAlias: "hilltop-family-practice" } as const;
+    assert.notEqual((await subscribed(marketplace, "inbox-heron", another)).trialEndsAt, null);
+    assert.notEqual((await subscribed(marketplace, "lab-lantern")).trialEndsAt, null);
+  });
+
+  test("a plan without a trial uses none up", async () => {
+    const first = await subscribed(marketplace, "waitlist-wren", { model: "USAGE" });
+    assert.equal(first.trialEndsAt, null);
+    await cancel(first.id);
+    assert.notEqual((await subscribed(marketplace, "waitlist-wren", { model: "FLAT" })).trialEndsAt, null);
+  });
+
+  test("a subscriber keeps its plan when it is no longer sold, and newcomers don't get it", async () => {
+    const taken = await subscribed(marketplace, "ten-year-heart");
+    await rows("update pricing_plans set retired_at = now() where id = $1", taken.pricingPlanId);
+    const found = await marketplace.as("riverside-admin", `/subscriptions/${taken.id}`);
+    assert.deepEqual(await found.json(), taken);
+    const body = { appSlug: "ten-year-heart", orgAlias: "hilltop-family-practice", pricingPlanId: taken.pricingPlanId };
+    await assertProblem(await marketplace.as("hilltop-admin", "/subscriptions", { body }), 422, "unknown-plan");
+  });
+
+  test("of many who subscribe the same organisation at once, one does", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        subscribe(marketplace, "quiet-room", index % 2 === 0 ? {} : { by: "operator", model: "PER_UNIT" }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    assert.deepEqual(
+      statuses.toSorted((a, b) => a - b),
+      [201, ...Array<number>(11).fill(409)],
+    );
+    const [left] = await rows<{ subscriptions: number; events: number; audited: number }>(`
+      select count(*)::int as subscriptions,
+        (select count(*)::int from events where payload like '%quiet-room%') as events,
+        (select count(*)::int from audit_entries where after->>'appSlug' = 'quiet-room') as audited
+      from subscriptions join apps on apps.id = app_id where slug = 'quiet-room'`);
+    assert.deepEqual(left, { subscriptions: 1, events: 1, audited: 1 });
+  });
+});

@@ -1,0 +1,110 @@
+import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import type { Kysely, Transaction } from "kysely";
+import { v7 as uuid } from "uuid";
+import { type Asked, requireRole } from "../access/role-for.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { findOffer, type Offer } from "../catalog/find-offer.ts";
+import type { DB } from "../database-schema.ts";
+import { once, type Repeatable } from "../idempotency/once.ts";
+import { findOrganisationId } from "../organisations/find-organisation.ts";
+import { recordEvent } from "../webhooks/events/record-event.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
+import { auditedState, subscriptionRecord } from "./subscription-record.ts";
+import { findInTheWay, insertSubscription, type NewSubscription, type SubscriptionRow } from "./subscription-store.ts";
+
+export interface Subscribing {
+  database: Kysely<DB>;
+  clock: () => Date;
+}
+
+const dayMs = 86_400_000;
+const mostAttempts = 3;
+
+const unusable = (kind: ProblemKind, field: string, detail: string): Problem =>
+  new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
+
+export async function createSubscription(
+  { database, clock }: Subscribing,
+  by: Asked,
+  input: CreateSubscriptionBody,
+  repeatable: Repeatable,
+): Promise<SubscriptionDto> {
+  const role = requireRole(by.caller, input.orgAlias, ["org-admin", "operator"]);
+  const now = clock();
+  return database.transaction().execute((transaction) =>
+    once(transaction, { caller: by.caller, now }, repeatable, async () => {
+      const { app, plan } = await offerFor(transaction, input);
+      const organisationId = await findOrganisationId(transaction, input.orgAlias);
+      if (organisationId === undefined) {
+        throw unusable(subscriptionProblems.unknownOrganisation, "orgAlias", "is not registered with the marketplace");
+      }
+      const inserted = await insertOnce(transaction, {
+        id: uuid(),
+        organisation_id: organisationId,
+        app_id: app.id,
+        pricing_plan_id: plan.id,
+        quantity: plan.countsUnits ? (input.quantity ?? 1) : null,
+        status: "active",
+        trial_end: plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * dayMs),
+        created_at: now,
+        updated_at: now,
+        revision: 1,
+      });
+      const row: SubscriptionRow = { ...inserted, org_alias: input.orgAlias, app_slug: app.slug };
+      const record = subscriptionRecord(row);
+      await recordEvent(transaction, {
+        event: "subscription.created",
+        app,
+        subscription: { id: row.id, status: "active", orgAlias: input.orgAlias },
+        pauseReason: null,
+        sequence: row.revision,
+        occurredAt: now,
+      });
+      await recordAudit(transaction, {
+        by,
+        as: role,
+        at: now,
+        onBehalfOf: input.orgAlias,
+        action: "subscription.create",
+        target: { kind: "subscription", id: row.id },
+        before: null,
+        after: auditedState(row),
+      });
+      return record;
+    }),
+  );
+}
+
+async function offerFor(
+  transaction: Transaction<DB>,
+  input: CreateSubscriptionBody,
+): Promise<{ app: Offer["app"]; plan: NonNullable<Offer["plan"]> }> {
+  const noSuchPlan = "is no plan that this app has on sale";
+  // JSON Schema's format lets urn:uuid:… pass, which PostgreSQL answers with an error.
+  const offer = await findOffer(transaction, input.appSlug, input.pricingPlanId);
+  if (offer === undefined) throw unusable(subscriptionProblems.unknownApp, "appSlug", "is no published app");
+  const { app, plan } = offer;
+  if (plan === undefined) throw unusable(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
+  if (input.quantity !== undefined && !plan.countsUnits) {
+    throw unusable(subscriptionProblems.quantityNotCounted, "quantity", "is not counted by this plan");
+  }
+  return { app, plan };
+}
+
+async function insertOnce(transaction: Transaction<DB>, row: NewSubscription) {
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const inserted = await insertSubscription(transaction, row);
+    if (inserted !== undefined) return inserted;
+    const other = await findInTheWay(transaction, row.organisation_id, row.app_id);
+    if (other?.status === "cancelled") {
+      const detail = `Subscription ${other.id} was cancelled while it was paused for ${other.block_reason}.`;
+      throw new Problem(subscriptionProblems.blocked, detail);
+    }
+    if (other !== undefined) {
+      throw new Problem(subscriptionProblems.alreadySubscribed, `Subscription ${other.id} is ${other.status}.`);
+    }
+    // What stood in the way a moment ago is gone, or has just used up the trial: look again.
+  }
+  throw new Problem(subscriptionProblems.alreadySubscribed, "The organisation's subscription keeps changing.");
+}

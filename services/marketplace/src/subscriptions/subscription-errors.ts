@@ -1,0 +1,66 @@
+import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+
+export const subscriptionProblems = {
+  notFound: {
+    code: "subscription-not-found",
+    status: 404,
+    title: "No such subscription",
+    advice: "No subscription of yours has that id. `GET /subscriptions?orgAlias=` lists your organisation's.",
+  },
+  alreadySubscribed: {
+    code: "already-subscribed",
+    status: 409,
+    title: "The organisation is subscribed already",
+    advice: "An organisation has one live subscription to an app. Cancel that one first, or keep it.",
+  },
+  blocked: {
+    code: "subscription-blocked",
+    status: 409,
+    title: "Subscribing again is blocked",
+    advice:
+      "The last subscription was cancelled while it was paused by billing or by the marketplace. Ask them to lift the block.",
+  },
+  cancelled: {
+    code: "subscription-cancelled",
+    status: 409,
+    title: "The subscription is cancelled",
+    advice: "Cancelling is final. Subscribe again with `POST /subscriptions`.",
+  },
+  pausedForAnotherReason: {
+    code: "paused-for-another-reason",
+    status: 409,
+    title: "The subscription is paused for another reason",
+    advice: "It stays paused until that reason is lifted with `POST /subscriptions/{id}/resume`.",
+  },
+  notCancelled: {
+    code: "subscription-not-cancelled",
+    status: 409,
+    title: "The subscription is not cancelled",
+    advice:
+      "Only a cancelled subscription can leave a block. Resume a paused one with `POST /subscriptions/{id}/resume`.",
+  },
+  unknownApp: {
+    code: "unknown-app",
+    status: 422,
+    title: "No such app",
+    advice: "No published app has that slug. Find the right one with `GET /apps/search`.",
+  },
+  unknownPlan: {
+    code: "unknown-plan",
+    status: 422,
+    title: "No such plan of this app",
+    advice: "Take the id of a plan from `GET /apps/{slug}/pricing`.",
+  },
+  unknownOrganisation: {
+    code: "unknown-organisation",
+    status: 422,
+    title: "The organisation is not registered",
+    advice: "An operator of the marketplace registers it with `PUT /admin/organisations/{alias}`.",
+  },
+  quantityNotCounted: {
+    code: "quantity-not-counted",
+    status: 422,
+    title: "The plan counts no units",
+    advice: "Leave `quantity` out: only PER_UNIT and TIERED plans have one.",
+  },
+} satisfies Record<string, ProblemKind>;

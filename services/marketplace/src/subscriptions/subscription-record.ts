@@ -1,0 +1,46 @@
+import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { BlockReason, PauseReason, State } from "./subscription.ts";
+import type { SubscriptionRow } from "./subscription-store.ts";
+
+const instant = (given: Date | null): string | null => given?.toISOString() ?? null;
+
+export function subscriptionRecord(row: SubscriptionRow): SubscriptionDto {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    appSlug: row.app_slug,
+    orgAlias: row.org_alias,
+    pricingPlanId: row.pricing_plan_id,
+    quantity: row.quantity,
+    status: row.status as SubscriptionDto["status"],
+    pauseReason: row.pause_reason as PauseReason | null,
+    trialEndsAt: instant(row.trial_ends_at),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    pausedAt: instant(row.paused_at),
+    cancelledAt: instant(row.cancelled_at),
+  };
+}
+
+/** The record as the audit log keeps it, together with the block, which the record doesn't show. */
+export function auditedState(row: SubscriptionRow): SubscriptionDto & { blockReason: string | null } {
+  return { ...subscriptionRecord(row), blockReason: row.block_reason };
+}
+
+/** The database's checks allow no other combinations. */
+export function stateOf(row: SubscriptionRow): State {
+  if (row.status === "cancelled") return { status: "cancelled", block: row.block_reason as BlockReason | null };
+  if (row.status === "paused") return { status: "paused", reason: row.pause_reason as PauseReason };
+  return { status: "active" };
+}
+
+export function columnsOf(state: State, row: SubscriptionRow, at: Date) {
+  return {
+    status: state.status,
+    pause_reason: state.status === "paused" ? state.reason : null,
+    paused_at: state.status === "paused" ? at : null,
+    block_reason: state.status === "cancelled" ? state.block : null,
+    cancelled_at: state.status === "cancelled" ? (row.cancelled_at ?? at) : null,
+    updated_at: at,
+  };
+}

@@ -1,0 +1,217 @@
+import {
+  createSubscriptionBody,
+  listSubscriptionsQuery,
+  pauseSubscriptionBody,
+  subscriptionDto,
+  subscriptionParams,
+  withoutNul,
+} from "@ehr-marketplace/contracts";
+import { callerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Asked } from "../access/role-for.ts";
+import type { Repeatable } from "../idempotency/once.ts";
+import { changeSubscription } from "./change-subscription.ts";
+import { createSubscription, type Subscribing } from "./create-subscription.ts";
+import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
+import type { Command } from "./subscription.ts";
+
+const record = (description: string): object => ({
+  description,
+  content: { "application/json": { schema: { $ref: "SubscriptionDto#" } } },
+});
+
+const repeatHeaders = {
+  type: "object",
+  properties: {
+    "idempotency-key": {
+      type: "string",
+      minLength: 1,
+      maxLength: 255,
+      description:
+        "The same key and body get the same 2xx again, for 24 hours; the same key with another body is refused",
+    },
+  },
+} as const;
+
+const vendorHeader = {
+  type: "object",
+  properties: {
+    "x-vendor-slug": {
+      type: "string",
+      pattern: withoutNul,
+      description: "For developers of several vendors: the one they act for",
+    },
+  },
+} as const;
+
+const askedBy = (request: FastifyRequest): Asked => ({ caller: callerOf(request), requestId: request.id });
+
+function repeatable(request: FastifyRequest): Repeatable {
+  return {
+    key: request.headers["idempotency-key"] as string | undefined,
+    method: request.method,
+    path: request.url.split("?", 1)[0] ?? "",
+    body: request.body,
+  };
+}
+
+export async function subscriptionRoutes(scope: FastifyInstance, options: Subscribing): Promise<void> {
+  scope.addSchema(subscriptionDto);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const tags = ["Subscriptions"];
+
+  routes.post(
+    "/subscriptions",
+    {
+      config: { access: ["org-admin", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        tags,
+        operationId: "createSubscription",
+        summary: "Subscribe an organisation to an app",
+        description:
+          "One live subscription per organisation and app. The plan taken stays, whatever the app costs later.",
+        headers: repeatHeaders,
+        body: createSubscriptionBody,
+        response: {
+          201: {
+            ...record("The new subscription"),
+            headers: { location: { type: "string", description: "Where the subscription is found" } },
+          },
+          ...problemResponses(401, 403, 409, 413, 415, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const created = await createSubscription(options, askedBy(request), request.body, repeatable(request));
+      return reply
+        .code(201)
+        .header("location", `${request.url.split("?", 1)[0]}/${created.id}`)
+        .send(created);
+    },
+  );
+
+  routes.get(
+    "/subscriptions",
+    {
+      config: { access: ["org-member", "org-admin", "ehr-service", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        tags,
+        operationId: "listSubscriptions",
+        summary: "List an organisation's subscriptions",
+        description: "The newest first. Where more are left, `Link` leads to them.",
+        querystring: listSubscriptionsQuery,
+        response: {
+          200: {
+            description: "Subscriptions, the newest first",
+            headers: { link: { type: "string", description: '`rel="next"`, where more are left' } },
+            content: { "application/json": { schema: { type: "array", items: { $ref: "SubscriptionDto#" } } } },
+          },
+          ...problemResponses(401, 403),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { items, next } = await listSubscriptions(options.database, callerOf(request), request.query);
+      if (next !== undefined) {
+        const query = new URLSearchParams(request.url.slice(request.url.indexOf("?")));
+        query.set("after", next);
+        reply.header("link", `<${request.url.split("?", 1)[0]}?${query.toString()}>; rel="next"`);
+      }
+      return reply.send(items);
+    },
+  );
+
+  routes.get(
+    "/subscriptions/:id",
+    {
+      config: {
+        access: ["org-member", "org-admin", "ehr-service", "vendor-developer", "operator"],
+        waitsOnlyForDatabase: true,
+      },
+      schema: {
+        tags,
+        operationId: "getSubscription",
+        summary: "Get a subscription",
+        description:
+          "One subscription of your organisation, or, for a vendor's developers, to one of the vendor's apps.",
+        headers: vendorHeader,
+        params: subscriptionParams,
+        response: { 200: record("The subscription"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) =>
+      getSubscription(options.database, callerOf(request), request.params.id, request.headers["x-vendor-slug"]),
+  );
+
+  const change = (request: FastifyRequest<{ Params: { id: string } }>, command: Command) =>
+    changeSubscription(options, askedBy(request), request.params.id, command, repeatable(request));
+  const changed = {
+    200: record("The subscription as it is now"),
+    ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+  };
+  const changeSchema = { tags, headers: repeatHeaders, params: subscriptionParams, response: changed };
+
+  routes.post(
+    "/subscriptions/:id/cancel",
+    {
+      preValidation: takesNoBody,
+      config: { access: ["org-admin", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        ...changeSchema,
+        operationId: "cancelSubscription",
+        summary: "Cancel a subscription",
+        description: "Final. On a cancelled one it changes nothing and answers the same.",
+      },
+    },
+    (request) => change(request, { do: "cancel" }),
+  );
+
+  routes.post(
+    "/subscriptions/:id/pause",
+    {
+      config: { access: ["org-admin", "billing", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        ...changeSchema,
+        operationId: "pauseSubscription",
+        summary: "Pause a subscription",
+        description:
+          "The app can't be launched until the reason is lifted. Pausing again for the same reason changes nothing.",
+        body: pauseSubscriptionBody,
+      },
+    },
+    (request) => change(request, { do: "pause", reason: request.body.reason }),
+  );
+
+  routes.post(
+    "/subscriptions/:id/resume",
+    {
+      preValidation: takesNoBody,
+      config: { access: ["org-admin", "billing", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        ...changeSchema,
+        operationId: "resumeSubscription",
+        summary: "Resume a subscription",
+        description:
+          "Lifts the reason of the pause; whoever may set it may lift it. On an active one it changes nothing.",
+      },
+    },
+    (request) => change(request, { do: "resume" }),
+  );
+
+  routes.post(
+    "/subscriptions/:id/lift-block",
+    {
+      preValidation: takesNoBody,
+      config: { access: ["billing", "operator"], waitsOnlyForDatabase: true },
+      schema: {
+        ...changeSchema,
+        operationId: "liftBlock",
+        summary: "Let an organisation subscribe again",
+        description:
+          "A subscription that was cancelled while billing or the marketplace had paused it keeps its organisation from subscribing to the app again. This lifts it.",
+      },
+    },
+    (request) => change(request, { do: "lift-block" }),
+  );
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, type PeopledMarketplace, startPeopledMarketplace } from "@ehr-marketplace/tests/support";
+import { subscribed } from "./subscribe.test-support.ts";
+
+const denied = /permission denied/;
+
+describe("the service's login can't", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  const ids: Record<string, string> = {};
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+    const change = async (id: string, what: string, body?: object): Promise<void> => {
+      const answer = await marketplace.as("operator", `/subscriptions/${id}/${what}`, { method: "POST", body });
+      assert.equal(answer.status, 200);
+    };
+    for (const [state, slug] of [
+      ["active", "lumen-schedule"],
+      ["paused", "inbox-heron"],
+      ["cancelled", "lab-lantern"],
+      ["blocked", "cuffline"],
+    ] as const) {
+      const { id } = await subscribed(marketplace, slug);
+      ids[state] = id;
+      if (state === "paused" || state === "blocked") await change(id, "pause", { reason: "SECURITY" });
+      if (state === "cancelled" || state === "blocked") await change(id, "cancel");
+    }
+  });
+  const tick = "updated_at = updated_at + interval '1 second'";
+  const paused = "status = 'paused', pause_reason = 'SECURITY', paused_at = now()";
+  const copyOf = (state: string, { plan = "pricing_plan_id", trial = "null" } = {}): string => `
+    insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, trial_ends_at, created_at, updated_at, revision)
+    select gen_random_uuid(), organisation_id, app_id, ${plan}, 'active', ${trial}, now(), now(), 1
+    from subscriptions where id = :${state}`;
+
+  const refused: [string, string, RegExp][] = [
+    ["change the plan", "update subscriptions set pricing_plan_id = gen_random_uuid()", denied],
+    ["change the organisation", "update subscriptions set organisation_id = gen_random_uuid()", denied],
+    ["change the app", "update subscriptions set app_id = gen_random_uuid()", denied],
+    ["change the quantity", "update subscriptions set quantity = 2", denied],
+    ["prolong a trial", "update subscriptions set trial_ends_at = now() + interval '1 year'", denied],
+    ["change when it was created", "update subscriptions set created_at = now()", denied],
+    ["delete a subscription", "delete from subscriptions", denied],
+    ["truncate subscriptions", "truncate subscriptions cascade", denied],
+    [
+      "revive a cancelled one",
+      `update subscriptions set status = 'active', cancelled_at = null, revision = revision + 1, ${tick} where id = :cancelled`,
+      /stays cancelled/,
+    ],
+    [
+      "revive a blocking one",
+      `update subscriptions set ${paused}, block_reason = null, cancelled_at = null, revision = revision + 1, ${tick} where id = :blocked`,
+      /stays cancelled/,
+    ],
+    [
+      "block afterwards",
+      `update subscriptions set block_reason = 'SECURITY', ${tick} where id = :cancelled`,
+      /stays cancelled/,
+    ],
+    [
+      "change what a block is for",
+      `update subscriptions set block_reason = 'NON_PAYMENT', ${tick} where id = :blocked`,
+      /stays cancelled/,
+    ],
+    [
+      "cancel a second time",
+      `update subscriptions set cancelled_at = now() + interval '1 day', ${tick} where id = :cancelled`,
+      /stays cancelled/,
+    ],
+    [
+      "block one that is live",
+      `update subscriptions set block_reason = 'SECURITY', ${tick} where id = :active`,
+      /only_cancelled_ones_block/,
+    ],
+    [
+      "change what a pause is for",
+      `update subscriptions set pause_reason = 'NON_PAYMENT', ${tick} where id = :paused`,
+      /keeps its reason/,
+    ],
+    [
+      "pause without an event",
+      `update subscriptions set ${paused}, ${tick} where id = :active`,
+      /a change of status has one event/,
+    ],
+    [
+      "count an event that there was not",
+      `update subscriptions set revision = revision + 1, ${tick} where id = :active`,
+      /a change of status has one event/,
+    ],
+    [
+      "pause without a reason",
+      `update subscriptions set status = 'paused', paused_at = now(), revision = revision + 1, ${tick} where id = :active`,
+      /paused_with_a_reason/,
+    ],
+    [
+      "cancel without a time",
+      `update subscriptions set status = 'cancelled', revision = revision + 1, ${tick} where id = :active`,
+      /cancelled_at_a_time/,
+    ],
+    ["stand still in time", "update subscriptions set updated_at = updated_at where id = :active", /times go on/],
+    [
+      "go back in time",
+      "update subscriptions set updated_at = updated_at - interval '1 ms' where id = :active",
+      /times go on/,
+    ],
+    ["add a second live one", copyOf("active"), /subscriptions_one_live_or_blocking/],
+    ["add a second while one is paused", copyOf("paused"), /subscriptions_one_live_or_blocking/],
+    ["add one behind a block", copyOf("blocked"), /subscriptions_one_live_or_blocking/],
+    [
+      "give a plan of another app",
+      copyOf("cancelled", { plan: "(select pricing_plan_id from subscriptions where id = :active)" }),
+      /plan_is_of_the_app/,
+    ],
+    ["give a second trial", copyOf("cancelled", { trial: "now() + interval '1 day'" }), /subscriptions_one_trial/],
+    ["rewrite an event", "update events set payload = '{}'", denied],
+    ["delete an event", "delete from events", denied],
+    ["truncate events", "truncate events", denied],
+    [
+      "add a second event in the same place",
+      "insert into events select gen_random_uuid(), event, subscription_id, sequence, occurred_at, payload from events",
+      /events_subscription_id_sequence_key/,
+    ],
+    ["rewrite the audit log", "update audit_entries set actor_subject = 'nobody'", denied],
+    ["delete from the audit log", "delete from audit_entries", denied],
+    ["truncate the audit log", "truncate audit_entries", denied],
+    ["delete an organisation", "delete from organisations", denied],
+    ["rename an organisation", "update organisations set alias = 'other'", denied],
+    ["backdate an organisation", "update organisations set created_at = now()", denied],
+    ["disable a guard", "alter table subscriptions disable trigger all", /must be owner/],
+    ["skip the guards", "set session_replication_role = replica", denied],
+  ];
+  for (const [what, statement, refusal] of refused) {
+    test(what, async () => {
+      const filled = statement.replaceAll(
+        /:(active|paused|cancelled|blocked)/g,
+        (_, state: string) => `'${ids[state]}'`,
+      );
+      await withClient(marketplace.database.serviceUrl, async (client) => {
+        await client.query("begin");
+        await assert.rejects(client.query(filled), refusal);
+      });
+    });
+  }
+
+  for (const statement of [
+    "update audit_entries set actor_subject = 'nobody'",
+    "delete from audit_entries",
+    "truncate audit_entries",
+  ]) {
+    test(`nor can the owner by mistake: ${statement}`, async () => {
+      await withClient(marketplace.database.ownerUrl, (client) =>
+        assert.rejects(client.query(statement), /append-only/),
+      );
+    });
+  }
+});

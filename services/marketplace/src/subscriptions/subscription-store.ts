@@ -1,0 +1,145 @@
+import type { EventApp } from "@ehr-marketplace/contracts";
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
+import type { DB, Subscriptions } from "../database-schema.ts";
+
+/** A subscription together with the names of what it joins. */
+export type SubscriptionRow = Selectable<Subscriptions> & { org_alias: string; app_slug: string };
+
+const withNames = (database: Kysely<DB>) =>
+  database
+    .selectFrom("subscriptions")
+    .innerJoin("organisations", "organisations.id", "subscriptions.organisation_id")
+    .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .selectAll("subscriptions")
+    .select(["organisations.alias as org_alias", "apps.slug as app_slug"]);
+
+/**
+ * A subscription's id is one that PostgreSQL takes for a UUID, or nobody's: JSON Schema's format lets urn:uuid:… pass,
+ * which PostgreSQL answers with an error.
+ */
+export async function findSubscription(database: Kysely<DB>, id: string) {
+  return withNames(database)
+    .innerJoin("vendors", "vendors.id", "apps.vendor_id")
+    .select("vendors.slug as vendor_slug")
+    .where("subscriptions.id", "=", id)
+    .executeTakeFirst();
+}
+
+export interface LockedSubscription {
+  row: SubscriptionRow;
+  app: EventApp;
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function lockSubscription(
+  transaction: Transaction<DB>,
+  id: string,
+): Promise<LockedSubscription | undefined> {
+  const found = await withNames(transaction)
+    .select(["apps.name", "apps.icon_url", "apps.category", "apps.extension_points", "apps.smart_launch_url"])
+    .select("apps.fhir_scopes")
+    .where("subscriptions.id", "=", id)
+    .forUpdate("subscriptions")
+    .executeTakeFirst();
+  if (found === undefined) return undefined;
+  const { name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, ...row } = found;
+  const app = {
+    id: row.app_id,
+    slug: row.app_slug,
+    name,
+    iconUrl: icon_url,
+    category,
+    extensionPoints: extension_points,
+    smartLaunchUrl: smart_launch_url,
+    fhirScopes: fhir_scopes,
+  };
+  return { row, app };
+}
+
+export interface NewSubscription extends Omit<Insertable<Subscriptions>, "trial_ends_at"> {
+  /** When a trial would end; an organisation that has tried the app before gets none. */
+  trial_end: Date | null;
+}
+
+/** Nothing where the organisation has a live or blocking subscription, or was given its trial this very moment. */
+export async function insertSubscription(
+  transaction: Transaction<DB>,
+  given: NewSubscription,
+): Promise<Selectable<Subscriptions> | undefined> {
+  const { trial_end, ...row } = given;
+  const trial =
+    trial_end === null
+      ? null
+      : sql<Date | null>`case when not exists (
+          select from subscriptions where organisation_id = ${row.organisation_id} and app_id = ${row.app_id}
+            and trial_ends_at is not null
+        ) then ${trial_end}::timestamptz end`;
+  return transaction
+    .insertInto("subscriptions")
+    .values({ ...row, trial_ends_at: trial })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** What keeps the organisation from subscribing, where something does. */
+export function findInTheWay(database: Kysely<DB>, organisationId: string, appId: string) {
+  return database
+    .selectFrom("subscriptions")
+    .select(["id", "status", "block_reason"])
+    .where("organisation_id", "=", organisationId)
+    .where("app_id", "=", appId)
+    .where((where) => where.or([where("status", "<>", "cancelled"), where("block_reason", "is not", null)]))
+    .executeTakeFirst();
+}
+
+export async function updateSubscription(
+  transaction: Transaction<DB>,
+  id: string,
+  changes: Updateable<Subscriptions>,
+): Promise<void> {
+  await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
+}
+
+export interface SubscriptionFilter {
+  alias: string;
+  status: string | undefined;
+  after: { created_at: Date; id: string } | undefined;
+  limit: number;
+}
+
+/** Found on the way: a round trip of its own for the id would cost more than all the rest. */
+const idOf = (alias: string) => sql<string>`(select id from organisations where alias = ${alias})`;
+
+export async function findSubscriptions(
+  database: Kysely<DB>,
+  { alias, status, after, limit }: SubscriptionFilter,
+): Promise<SubscriptionRow[]> {
+  let query = database
+    .selectFrom("subscriptions")
+    .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .selectAll("subscriptions")
+    .select("apps.slug as app_slug")
+    .where("organisation_id", "=", idOf(alias));
+  if (status !== undefined) query = query.where("subscriptions.status", "=", status);
+  if (after !== undefined) {
+    query = query.where(
+      sql<boolean>`(subscriptions.created_at, subscriptions.id) < (${after.created_at}::timestamptz, ${after.id}::uuid)`,
+    );
+  }
+  const rows = await query
+    .orderBy("subscriptions.created_at", "desc")
+    .orderBy("subscriptions.id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, org_alias: alias }));
+}
+
+export function findPlace(database: Kysely<DB>, alias: string, id: string) {
+  return database
+    .selectFrom("subscriptions")
+    .select(["id", "created_at"])
+    .where("id", "=", id)
+    .where("organisation_id", "=", idOf(alias))
+    .executeTakeFirst();
+}

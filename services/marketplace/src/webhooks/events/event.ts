@@ -1,0 +1,35 @@
+import type { EventApp, SubscriptionEvent, SubscriptionEventName } from "@ehr-marketplace/contracts";
+
+export interface SubscriptionChange {
+  event: SubscriptionEventName;
+  app: EventApp;
+  subscription: { id: string; status: SubscriptionEvent["subscription"]["status"]; orgAlias: string };
+  pauseReason: string | null;
+  /** Its place among the subscription's events, from 1. */
+  sequence: number;
+  occurredAt: Date;
+}
+
+/** Time as the wire writes it has milliseconds: two events of one subscription are at least one apart. */
+export function nextInstant(now: Date, last: Date): Date {
+  return new Date(Math.max(now.getTime(), last.getTime() + 1));
+}
+
+/** Every recipient gets exactly these bytes, at every attempt, whatever the app and the subscription are like by then. */
+export function payloadOf(change: SubscriptionChange): string {
+  const { id, status, orgAlias } = change.subscription;
+  const payload: SubscriptionEvent = {
+    event: change.event,
+    app: change.app,
+    subscription: {
+      id,
+      status,
+      orgAlias,
+      ...(change.event === "subscription.paused" && change.pauseReason !== null
+        ? { pauseReason: change.pauseReason }
+        : {}),
+    },
+    timestamp: change.occurredAt.toISOString(),
+  };
+  return JSON.stringify(payload);
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { personaNames } from "@ehr-marketplace/dev/identity-provider";
+import {
+  assertComplete,
+  cleanUpAfter,
+  cloneDatabase,
+  everyKindOfCaller,
+  type KindsOfCallers,
+  type Question,
+  type RunningMarketplace,
+  readMatrix,
+  startMarketplace,
+  statusOf,
+} from "@ehr-marketplace/tests/support";
+import { openRoutes } from "./open-routes.ts";
+import { type Prepared, prepareSubscriptions } from "./prepare-subscriptions.ts";
+
+const id = "/api/v1/subscriptions/:id";
+const matrix = readMatrix(`
+| route                                  | on                        | anonymous | operator | billing | riverside-admin | riverside-member | hilltop-admin | two-practices | northwind-developer | lumen-developer | ehr-service | launch-redeemer | foreign-organisation | foreign-vendor | flat-role-in-two |
+| -------------------------------------- | ------------------------- | --------- | -------- | ------- | --------------- | ---------------- | ------------- | ------------- | ------------------- | --------------- | ----------- | --------------- | -------------------- | -------------- | ---------------- |
+| PUT /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations/:alias | unregistered              | 401       | 404      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations        | all                       | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | riverside                 | 401       | 200      | 403     | 200             | 403              | 403           | 200           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | hilltop                   | 401       | 200      | 403     | 403             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | unregistered              | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | riverside                 | 401       | 201      | 403     | 201             | 403              | 403           | 201           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | hilltop                   | 401       | 201      | 403     | 403             | 403              | 201           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | unregistered              | 401       | 422      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | riverside                 | 401       | 200      | 403     | 200             | 200              | 403           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | hilltop                   | 401       | 200      | 403     | 403             | 403              | 200           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | unregistered              | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET ${id}                              | riverside to northwind's  | 401       | 200      | 403     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | hilltop to lumen's        | 401       | 200      | 403     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | nobody's                  | 401       | 404      | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | hilltop, ORG_REQUEST      | 401       | 200      | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, ORG_REQUEST    | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | riverside                 | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | hilltop                   | 401       | 200      | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | nobody's                  | 401       | 404      | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+`);
+
+const headTwinOf = (route: string): string => route.replace(/^GET /, "HEAD ");
+
+describe("who may do what", () => {
+  const cleanUp = cleanUpAfter();
+  let running: RunningMarketplace;
+  let kinds: KindsOfCallers;
+  let prepared: Prepared;
+
+  before(async () => {
+    kinds = await everyKindOfCaller(cleanUp, personaNames);
+    const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+    const media = new URL(".", import.meta.url).pathname;
+    running = await startMarketplace(cleanUp, serviceUrl, {
+      ...kinds.callers.environment,
+      MEDIA_DIRECTORY: media,
+      ALLOWED_ORIGINS: "https://console.example",
+    });
+    prepared = await prepareSubscriptions(running.url, kinds.callers.token("operator"));
+  });
+
+  test("every route of the server has a row, and says who may use it", () => {
+    const closed = matrix.map(({ route }) => route);
+    const withHead = closed.filter((route) => route.startsWith("GET ")).map(headTwinOf);
+    assertComplete(running.server, [...new Set([...closed, ...withHead, ...openRoutes.keys()])]);
+    for (const { method, url, access } of running.server.routesAndAccess) {
+      assert.equal(access === "anyone", openRoutes.has(`${method} ${url}`), `${method} ${url}`);
+    }
+  });
+
+  for (const [route, { path, status, headers = {} }] of openRoutes) {
+    test(`${route} is open to anyone, whatever token they carry`, async () => {
+      const [method = ""] = route.split(" ");
+      for (const [kind, token] of [...kinds.valid, ...kinds.bad]) {
+        const expected = kind === "100 KiB" ? 431 : status;
+        assert.equal(await statusOf(running.url, token, { method, path, headers }), expected, kind);
+      }
+    });
+  }
+
+  for (const { route, on, expected } of matrix) {
+    test(`${route} on ${on}`, async () => {
+      const [method = ""] = route.split(" ");
+      const question = async (): Promise<Question> => ({ method, ...(await prepared.question(route, on)) });
+      assert.deepEqual(
+        [...kinds.valid.keys()],
+        [...expected.keys()],
+        "the table has a column for every kind of caller",
+      );
+      for (const [kind, token] of kinds.valid) {
+        assert.equal(await statusOf(running.url, token, await question()), expected.get(kind), kind);
+      }
+      for (const [kind, token] of kinds.bad) {
+        const status = kind === "100 KiB" ? 431 : 401;
+        assert.equal(await statusOf(running.url, token, await question()), status, kind);
+      }
+      if (method !== "GET") return;
+      for (const [kind, token] of kinds.valid) {
+        const head = { ...(await question()), method: "HEAD" };
+        assert.equal(await statusOf(running.url, token, head), expected.get(kind), `HEAD, ${kind}`);
+      }
+    });
+  }
+
+  test("a role that doesn't say in which of two organisations it holds is refused with the reason", async () => {
+    const token = kinds.valid.get("flat-role-in-two") ?? "";
+    const answer = await fetch(`${running.url}/api/v1/subscriptions?orgAlias=riverside-clinic`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.match(
+      ((await answer.json()) as { detail: string }).detail,
+      /org-admin isn't counted.*names 2 organisations/,
+    );
+  });
+});

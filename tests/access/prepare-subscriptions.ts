@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { AppDto, AppPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { ask, type Question } from "@ehr-marketplace/tests/support";
+
+export interface Prepared {
+  /** What to ask for a row of the matrix, with whatever it acts on brought into the state that the row names. */
+  question(route: string, on: string): Promise<Question>;
+}
+
+const aliases: Record<string, string> = {
+  riverside: "riverside-clinic",
+  hilltop: "hilltop-family-practice",
+  unregistered: "unregistered-clinic",
+};
+
+export async function prepareSubscriptions(url: string, operator: string): Promise<Prepared> {
+  const read = async <T>(path: string): Promise<T> => (await (await ask(url, path, operator)).json()) as T;
+  const { content } = await read<AppPage>("/apps?size=100");
+  const bySlug = new Map(content.map((app: AppDto) => [app.slug, app]));
+  const planOf = async (slug: string): Promise<string> => {
+    const [plan] = await read<{ id: string }[]>(`/apps/${slug}/pricing`);
+    return plan?.id ?? assert.fail(`${slug} has no plan`);
+  };
+  const bodyFor = async (appSlug: string, orgAlias: string): Promise<Record<string, string>> => ({
+    appSlug,
+    orgAlias,
+    pricingPlanId: await planOf(appSlug),
+  });
+  const act = (id: string, action: string, body?: object): Promise<Response> =>
+    ask(url, `/subscriptions/${id}/${action}`, operator, { method: "POST", ...(body === undefined ? {} : { body }) });
+
+  const appOf = (vendor: string): string =>
+    [...bySlug.values()].find((app) => app.vendor.slug === vendor)?.slug ?? assert.fail(vendor);
+  const spare = [...bySlug.keys()].filter(
+    (slug) => slug !== appOf("northwind-health") && slug !== appOf("lumen-medical"),
+  );
+
+  const subscribe = async (appSlug: string, orgAlias: string): Promise<string> => {
+    const answer = await ask(url, "/subscriptions", operator, { body: await bodyFor(appSlug, orgAlias) });
+    assert.equal(answer.status, 201, await answer.clone().text());
+    return ((await answer.json()) as SubscriptionDto).id;
+  };
+  const standing = {
+    "riverside to northwind's": await subscribe(appOf("northwind-health"), "riverside-clinic"),
+    "hilltop to lumen's": await subscribe(appOf("lumen-medical"), "hilltop-family-practice"),
+    "nobody's": randomUUID(),
+  };
+
+  /** One app for each row that changes things, so that rows don't meet. */
+  const rows = new Map<string, { slug: string; id: string | undefined }>();
+  const ofRow = (row: string): { slug: string; id: string | undefined } => {
+    const known = rows.get(row) ?? { slug: spare.pop() ?? assert.fail("no app is left"), id: undefined };
+    rows.set(row, known);
+    return known;
+  };
+
+  const live = async (row: string, alias: string): Promise<string> => {
+    const mine = ofRow(row);
+    const status = mine.id && (await read<SubscriptionDto>(`/subscriptions/${mine.id}`)).status;
+    if (mine.id !== undefined && status !== "cancelled") {
+      await act(mine.id, "resume");
+      return mine.id;
+    }
+    if (mine.id !== undefined) await act(mine.id, "lift-block");
+    mine.id = await subscribe(mine.slug, alias);
+    return mine.id;
+  };
+
+  return {
+    async question(route, on) {
+      const [who = "", reason = ""] = on.split(", ");
+      const alias = aliases[who] ?? "";
+      const action = route.split("/").at(-1) ?? "";
+      if (route.includes("/organisations")) {
+        const path = route.split(" ")[1]?.replace(":alias", alias) ?? "";
+        if (!route.startsWith("PUT")) return { path };
+        const callback = { callbackUrl: "http://127.0.0.1:8081", callbackNetworks: ["127.0.0.0/8"] };
+        return { path, body: { displayName: "Riverside Clinic", ...callback } };
+      }
+      if (route === "POST /api/v1/subscriptions") {
+        const mine = ofRow(`${route} ${on}`);
+        const listed = await read<SubscriptionDto[]>(`/subscriptions?orgAlias=${alias}`);
+        for (const { id, appSlug } of listed) if (appSlug === mine.slug) await act(id, "cancel");
+        return { path: "/api/v1/subscriptions", body: await bodyFor(mine.slug, alias) };
+      }
+      if (route === "GET /api/v1/subscriptions") return { path: `/api/v1/subscriptions?orgAlias=${alias}` };
+      const named = standing[on as keyof typeof standing] as string | undefined;
+      const id = named ?? (await live(`${route} ${on}`, alias));
+      const path = (route.split(" ")[1] ?? "").replace(":id", id);
+      if (action === "pause") return { path, body: { reason } };
+      if (action === "resume" || action === "lift-block") await act(id, "pause", { reason });
+      if (action === "lift-block") await act(id, "cancel");
+      return { path };
+    },
+  };
+}

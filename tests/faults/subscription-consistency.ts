@@ -1,0 +1,37 @@
+import { withClient } from "@ehr-marketplace/dev/postgres";
+
+const checks: Record<string, string> = {
+  "as many events as its revision says, in a sequence without gaps": `
+    select s.id from subscriptions s left join events e on e.subscription_id = s.id
+    group by s.id having count(e.id) <> s.revision or max(e.sequence) is distinct from s.revision`,
+  "timestamps that strictly increase": `
+    select subscription_id as id from (
+      select subscription_id, occurred_at, lag(occurred_at) over (partition by subscription_id order by sequence) as before
+      from events
+    ) ordered where before >= occurred_at`,
+  "the status that its last event says": `
+    select s.id from subscriptions s join events e on e.subscription_id = s.id and e.sequence = s.revision
+    where e.payload::json #>> '{subscription,status}' <> s.status
+      or e.payload::json ->> 'timestamp' <> wire_instant(e.occurred_at)`,
+  "an audit entry for each event": `
+    select s.id from subscriptions s
+    left join audit_entries a on a.target_id = s.id::text and a.target_kind = 'subscription'
+      and a.action <> 'subscription.lift-block'
+    group by s.id having count(a.id) <> s.revision`,
+  "one live or blocking subscription per organisation and app": `
+    select min(id::text) as id from subscriptions where status <> 'cancelled' or block_reason is not null
+    group by organisation_id, app_id having count(*) > 1`,
+  "kept answers that are whole": "select encode(request, 'hex') as id from idempotent_answers where answer is null",
+};
+
+/** What must hold between subscriptions, events and audit, whatever died when: every breach of it, in words. */
+export async function inconsistencies(url: string): Promise<string[]> {
+  return withClient(url, async (client) => {
+    const found: string[] = [];
+    for (const [promise, sql] of Object.entries(checks)) {
+      const { rows } = await client.query<{ id: string }>(sql);
+      for (const { id } of rows) found.push(`${id} lacks ${promise}`);
+    }
+    return found;
+  });
+}
