@@ -1,6 +1,6 @@
 // The boundaries of ARCHITECTURE.md, as rules. tests/boundaries holds them against a fixture that breaks each one.
 const feature = "^(?:tests/boundaries/fixture/)?services/([^/]+)/src/([^/]+)/";
-const testFile = "[.]test[.]ts$";
+const testFile = "[.]test(-support|-fixture)?[.]ts$";
 
 export default {
   forbidden: [

@@ -1,10 +1,16 @@
 // npm run bench -- catalog [--apps 100000]
 // npm run bench -- subscriptions [--subscriptions 1000000]
+// npm run bench -- webhooks [--held 1000000] [--log-rows 10000000] [--seconds 60]
 import { catalogBench } from "./catalog/catalog-bench.ts";
 import { printFigures } from "./figures.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
+import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
-const benches: Record<string, typeof catalogBench> = { catalog: catalogBench, subscriptions: subscriptionsBench };
+const benches: Record<string, typeof catalogBench> = {
+  catalog: catalogBench,
+  subscriptions: subscriptionsBench,
+  webhooks: webhooksBench,
+};
 
 const [name = "", ...options] = process.argv.slice(2);
 const bench = benches[name];

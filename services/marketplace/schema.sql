@@ -62,6 +62,25 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.deliveries_wake_workers() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('deliveries_queued', '');
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.endpoints_receive() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+  insert into recipients (id, kind) values (new.id, 'endpoint');
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
@@ -146,6 +165,10 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.mint_uuid() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+
 CREATE FUNCTION public.one_writer_at_a_time() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -154,6 +177,55 @@ begin
   return null;
 end
 $$;
+
+CREATE FUNCTION public.organisations_receive() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $$
+begin
+  if tg_op = 'INSERT' then
+    insert into recipients (id, kind, status, held_since)
+    values (
+      new.id, 'ehr', case when new.callback_url is null then 'held' else 'active' end,
+      case when new.callback_url is null then new.created_at end
+    );
+  elsif new.callback_url is null and old.callback_url is not null then
+    update recipients set status = 'held', held_since = new.updated_at, probes = 0
+    where id = new.id and status = 'active';
+  end if;
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public'
+    AS $_$
+declare
+  day date;
+  name text;
+  dropped integer := 0;
+begin
+  for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
+    name := 'delivery_attempts_' || to_char(day, 'YYYYMMDD');
+    if to_regclass(name) is null then
+      execute format(
+        'create table %I partition of delivery_attempts for values from (%L) to (%L)',
+        name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
+      );
+    end if;
+  end loop;
+  for name in
+    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
+    where inhparent = 'delivery_attempts'::regclass
+      and relname ~ '^delivery_attempts_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < today - kept_days
+  loop
+    execute format('drop table %I', name);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end
+$_$;
 
 CREATE FUNCTION public.pricing_plans_never_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -457,6 +529,42 @@ CREATE TABLE public.category_counts (
     CONSTRAINT category_counts_apps_check CHECK ((apps >= 0))
 );
 
+CREATE TABLE public.deliveries (
+    id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    recipient_id uuid NOT NULL,
+    subscription_id uuid,
+    sequence integer,
+    status text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    settled_at timestamp(3) with time zone,
+    CONSTRAINT a_lane_has_places CHECK (((subscription_id IS NULL) = (sequence IS NULL))),
+    CONSTRAINT deliveries_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT deliveries_failures_check CHECK ((failures >= 0)),
+    CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'queued'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'dropped'::text]))),
+    CONSTRAINT settled_at_a_time CHECK (((status = ANY (ARRAY['waiting'::text, 'queued'::text])) = (settled_at IS NULL)))
+);
+
+CREATE TABLE public.delivery_attempts (
+    id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    recipient_id uuid NOT NULL,
+    url text NOT NULL,
+    attempt integer NOT NULL,
+    started_at timestamp(3) with time zone NOT NULL,
+    duration_ms integer,
+    outcome text DEFAULT 'unknown'::text NOT NULL,
+    status_code integer,
+    error text,
+    response_snippet text,
+    next_attempt_at timestamp(3) with time zone,
+    CONSTRAINT delivery_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['delivered'::text, 'failed'::text, 'unknown'::text])))
+)
+PARTITION BY RANGE (started_at);
+
 CREATE TABLE public.events (
     id uuid NOT NULL,
     event text NOT NULL,
@@ -647,6 +755,44 @@ CREATE VIEW public.published_apps AS
             public.wire_instant(app.updated_at) AS "updatedAt") wire)
   WHERE (app.status = 'published'::text);
 
+CREATE TABLE public.recipients (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    failures_in_row integer DEFAULT 0 NOT NULL,
+    held_since timestamp(3) with time zone,
+    probes integer DEFAULT 0 NOT NULL,
+    disabled_at timestamp(3) with time zone,
+    disabled_because text,
+    CONSTRAINT an_ehr_is_never_disabled CHECK (((kind = 'endpoint'::text) OR (status <> 'disabled'::text))),
+    CONSTRAINT disabled_with_a_reason CHECK ((((status = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((status = 'disabled'::text) = (disabled_because IS NOT NULL)))),
+    CONSTRAINT held_since_a_time CHECK (((status = 'active'::text) OR (held_since IS NOT NULL))),
+    CONSTRAINT recipients_failures_in_row_check CHECK ((failures_in_row >= 0)),
+    CONSTRAINT recipients_kind_check CHECK ((kind = ANY (ARRAY['endpoint'::text, 'ehr'::text]))),
+    CONSTRAINT recipients_status_check CHECK ((status = ANY (ARRAY['active'::text, 'held'::text, 'disabled'::text])))
+);
+
+CREATE TABLE public.replays (
+    id uuid NOT NULL,
+    recipient_id uuid NOT NULL,
+    kind text NOT NULL,
+    from_at timestamp(3) with time zone,
+    to_at timestamp(3) with time zone NOT NULL,
+    status text DEFAULT 'running'::text NOT NULL,
+    total integer NOT NULL,
+    done integer DEFAULT 0 NOT NULL,
+    cursor_at timestamp(3) with time zone,
+    cursor_id uuid,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT a_cursor_is_a_place CHECK (((cursor_at IS NULL) = (cursor_id IS NULL))),
+    CONSTRAINT a_range_begins CHECK (((kind = 'failures'::text) OR (from_at IS NOT NULL))),
+    CONSTRAINT replays_done_check CHECK ((done >= 0)),
+    CONSTRAINT replays_kind_check CHECK ((kind = ANY (ARRAY['range'::text, 'failures'::text]))),
+    CONSTRAINT replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text]))),
+    CONSTRAINT replays_total_check CHECK ((total >= 0))
+);
+
 CREATE TABLE public.schema_migrations (
     id integer NOT NULL,
     name character varying(255) NOT NULL,
@@ -694,6 +840,24 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT times_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
 );
 
+CREATE TABLE public.webhook_endpoints (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    sealed_secret text NOT NULL,
+    sealed_next_secret text,
+    promote_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT rotation_has_an_end CHECK (((sealed_next_secret IS NULL) = (promote_at IS NULL))),
+    CONSTRAINT webhook_endpoints_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 20))),
+    CONSTRAINT webhook_endpoints_sealed_next_secret_check CHECK ((sealed_next_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT webhook_endpoints_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT webhook_endpoints_url_check CHECK (((url ~ '^https?://'::text) AND (length(url) <= 2048)))
+);
+
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
 
 ALTER TABLE ONLY public.app_listings
@@ -723,6 +887,15 @@ ALTER TABLE ONLY public.categories
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_pkey PRIMARY KEY (category);
 
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_recipient_id_key UNIQUE (event_id, recipient_id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.delivery_attempts
+    ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (started_at, id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -747,6 +920,12 @@ ALTER TABLE ONLY public.pricing_plans
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.recipients
+    ADD CONSTRAINT recipients_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.replays
+    ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
 
@@ -761,6 +940,9 @@ ALTER TABLE ONLY public.vendors
 
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
 
 CREATE INDEX app_listings_category ON public.app_listings USING btree (category, app_id);
 
@@ -810,11 +992,31 @@ CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
 CREATE INDEX audit_entries_of_organisation ON public.audit_entries USING btree (on_behalf_of, at DESC, id DESC);
 
+CREATE INDEX deliveries_due ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = ANY (ARRAY['waiting'::text, 'queued'::text]));
+
+CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
+
+CREATE INDEX deliveries_failed_lately ON public.deliveries USING btree (settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
+
+CREATE INDEX deliveries_in_lane ON public.deliveries USING btree (subscription_id, recipient_id, sequence) WHERE ((status = ANY (ARRAY['waiting'::text, 'queued'::text])) AND (subscription_id IS NOT NULL));
+
+CREATE INDEX deliveries_of_recipient ON public.deliveries USING btree (recipient_id, created_at DESC, id DESC);
+
+CREATE INDEX deliveries_to_replay ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
+
+CREATE INDEX deliveries_undelivered ON public.deliveries USING btree (status, created_at) WHERE (status = ANY (ARRAY['waiting'::text, 'queued'::text]));
+
+CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USING btree (delivery_id, started_at);
+
 CREATE INDEX idempotent_answers_by_age ON public.idempotent_answers USING btree (answered_at);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 
 CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
+
+CREATE INDEX recipients_in_trouble ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
+
+CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
 
 CREATE INDEX search_words_similar ON public.search_words USING gin (word public.gin_trgm_ops) WITH (fastupdate=off);
 
@@ -823,6 +1025,8 @@ CREATE INDEX subscriptions_newest_first ON public.subscriptions USING btree (org
 CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
 
 CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree (organisation_id, app_id) WHERE (trial_ends_at IS NOT NULL);
+
+CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
 
 CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
 
@@ -841,6 +1045,14 @@ CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER deliveries_wake_workers_when_inserted AFTER INSERT ON public.deliveries FOR EACH ROW WHEN ((new.status = 'queued'::text)) EXECUTE FUNCTION public.deliveries_wake_workers();
+
+CREATE TRIGGER deliveries_wake_workers_when_queued AFTER UPDATE OF status ON public.deliveries FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION public.deliveries_wake_workers();
+
+CREATE TRIGGER endpoints_receive AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.endpoints_receive();
+
+CREATE TRIGGER organisations_receive AFTER INSERT OR UPDATE OF callback_url ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_receive();
 
 CREATE TRIGGER pricing_plans_never_change BEFORE DELETE OR UPDATE ON public.pricing_plans FOR EACH ROW EXECUTE FUNCTION public.pricing_plans_never_change();
 
@@ -882,6 +1094,15 @@ ALTER TABLE ONLY public.apps
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
@@ -891,13 +1112,22 @@ ALTER TABLE ONLY public.subscriptions
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
+ALTER TABLE ONLY public.replays
+    ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
+
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisations(id);
 
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
 GRANT USAGE ON SCHEMA public TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 
@@ -933,6 +1163,20 @@ GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.deliveries TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.deliveries TO marketplace_service;
+
+GRANT UPDATE(attempts) ON TABLE public.deliveries TO marketplace_service;
+
+GRANT UPDATE(failures) ON TABLE public.deliveries TO marketplace_service;
+
+GRANT UPDATE(next_attempt_at) ON TABLE public.deliveries TO marketplace_service;
+
+GRANT UPDATE(settled_at) ON TABLE public.deliveries TO marketplace_service;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.delivery_attempts TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_answers TO marketplace_service;
@@ -965,6 +1209,32 @@ GRANT SELECT(id) ON TABLE public.vendors TO marketplace_service;
 
 GRANT SELECT(slug) ON TABLE public.vendors TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(failures_in_row) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(held_since) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(probes) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(disabled_at) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(disabled_because) ON TABLE public.recipients TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.replays TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.replays TO marketplace_service;
+
+GRANT UPDATE(done) ON TABLE public.replays TO marketplace_service;
+
+GRANT UPDATE(cursor_at) ON TABLE public.replays TO marketplace_service;
+
+GRANT UPDATE(cursor_id) ON TABLE public.replays TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.replays TO marketplace_service;
+
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
@@ -984,4 +1254,20 @@ GRANT UPDATE(paused_at) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(cancelled_at) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(url) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(events) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(sealed_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(sealed_next_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(promote_at) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(deleted_at) ON TABLE public.webhook_endpoints TO marketplace_service;
 

@@ -15,6 +15,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { openRoutes } from "./open-routes.ts";
 import { type Prepared, prepareSubscriptions } from "./prepare-subscriptions.ts";
+import { prepareWebhooks } from "./prepare-webhooks.ts";
 
 const id = "/api/v1/subscriptions/:id";
 const matrix = readMatrix(`
@@ -49,6 +50,26 @@ const matrix = readMatrix(`
 | POST ${id}/cancel                      | nobody's                  | 401       | 404      | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
+| POST /api/v1/developer/webhooks | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/webhooks | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| PATCH /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/rotate-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/promote-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/enable | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/test | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId/attempts | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/deliveries/:deliveryId/redeliver | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 409 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks/:id | nobody's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
 const headTwinOf = (route: string): string => route.replace(/^GET /, "HEAD ");
@@ -58,6 +79,7 @@ describe("who may do what", () => {
   let running: RunningMarketplace;
   let kinds: KindsOfCallers;
   let prepared: Prepared;
+  let webhooks: Prepared;
 
   before(async () => {
     kinds = await everyKindOfCaller(cleanUp, personaNames);
@@ -67,8 +89,11 @@ describe("who may do what", () => {
       ...kinds.callers.environment,
       MEDIA_DIRECTORY: media,
       ALLOWED_ORIGINS: "https://console.example",
+      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
-    prepared = await prepareSubscriptions(running.url, kinds.callers.token("operator"));
+    const operator = kinds.callers.token("operator");
+    prepared = await prepareSubscriptions(running.url, operator);
+    webhooks = await prepareWebhooks(running.url, operator);
   });
 
   test("every route of the server has a row, and says who may use it", () => {
@@ -93,7 +118,10 @@ describe("who may do what", () => {
   for (const { route, on, expected } of matrix) {
     test(`${route} on ${on}`, async () => {
       const [method = ""] = route.split(" ");
-      const question = async (): Promise<Question> => ({ method, ...(await prepared.question(route, on)) });
+      const question = async (): Promise<Question> => ({
+        method,
+        ...(await (route.includes("webhooks") ? webhooks : prepared).question(route, on)),
+      });
       assert.deepEqual(
         [...kinds.valid.keys()],
         [...expected.keys()],

@@ -23,6 +23,8 @@ test("the marketplace keeps every promise of its OpenAPI document against genera
     [
       ...given,
       "--header",
+      "X-Vendor-Slug: northwind-health",
+      "--header",
       `Authorization: Bearer ${callers.token("operator")}`,
       "--max-examples",
       String(rounds(60, 500)),

@@ -15,23 +15,48 @@ export interface ApiProcess {
   ended: Promise<number | null>;
 }
 
-const entry = new URL("../../services/marketplace/src/api.ts", import.meta.url).pathname;
+const sources = new URL("../../services/marketplace/src/", import.meta.url).pathname;
+
+interface ProcessOptions {
+  environment?: Record<string, string>;
+  nodeOptions?: string[];
+}
 
 /** The API as it runs in production: a process of its own, which a test may kill. */
-export async function startApiProcess(
+export function startApiProcess(
   cleanUp: CleanUp,
   databaseUrl: string,
-  options: { environment?: Record<string, string>; nodeOptions?: string[] } = {},
+  options: ProcessOptions = {},
+): Promise<ApiProcess> {
+  return startProcess(cleanUp, databaseUrl, "api.ts", options);
+}
+
+/** A worker, likewise. Endpoints and callbacks on loopback are allowed to it. */
+export function startWorkerProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions = {},
+): Promise<ApiProcess> {
+  return startProcess(cleanUp, databaseUrl, "worker.ts", options);
+}
+
+async function startProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  entry: "api.ts" | "worker.ts",
+  options: ProcessOptions,
 ): Promise<ApiProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), `${sources}${entry}`], {
     env: {
       ...marketplaceEnvironment(databaseUrl),
       PATH: process.env["PATH"],
       NODE_ENV: "test",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
+      WORKER_PORT: String(port),
+      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
       CALLER_REQUESTS_PER_MINUTE: "100000000",
       PUBLIC_REQUESTS_PER_MINUTE: "100000000",
       ...options.environment,
@@ -52,6 +77,6 @@ export async function startApiProcess(
   });
   const ready = async (): Promise<boolean> =>
     (await fetch(`${url}/health/ready`).catch(() => undefined))?.status === 200;
-  await eventually("the API is ready", 30_000, ready);
+  await eventually(`${entry} is ready`, 30_000, ready);
   return { url, child, logged, ready, ended };
 }

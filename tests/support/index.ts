@@ -1,4 +1,4 @@
-export { type ApiProcess, startApiProcess } from "./api-process.ts";
+export { type ApiProcess, startApiProcess, startWorkerProcess } from "./api-process.ts";
 export { type Asking, ask, type Callers, startCallers } from "./callers.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
 export { assertProblem, assertShape } from "./contract.ts";
@@ -17,5 +17,8 @@ export {
   readMatrix,
   statusOf,
 } from "./permission-matrix.ts";
+export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds } from "./rounds.ts";
+export { type Practice, registerPractices } from "./subscribers.ts";
 export { demoPlaces } from "./templates.ts";
+export { letLeasesEnd, letTimePass } from "./time-travel.ts";

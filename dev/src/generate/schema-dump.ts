@@ -8,7 +8,14 @@ export async function schemaDump(): Promise<string> {
   const cluster = await startDebianCluster();
   try {
     const { ownerUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-    const dump = await cluster.run("pg_dump", "--schema-only", "--no-owner", ownerUrl);
+    const dump = await cluster.run(
+      "pg_dump",
+      "--schema-only",
+      "--no-owner",
+      "--exclude-schema=pgboss",
+      "--exclude-table=delivery_attempts_2*",
+      ownerUrl,
+    );
     return dump
       .replace(noise, "")
       .replace(/\n{3,}/g, "\n\n")

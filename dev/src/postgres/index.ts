@@ -2,7 +2,6 @@ export { type DebianCluster, startDebianCluster } from "./debian-cluster.ts";
 export {
   dropDatabase,
   type MarketplaceDatabase,
-  marketplaceMigrations,
   prepareMarketplaceDatabase,
   urlsOf,
   withClient,

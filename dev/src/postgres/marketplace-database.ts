@@ -1,7 +1,5 @@
-import { migrate } from "@ehr-marketplace/service-kit/database";
+import { migrateDatabase } from "@ehr-marketplace/marketplace/migrate-database";
 import pg from "pg";
-
-export const marketplaceMigrations = new URL("../../../services/marketplace/migrations", import.meta.url).pathname;
 
 const login = { user: "marketplace_login", password: "marketplace" };
 
@@ -37,7 +35,7 @@ export async function prepareMarketplaceDatabase(clusterUrl: string, name: strin
     const existing = await client.query("select from pg_database where datname = $1", [name]);
     if (existing.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)} encoding utf8`);
   });
-  await migrate(urls.ownerUrl, marketplaceMigrations);
+  await migrateDatabase(urls.ownerUrl);
   await withClient(urls.ownerUrl, (client) =>
     client.query(`
       do $$ begin

@@ -30,6 +30,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
   await assertFree(ports.ehr, "EHR_PORT");
   await assertFree(ports.idp, "IDP_PORT");
+  await assertFree(ports.workerHealth, "IDP_PORT");
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -84,9 +85,25 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
         HOST: "127.0.0.1",
         MARKETPLACE_PORT: String(ports.marketplace),
         MEDIA_DIRECTORY: mediaDirectory,
+        VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
       },
     });
     stops.push(() => marketplace.stop());
+
+    report("Starting the worker, which delivers");
+    const worker = await startService({
+      name: "worker",
+      entry: join(root, "services/marketplace/src/worker.ts"),
+      readyUrl: `http://127.0.0.1:${ports.workerHealth}/health/ready`,
+      environment: {
+        ...marketplaceEnvironment(database.serviceUrl, identityProvider),
+        NODE_ENV: "development",
+        HOST: "127.0.0.1",
+        WORKER_PORT: String(ports.workerHealth),
+        VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+      },
+    });
+    stops.push(() => worker.stop());
     return { marketplaceUrl, issuer: identityProvider.issuer, ehrUrl: ehr.url, database, demo, stop };
   } catch (error) {
     await stop();

@@ -39,6 +39,13 @@ export {
 export { type PageQuery, pageQuery } from "./paging.ts";
 export { type ProblemDocument, problemDocument } from "./problem.ts";
 export {
+  type ReplayDto,
+  replayDto,
+  replayParams,
+  type StartReplayBody,
+  startReplayBody,
+} from "./replays.ts";
+export {
   type CreateSubscriptionBody,
   createSubscriptionBody,
   type ListSubscriptionsQuery,
@@ -51,3 +58,36 @@ export {
   subscriptionParams,
   subscriptionStatuses,
 } from "./subscriptions.ts";
+export { type HeldEhrDto, heldEhrDto, type WebhookHealthDto, webhookHealthDto } from "./webhook-health.ts";
+export {
+  type AcceptedDelivery,
+  acceptedDelivery,
+  type ChangeWebhookBody,
+  changeWebhookBody,
+  deliveryStatuses,
+  endpointStatuses,
+  type ListDeliveriesQuery,
+  listDeliveriesQuery,
+  type RegisteredWebhookDto,
+  type RegisterWebhookBody,
+  type RotateSecretBody,
+  registeredWebhookDto,
+  registerWebhookBody,
+  rotateSecretBody,
+  type WebhookDeliveryDto,
+  type WebhookDeliveryLog,
+  type WebhookDeliveryLogPage,
+  type WebhookDeliveryPage,
+  type WebhookEndpointDto,
+  type WebhookEndpointPage,
+  type WebhookEventName,
+  webhookDeliveryDto,
+  webhookDeliveryLog,
+  webhookDeliveryLogPage,
+  webhookDeliveryPage,
+  webhookDeliveryParams,
+  webhookEndpointDto,
+  webhookEndpointPage,
+  webhookEventNames,
+  webhookParams,
+} from "./webhooks.ts";

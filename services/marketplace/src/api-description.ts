@@ -21,6 +21,7 @@ subscribe organisations to apps, and pause, resume and cancel what they subscrib
   tags: [
     { name: "Catalog", description: "What anyone may browse" },
     { name: "Subscriptions", description: "An organisation's right to use an app" },
+    { name: "Webhooks", description: "Where vendors want to hear, and what became of every delivery" },
     { name: "Organisations", description: "Who subscribes, and what was changed by whom" },
   ],
 };

@@ -18,10 +18,17 @@ import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
+import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { createQueue } from "./queue/queue.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
+import { endpointProblems } from "./webhooks/endpoints/endpoint-errors.ts";
+import { endpointRoutes } from "./webhooks/endpoints/endpoint-routes.ts";
+import { healthRoutes } from "./webhooks/health/health-routes.ts";
+import { replayProblems } from "./webhooks/replays/replay-errors.ts";
+import { replayRoutes } from "./webhooks/replays/replay-routes.ts";
 
 const service = "marketplace-api";
 
@@ -36,8 +43,9 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const tracing = await startTracing(service, config.tracesEndpoint);
   const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
   metrics.watchPool(database.pool);
-  const pending = pendingMigrations(new URL("../migrations", import.meta.url).pathname);
+  const pending = pendingMigrations(migrationsDirectory);
 
+  const queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
   const tokens = createTokens({ ...config.tokens, logger });
   const server = await createServer({
     logger,
@@ -46,9 +54,14 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     metricsToken: config.metricsToken,
     trustedProxies: config.trustedProxies,
     limits: config.limits,
-    problems: [catalogProblems, organisationProblems, subscriptionProblems, idempotencyProblems].flatMap((each) =>
-      Object.values(each),
-    ),
+    problems: [
+      catalogProblems,
+      organisationProblems,
+      subscriptionProblems,
+      idempotencyProblems,
+      endpointProblems,
+      replayProblems,
+    ].flatMap((each) => Object.values(each)),
     access: {
       verify: tokens.verify,
       requestsPerMinute: config.callerRequestsPerMinute,
@@ -57,7 +70,9 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     readiness: async () => {
       try {
         const missing = await pending(database.query);
-        return missing.length === 0 ? undefined : `the schema lacks ${missing.join(", ")}; run the migration step`;
+        if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
+        await queue.boss();
+        return undefined;
       } catch (error) {
         logger.warn({ err: error }, "not ready");
         return "the database can't be reached";
@@ -88,9 +103,14 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       neverCache(scope);
       const clock = (): Date => new Date();
       const seal = createSeal(config.encryptionKeys);
-      await scope.register(organisationRoutes, { database: database.query, seal, clock });
+      await scope.register(organisationRoutes, { database: database.query, seal, clock, queue });
       await scope.register(auditRoutes, { database: database.query });
-      await scope.register(subscriptionRoutes, { database: database.query, clock });
+      await scope.register(subscriptionRoutes, { database: database.query, clock, queue });
+      const allowedNetworks = config.vendorNetworks;
+      const managing = { database: database.query, seal, clock, queue, allowedNetworks };
+      await scope.register(endpointRoutes, managing);
+      await scope.register(replayRoutes, managing);
+      await scope.register(healthRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
   );
@@ -103,6 +123,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     async stop() {
       tokens.stop();
       await listener.stop();
+      await queue.stop();
       await database.query.destroy();
       await tracing.stop();
     },

@@ -12,7 +12,7 @@ import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/toke
 
 export type Config = ReturnType<typeof readConfig>;
 
-const databaseUrl = str({
+export const databaseUrl = str({
   desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
   example: "postgres://marketplace:secret@db.internal:5432/marketplace",
 });
@@ -27,7 +27,7 @@ export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseU
   return { databaseUrl: read.MIGRATION_DATABASE_URL };
 }
 
-const sealingKeys = encryptionKeys({
+export const sealingKeys = encryptionKeys({
   desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
   example: "1:$(openssl rand -base64 32)",
 });
@@ -82,6 +82,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     ...tokenEnvironment,
     TOKEN_AUDIENCE: str({ desc: "The `aud` that tokens for this service have", default: "marketplace" }),
     ENCRYPTION_KEYS: sealingKeys,
+    VENDOR_ALLOWED_NETWORKS: networks({
+      desc: "Networks that vendors' endpoints may be in although they are private, comma-separated",
+      default: [],
+    }),
     REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
       desc: "Longest time for a request to arrive, and for its answer to be made",
       default: 10_000,
@@ -105,7 +109,9 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     }),
   });
 
-  if (read.NODE_ENV === "production") assertFitForProduction(read.METRICS_TOKEN, read.TOKEN_JWKS_URL);
+  if (read.NODE_ENV === "production") {
+    assertFitForProduction({ metricsToken: read.METRICS_TOKEN, jwksUrl: read.TOKEN_JWKS_URL });
+  }
 
   return {
     host: read.HOST,
@@ -123,6 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     allowedOrigins: read.ALLOWED_ORIGINS,
     tokens: { ...tokenConfig(read), audience: read.TOKEN_AUDIENCE },
     encryptionKeys: read.ENCRYPTION_KEYS,
+    vendorNetworks: read.VENDOR_ALLOWED_NETWORKS,
     limits: {
       requestMs: read.REQUEST_TIMEOUT_MS,
       bodyBytes: read.BODY_LIMIT_BYTES,
@@ -138,12 +145,12 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   };
 }
 
-function assertFitForProduction(metricsToken: string, jwksUrl: string): void {
+export function assertFitForProduction({ metricsToken, jwksUrl }: { metricsToken: string; jwksUrl?: string }): void {
   const wrong = [
     metricsToken === "" &&
       "METRICS_TOKEN: is not set, and production needs it, because /metrics would be open to anyone. Set it to a long " +
         "random string and give the same to Prometheus.",
-    !jwksUrl.startsWith("https://") &&
+    jwksUrl?.startsWith("https://") === false &&
       "TOKEN_JWKS_URL: must begin with https:// in production, because whoever can change that answer on its way can " +
         "sign tokens for anybody.",
   ].filter((line) => line !== false);

@@ -102,6 +102,35 @@ export interface CategoryCounts {
   category: string;
 }
 
+export interface Deliveries {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  event_id: string;
+  failures: Generated<number>;
+  id: string;
+  next_attempt_at: Timestamp | null;
+  recipient_id: string;
+  sequence: number | null;
+  settled_at: Timestamp | null;
+  status: string;
+  subscription_id: string | null;
+}
+
+export interface DeliveryAttempts {
+  attempt: number;
+  delivery_id: string;
+  duration_ms: number | null;
+  error: string | null;
+  id: string;
+  next_attempt_at: Timestamp | null;
+  outcome: Generated<string>;
+  recipient_id: string;
+  response_snippet: string | null;
+  started_at: Timestamp;
+  status_code: number | null;
+  url: string;
+}
+
 export interface Events {
   event: string;
   id: string;
@@ -183,6 +212,38 @@ export interface PublishedApps {
   words: string | null;
 }
 
+export interface Recipients {
+  disabled_at: Timestamp | null;
+  disabled_because: string | null;
+  failures_in_row: Generated<number>;
+  held_since: Timestamp | null;
+  id: string;
+  kind: string;
+  probes: Generated<number>;
+  status: Generated<string>;
+}
+
+export interface Replays {
+  created_at: Timestamp;
+  cursor_at: Timestamp | null;
+  cursor_id: string | null;
+  done: Generated<number>;
+  from_at: Timestamp | null;
+  id: string;
+  kind: string;
+  recipient_id: string;
+  status: Generated<string>;
+  to_at: Timestamp;
+  total: number;
+  updated_at: Timestamp;
+}
+
+export interface SchemaMigrations {
+  id: Generated<number>;
+  name: string;
+  run_on: Timestamp;
+}
+
 export interface SearchWords {
   apps: number;
   word: string;
@@ -219,6 +280,19 @@ export interface Vendors {
   website_url: string | null;
 }
 
+export interface WebhookEndpoints {
+  created_at: Timestamp;
+  deleted_at: Timestamp | null;
+  events: string[];
+  id: string;
+  promote_at: Timestamp | null;
+  sealed_next_secret: string | null;
+  sealed_secret: string;
+  updated_at: Timestamp;
+  url: string;
+  vendor_id: string;
+}
+
 export interface DB {
   app_listings: AppListings;
   app_search: AppSearch;
@@ -226,6 +300,8 @@ export interface DB {
   audit_entries: AuditEntries;
   categories: Categories;
   category_counts: CategoryCounts;
+  deliveries: Deliveries;
+  delivery_attempts: DeliveryAttempts;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_answers: IdempotentAnswers;
@@ -233,8 +309,12 @@ export interface DB {
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;
   published_apps: PublishedApps;
+  recipients: Recipients;
+  replays: Replays;
+  schema_migrations: SchemaMigrations;
   search_words: SearchWords;
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;
   vendors: Vendors;
+  webhook_endpoints: WebhookEndpoints;
 }

@@ -4,6 +4,7 @@ import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemet
 import { readResealConfig } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { resealSecrets } from "./organisations/reseal-secrets.ts";
+import { resealEndpoints } from "./webhooks/endpoints/reseal-endpoints.ts";
 
 const service = "marketplace-reseal";
 
@@ -18,7 +19,10 @@ try {
     tracing: await startTracing(service, undefined),
   });
   try {
-    const resealed = await resealSecrets(database.query, createSeal(encryptionKeys), encryptionKeys.current);
+    const seal = createSeal(encryptionKeys);
+    const resealed =
+      (await resealSecrets(database.query, seal, encryptionKeys.current)) +
+      (await resealEndpoints(database.query, seal, encryptionKeys.current));
     console.log(`Sealed with version ${encryptionKeys.current}: ${resealed} that had another one. All have it now.`);
   } finally {
     await database.query.destroy();

@@ -15,6 +15,8 @@ export class IssuerAwayError extends Error {
 const answerWithinMs = 3_000;
 const askEveryMs = 300_000;
 const coolDownMs = 5_000;
+/** While there is no key at all nobody can come in, so that waiting long would cost more than asking. */
+const coolDownWithoutKeysMs = 250;
 const leastRsaBits = 2_048;
 
 /** jose finds out when a token names the key, and then fails with an error that looks like one of our own. */
@@ -63,7 +65,7 @@ export function issuerKeys(options: { jwksUrl: string; logger: Logger }): Issuer
   const ask = (): Promise<void> => {
     const sinceMs = Date.now() - askedAt;
     // A clock that was set back must not keep us from asking until it has caught up.
-    const coolingDown = sinceMs >= 0 && sinceMs < coolDownMs;
+    const coolingDown = sinceMs >= 0 && sinceMs < (known === undefined ? coolDownWithoutKeysMs : coolDownMs);
     if (coolingDown || stopping.signal.aborted) return asking;
     askedAt = Date.now();
     asking = fetchNewer();

@@ -111,6 +111,7 @@ export function findOfferRow(database: Kysely<DB>, slug: string, planId: string)
       "apps.extension_points as extensionPoints",
       "apps.smart_launch_url as smartLaunchUrl",
       "apps.fhir_scopes as fhirScopes",
+      "apps.vendor_id as vendorId",
       "pricing_plans.id as planId",
       "pricing_plans.pricing_model as pricingModel",
       "pricing_plans.trial_days as trialDays",

@@ -6,6 +6,7 @@ import { findOfferRow } from "./catalog-store.ts";
 
 export interface Offer {
   app: EventApp;
+  vendorId: string;
   /** Undefined where the app has no such plan on sale. */
   plan: { id: string; countsUnits: boolean; trialDays: number } | undefined;
 }
@@ -17,7 +18,7 @@ export async function findOffer(database: Kysely<DB>, appSlug: string, planId: s
   if (!slug.test(appSlug)) return undefined;
   const row = await findOfferRow(database, appSlug, planId);
   if (row === undefined) return undefined;
-  const { planId: id, pricingModel, trialDays, ...app } = row;
+  const { planId: id, pricingModel, trialDays, vendorId, ...app } = row;
   const countsUnits = pricingModel === "PER_UNIT" || pricingModel === "TIERED";
-  return { app, plan: id === null || trialDays === null ? undefined : { id, countsUnits, trialDays } };
+  return { app, vendorId, plan: id === null || trialDays === null ? undefined : { id, countsUnits, trialDays } };
 }

@@ -8,6 +8,8 @@ import { v7 as uuid } from "uuid";
 import { type Asked, requireRole } from "../access/role-for.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import type { Queue } from "../queue/queue.ts";
+import { recipientMoved } from "../webhooks/delivery/act-on-recipient.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
 import { isUsableSecret, newSigningSecret, secretOwner, whyNoCallback } from "./organisation.ts";
 import { organisationProblems } from "./organisation-errors.ts";
@@ -23,6 +25,7 @@ export interface Registering {
   database: Kysely<DB>;
   seal: Seal;
   clock: () => Date;
+  queue: Queue;
 }
 
 interface Wanted {
@@ -51,7 +54,7 @@ function wantedFrom(input: PutOrganisation): Wanted {
 
 /** Registers an organisation, or changes all of it but the secret, which stays unless a new one is given. */
 export async function putOrganisation(
-  { database, seal, clock }: Registering,
+  { database, seal, clock, queue }: Registering,
   by: Asked,
   alias: string,
   input: PutOrganisation,
@@ -73,6 +76,9 @@ export async function putOrganisation(
     if (before !== undefined) {
       const sealed = input.secret === undefined ? {} : { sealed_secret: seal.close(secret, secretOwner(before.id)) };
       await updateOrganisation(transaction, before.id, { ...wanted, ...sealed, updated_at: at });
+    }
+    if (before !== undefined && before.callback_url !== wanted.callback_url) {
+      await recipientMoved(transaction, queue, before.id, at);
     }
     const organisation = organisationRecord({
       ...fresh,

@@ -6,6 +6,7 @@ import { type Asked, roleFor } from "../access/role-for.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
+import type { Queue } from "../queue/queue.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import type { Subscribing } from "./create-subscription.ts";
@@ -23,7 +24,7 @@ const refusals: Record<Refusal, ProblemKind> = {
 
 /** Cancels, pauses, resumes or lifts a block: whatever the command, it is checked, decided and recorded alike. */
 export async function changeSubscription(
-  { database, clock }: Subscribing,
+  { database, clock, queue }: Subscribing,
   by: Asked,
   id: string,
   command: Command,
@@ -45,7 +46,7 @@ export async function changeSubscription(
         case "unchanged":
           return subscriptionRecord(locked.row);
         case "changed":
-          return carryOut(transaction, { by, role, locked, command, decision, now });
+          return carryOut(transaction, queue, { by, role, locked, command, decision, now });
       }
     });
   });
@@ -67,7 +68,7 @@ interface Change {
   now: Date;
 }
 
-async function carryOut(transaction: Transaction<DB>, change: Change): Promise<SubscriptionDto> {
+async function carryOut(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionDto> {
   const { row, app } = change.locked;
   const { state, event } = change.decision;
   const at = nextInstant(change.now, row.updated_at);
@@ -75,11 +76,13 @@ async function carryOut(transaction: Transaction<DB>, change: Change): Promise<S
   await updateSubscription(transaction, row.id, changes);
   const changed = { ...row, ...changes };
   if (event !== null) {
-    await recordEvent(transaction, {
+    await recordEvent(transaction, queue, {
       event,
       app,
       subscription: { id: row.id, status: state.status, orgAlias: row.org_alias },
       pauseReason: changes.pause_reason,
+      organisationId: row.organisation_id,
+      vendorId: change.locked.vendorId,
       sequence: changes.revision,
       occurredAt: at,
     });

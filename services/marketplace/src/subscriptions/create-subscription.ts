@@ -8,6 +8,7 @@ import { findOffer, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
 import { findOrganisationId } from "../organisations/find-organisation.ts";
+import type { Queue } from "../queue/queue.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";
@@ -16,6 +17,7 @@ import { findInTheWay, insertSubscription, type NewSubscription, type Subscripti
 export interface Subscribing {
   database: Kysely<DB>;
   clock: () => Date;
+  queue: Queue;
 }
 
 const dayMs = 86_400_000;
@@ -25,7 +27,7 @@ const unusable = (kind: ProblemKind, field: string, detail: string): Problem =>
   new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
 
 export async function createSubscription(
-  { database, clock }: Subscribing,
+  { database, clock, queue }: Subscribing,
   by: Asked,
   input: CreateSubscriptionBody,
   repeatable: Repeatable,
@@ -34,7 +36,7 @@ export async function createSubscription(
   const now = clock();
   return database.transaction().execute((transaction) =>
     once(transaction, { caller: by.caller, now }, repeatable, async () => {
-      const { app, plan } = await offerFor(transaction, input);
+      const { app, plan, vendorId } = await offerFor(transaction, input);
       const organisationId = await findOrganisationId(transaction, input.orgAlias);
       if (organisationId === undefined) {
         throw unusable(subscriptionProblems.unknownOrganisation, "orgAlias", "is not registered with the marketplace");
@@ -53,11 +55,13 @@ export async function createSubscription(
       });
       const row: SubscriptionRow = { ...inserted, org_alias: input.orgAlias, app_slug: app.slug };
       const record = subscriptionRecord(row);
-      await recordEvent(transaction, {
+      await recordEvent(transaction, queue, {
         event: "subscription.created",
         app,
         subscription: { id: row.id, status: "active", orgAlias: input.orgAlias },
         pauseReason: null,
+        organisationId,
+        vendorId,
         sequence: row.revision,
         occurredAt: now,
       });
@@ -79,17 +83,17 @@ export async function createSubscription(
 async function offerFor(
   transaction: Transaction<DB>,
   input: CreateSubscriptionBody,
-): Promise<{ app: Offer["app"]; plan: NonNullable<Offer["plan"]> }> {
+): Promise<Offer & { plan: NonNullable<Offer["plan"]> }> {
   const noSuchPlan = "is no plan that this app has on sale";
   // JSON Schema's format lets urn:uuid:… pass, which PostgreSQL answers with an error.
   const offer = await findOffer(transaction, input.appSlug, input.pricingPlanId);
   if (offer === undefined) throw unusable(subscriptionProblems.unknownApp, "appSlug", "is no published app");
-  const { app, plan } = offer;
+  const { plan } = offer;
   if (plan === undefined) throw unusable(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
   if (input.quantity !== undefined && !plan.countsUnits) {
     throw unusable(subscriptionProblems.quantityNotCounted, "quantity", "is not counted by this plan");
   }
-  return { app, plan };
+  return { ...offer, plan };
 }
 
 async function insertOnce(transaction: Transaction<DB>, row: NewSubscription) {

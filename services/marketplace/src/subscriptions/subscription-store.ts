@@ -28,6 +28,7 @@ export async function findSubscription(database: Kysely<DB>, id: string) {
 export interface LockedSubscription {
   row: SubscriptionRow;
   app: EventApp;
+  vendorId: string;
 }
 
 /** Nobody else changes it until the transaction ends. */
@@ -37,12 +38,12 @@ export async function lockSubscription(
 ): Promise<LockedSubscription | undefined> {
   const found = await withNames(transaction)
     .select(["apps.name", "apps.icon_url", "apps.category", "apps.extension_points", "apps.smart_launch_url"])
-    .select("apps.fhir_scopes")
+    .select(["apps.fhir_scopes", "apps.vendor_id"])
     .where("subscriptions.id", "=", id)
     .forUpdate("subscriptions")
     .executeTakeFirst();
   if (found === undefined) return undefined;
-  const { name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, ...row } = found;
+  const { name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, vendor_id, ...row } = found;
   const app = {
     id: row.app_id,
     slug: row.app_slug,
@@ -53,7 +54,7 @@ export async function lockSubscription(
     smartLaunchUrl: smart_launch_url,
     fhirScopes: fhir_scopes,
   };
-  return { row, app };
+  return { row, app, vendorId: vendor_id };
 }
 
 export interface NewSubscription extends Omit<Insertable<Subscriptions>, "trial_ends_at"> {

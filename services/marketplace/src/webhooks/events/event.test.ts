@@ -19,6 +19,8 @@ const change: SubscriptionChange = {
   },
   subscription: { id: "01890a5d-ac96-774b-bcce-b302099a8058", status: "active", orgAlias: "riverside-clinic" },
   pauseReason: null,
+  organisationId: "01890a5d-ac96-774b-bcce-b302099a8059",
+  vendorId: "01890a5d-ac96-774b-bcce-b302099a805a",
   sequence: 1,
   occurredAt: new Date("2026-03-18T09:30:00.007Z"),
 };

@@ -5,6 +5,8 @@ export interface SubscriptionChange {
   app: EventApp;
   subscription: { id: string; status: SubscriptionEvent["subscription"]["status"]; orgAlias: string };
   pauseReason: string | null;
+  organisationId: string;
+  vendorId: string;
   /** Its place among the subscription's events, from 1. */
   sequence: number;
   occurredAt: Date;

@@ -1,0 +1,197 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
+import {
+  type MarketplaceDatabase,
+  prepareMarketplaceDatabase,
+  startCluster,
+  withClient,
+} from "@ehr-marketplace/dev/postgres";
+import { PgBoss } from "pg-boss";
+import type { Figure } from "../figures.ts";
+import { median } from "../measure.ts";
+import { drained, queueBare, queueDeliveries } from "./drain.ts";
+import { bareLatency, ourLatency } from "./latency.ts";
+import { loadBacklog } from "./load-backlog.ts";
+import { makePractices } from "./practices.ts";
+import { startBenchReceiver } from "./receiver.ts";
+import { benchApps, createEventSource } from "./record.ts";
+import { startBareWorker, startWorker } from "./workers.ts";
+
+const perSecond = 200;
+const convoyP95 = 127;
+
+async function prepare(clusterUrl: string, name: string): Promise<MarketplaceDatabase> {
+  const database = await prepareMarketplaceDatabase(clusterUrl, name);
+  await loadWithProgress(database.ownerUrl, { count: 100, seed: 1 });
+  const boss = new PgBoss({ connectionString: database.ownerUrl, schema: "bare", supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue("bare", { notify: true });
+  await boss.stop({ graceful: false });
+  await withClient(database.ownerUrl, (client) =>
+    client.query(
+      "create table bare_log (id uuid primary key, started_at timestamptz, outcome text, status_code integer)",
+    ),
+  );
+  return database;
+}
+
+async function latencyOf(database: MarketplaceDatabase, prefix: string, seconds: number, hangsEvery?: number) {
+  const receiver = await startBenchReceiver();
+  const given = { count: perSecond * (seconds + 3), prefix, url: receiver.url };
+  const practices = await makePractices(database.ownerUrl, {
+    ...given,
+    ...(hangsEvery === undefined ? {} : { hangsEvery }),
+  });
+  const source = await createEventSource(database.serviceUrl, database.ownerUrl);
+  const worker = await startWorker(database.serviceUrl);
+  try {
+    const warmUp = practices.splice(0, perSecond * 3);
+    await ourLatency(
+      source,
+      receiver,
+      warmUp.filter((_, n) => hangsEvery === undefined || n % hangsEvery !== 0),
+      {
+        perSecond,
+        seconds: 2,
+      },
+    );
+    const leftOut = (n: number): boolean => hangsEvery !== undefined && n % hangsEvery === 0;
+    return await ourLatency(source, receiver, practices, { perSecond, seconds }, leftOut);
+  } finally {
+    await worker.stop();
+    await source.stop();
+    await receiver.stop();
+  }
+}
+
+async function bareLatencyOf(database: MarketplaceDatabase, seconds: number): Promise<number> {
+  const receiver = await startBenchReceiver();
+  const worker = await startBareWorker("latency", database.ownerUrl);
+  try {
+    await bareLatency(database.ownerUrl, receiver, { perSecond, seconds: 2 });
+    return await bareLatency(database.ownerUrl, receiver, { perSecond, seconds });
+  } finally {
+    await worker.stop();
+    await receiver.stop();
+  }
+}
+
+async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
+  const count = 20_000;
+  const ratios: { ours: number; bare: number }[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    const receiver = await startBenchReceiver();
+    const recipients = await makePractices(database.ownerUrl, {
+      count: 500,
+      prefix: `drain-${round}`,
+      url: receiver.url,
+    });
+    const source = await createEventSource(database.serviceUrl, database.ownerUrl);
+    const apps = await benchApps(database.ownerUrl, count / recipients.length);
+    await queueDeliveries(source, recipients, apps);
+    const ours = await drained(receiver, count, async () => [await startWorker(database.serviceUrl)]);
+    await source.stop();
+    await queueBare(database.ownerUrl, receiver.url, count);
+    const bare = await drained(receiver, count, async () => [await startBareWorker("drain", database.ownerUrl)]);
+    await receiver.stop();
+    ratios.push({ ours, bare });
+  }
+  const slow = await startBenchReceiver(50);
+  const twice: number[] = [];
+  for (const workers of [1, 2]) {
+    const given = { count: 500, prefix: `slow-${workers}`, url: slow.url };
+    const recipients = await makePractices(database.ownerUrl, given);
+    const source = await createEventSource(database.serviceUrl, database.ownerUrl);
+    await queueDeliveries(source, recipients, await benchApps(database.ownerUrl, 10));
+    const start = () =>
+      Promise.all(
+        Array.from({ length: workers }, () => startWorker(database.serviceUrl, { DELIVERIES_IN_FLIGHT: "32" })),
+      );
+    twice.push(await drained(slow, 5_000, start));
+    await source.stop();
+  }
+  await slow.stop();
+  const [one = 1, two = 0] = twice;
+  return [
+    {
+      name: "2 draining 20,000 to 500 recipients, 128 in flight, per second",
+      measured: `${median(ratios.map(({ ours }) => ours)).toFixed(0)}/s`,
+      reference: `${median(ratios.map(({ bare }) => bare)).toFixed(0)}/s by a bare loop`,
+      value: median(ratios.map(({ ours, bare }) => ours / bare)),
+      goal: { atLeast: 0.7 },
+    },
+    {
+      name: "2 two workers against one, receivers of 50 ms, 32 in flight each",
+      measured: `${two.toFixed(0)}/s`,
+      reference: `${one.toFixed(0)}/s by one`,
+      value: two / one,
+      goal: { atLeast: 1.5 },
+    },
+  ];
+}
+
+/** PostgreSQL at its defaults, on a throwaway cluster; receivers, workers and the bare engine are processes of their own. */
+export async function webhooksBench(options: string[]): Promise<Figure[]> {
+  const { values } = parseArgs({
+    args: options,
+    options: {
+      held: { type: "string", default: "1000000" },
+      "log-rows": { type: "string", default: "10000000" },
+      seconds: { type: "string", default: "60" },
+    },
+  });
+  const seconds = Number(values.seconds);
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
+  const cluster = await startCluster({ directory, throwaway: true, settings: { max_connections: "300" } });
+  try {
+    const database = await prepare(cluster.url, "bench_webhooks");
+    console.error("measuring 1: commit to receiver …");
+    const bare = await bareLatencyOf(database, seconds);
+    const ours = await latencyOf(database, "steady", seconds);
+    console.error("measuring 3: one recipient in twenty hangs …");
+    const hanging = await latencyOf(database, "hanging", seconds, 20);
+    console.error("measuring 2: draining …");
+    const drains = await drainFigures(await prepare(cluster.url, "bench_drain"));
+    console.error("measuring 4: a backlog and a long log …");
+    const full = await prepare(cluster.url, "bench_full");
+    await loadBacklog(full.ownerUrl, { held: Number(values.held), logRows: Number(values["log-rows"]) });
+    const loaded = await latencyOf(full, "loaded", seconds);
+    return [
+      {
+        name: `1 commit to receiver, p95 at ${perSecond} events a second for ${seconds} s`,
+        measured: `${ours.toFixed(1)} ms`,
+        reference: `${bare.toFixed(1)} ms by pg-boss alone`,
+        value: ours / bare,
+        goal: { atMost: 2.5 },
+      },
+      {
+        name: "1 the same in milliseconds, against what Convoy states",
+        measured: `${ours.toFixed(1)} ms`,
+        reference: `${convoyP95} ms`,
+        value: ours,
+        goal: { atMost: convoyP95 },
+      },
+      ...drains,
+      {
+        name: "3 one recipient in twenty hangs: p95 of the others",
+        measured: `${hanging.toFixed(1)} ms`,
+        reference: `${ours.toFixed(1)} ms with none`,
+        value: hanging / ours,
+        goal: { atMost: 1.5 },
+      },
+      {
+        name: `4 ${values.held} held deliveries, ${values["log-rows"]} log rows: p95`,
+        measured: `${loaded.toFixed(1)} ms`,
+        reference: `${ours.toFixed(1)} ms on an empty database`,
+        value: loaded / ours,
+        goal: { atMost: 1.3 },
+      },
+    ];
+  } finally {
+    await cluster.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}

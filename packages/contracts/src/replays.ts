@@ -1,0 +1,42 @@
+import { type Static, Type } from "typebox";
+import { instant, nullable, uuid } from "./wire-types.ts";
+
+export const replayStatuses = ["running", "done", "cancelled"] as const;
+
+const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+
+export const startReplayBody = Type.Object(
+  {
+    failures: Type.Optional(
+      Type.Literal(true, { description: "Only what has failed or expired, not what was delivered" }),
+    ),
+    from: time("Only what became due at this time or later; needed unless `failures` is given"),
+    to: time("Only what became due before this time; needed unless `failures` is given"),
+  },
+  { additionalProperties: false },
+);
+export type StartReplayBody = Static<typeof startReplayBody>;
+
+export const replayParams = Type.Object({
+  id: uuid("The endpoint's identifier"),
+  replayId: uuid("The replay's identifier"),
+});
+
+export const replayDto = Type.Object(
+  {
+    id: uuid("Replay identifier"),
+    status: Type.Enum([...replayStatuses], { description: "`done`: all of it has been queued again" }),
+    failures: Type.Boolean({ description: "Whether it leaves out what was delivered" }),
+    from: nullable(instant("What became due at this time or later"), "null: from the beginning"),
+    to: instant("What became due before this time; never later than `createdAt`"),
+    total: Type.Integer({
+      minimum: 0,
+      description: "How many there were when it was started: exact up to 10,000, above that an estimate",
+    }),
+    done: Type.Integer({ minimum: 0, description: "How many have been queued again so far" }),
+    createdAt: instant("Started"),
+    updatedAt: instant("When it last went on, or ended"),
+  },
+  { $id: "ReplayDto", title: "ReplayDto" },
+);
+export type ReplayDto = Static<typeof replayDto>;

@@ -1,0 +1,89 @@
+import type { Transaction } from "kysely";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../../database-schema.ts";
+import type { Queue } from "../../queue/queue.ts";
+import { insertEvent } from "../events/event-store.ts";
+import { findDelivery, insertDelivery, lockLanes, queueSuccessors } from "./delivery-store.ts";
+import { planRecovery, sendJobs } from "./jobs.ts";
+import { firstPace } from "./retry-schedule.ts";
+import { lockRecipient } from "./settle-store.ts";
+
+/** Whoever says that it works again is believed: what waited begins to flow, and fails again if it doesn't. */
+export async function enableRecipient(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  now: Date,
+): Promise<void> {
+  const recipient = await lockRecipient(transaction, recipientId);
+  if (recipient.status === "active") return;
+  await transaction
+    .updateTable("recipients")
+    .set({
+      status: "active",
+      failures_in_row: 0,
+      held_since: null,
+      probes: 0,
+      disabled_at: null,
+      disabled_because: null,
+    })
+    .where("id", "=", recipientId)
+    .execute();
+  await planRecovery(transaction, queue, recipientId, { pace: firstPace, startAfter: now });
+}
+
+/** It listens elsewhere now: if it was held, that may have been the reason, and it is tried at once. */
+export async function recipientMoved(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  now: Date,
+): Promise<void> {
+  const { status } = await lockRecipient(transaction, recipientId);
+  if (status === "held") await planRecovery(transaction, queue, recipientId, { startAfter: now });
+}
+
+/** A `ping` for one recipient, outside any sequence. */
+export async function recordPing(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  now: Date,
+): Promise<string> {
+  const eventId = uuid();
+  const payload = JSON.stringify({ event: "ping", timestamp: now.toISOString() });
+  await insertEvent(transaction, { id: eventId, event: "ping", occurred_at: now, payload });
+  const delivery = await insertDelivery(transaction, { eventId, recipientId, at: now });
+  if (delivery.status === "queued") await sendJobs(transaction, queue, [delivery]);
+  return delivery.id;
+}
+
+/** Sends a settled delivery again, as further attempts of the same one. False: it is on its way already. */
+export async function queueAgain(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  deliveryId: string,
+  _now: Date,
+): Promise<boolean> {
+  const found = await findDelivery(transaction, deliveryId);
+  if (found === undefined) throw new Error("a delivery that doesn't exist");
+  const { subscription_id: subscriptionId, recipient_id: recipientId } = found;
+  await lockLanes(transaction, subscriptionId === null ? [] : [subscriptionId]);
+  const again = await transaction
+    .updateTable("deliveries")
+    .set({ status: "waiting", failures: 0, settled_at: null, next_attempt_at: null })
+    .where("id", "=", deliveryId)
+    .where("status", "in", ["delivered", "failed", "expired"])
+    .returning("id")
+    .executeTakeFirst();
+  if (again === undefined) return false;
+  if (subscriptionId !== null) {
+    await sendJobs(transaction, queue, await queueSuccessors(transaction, [{ subscriptionId, recipientId }]));
+    return true;
+  }
+  const recipient = await lockRecipient(transaction, recipientId);
+  if (recipient.status !== "active") return true;
+  await transaction.updateTable("deliveries").set({ status: "queued" }).where("id", "=", deliveryId).execute();
+  await sendJobs(transaction, queue, [{ id: deliveryId, recipient_id: recipientId }]);
+  return true;
+}

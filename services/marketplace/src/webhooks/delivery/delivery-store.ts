@@ -1,0 +1,114 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../../database-schema.ts";
+
+export interface AddressedEvent {
+  eventId: string;
+  event: string;
+  organisationId: string;
+  vendorId: string;
+  subscriptionId: string;
+  sequence: number;
+  at: Date;
+}
+
+export interface NewDelivery {
+  id: string;
+  recipient_id: string;
+  status: "queued" | "waiting";
+}
+
+/** The recipients' rows are shared until the commit: none of them is held or let go meanwhile. */
+export async function insertDeliveries(transaction: Transaction<DB>, event: AddressedEvent): Promise<NewDelivery[]> {
+  const { rows } = await sql<NewDelivery>`
+    with addressed as (
+      select id, status from recipients
+      where id = ${event.organisationId} or id in (
+        select id from webhook_endpoints
+        where vendor_id = ${event.vendorId} and deleted_at is null and ${event.event} = any (events)
+      )
+      for share
+    )
+    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+    select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
+      case when addressed.status = 'active' and not exists (
+        select from deliveries earlier
+        where earlier.subscription_id = ${event.subscriptionId} and earlier.recipient_id = addressed.id
+          and earlier.status in ('waiting', 'queued')
+      ) then 'queued' else 'waiting' end,
+      ${event.at}
+    from addressed
+    returning id, recipient_id, status`.execute(transaction);
+  return rows;
+}
+
+/** One delivery outside any sequence, for one recipient. */
+export async function insertDelivery(
+  transaction: Transaction<DB>,
+  given: { eventId: string; recipientId: string; at: Date },
+): Promise<NewDelivery> {
+  const { rows } = await sql<NewDelivery>`
+    insert into deliveries (id, event_id, recipient_id, status, created_at)
+    select mint_uuid(), ${given.eventId}, id, case when status = 'active' then 'queued' else 'waiting' end, ${given.at}
+    from recipients where id = ${given.recipientId} for share
+    returning id, recipient_id, status`.execute(transaction);
+  const [delivery] = rows;
+  if (delivery === undefined) throw new Error("a delivery for a recipient that doesn't exist");
+  return delivery;
+}
+
+/** The lanes' locks, always taken in the same order. */
+export async function lockLanes(transaction: Transaction<DB>, subscriptionIds: string[]): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await sql`select from subscriptions where id = any (${subscriptionIds}::uuid[]) order by id for update`.execute(
+    transaction,
+  );
+}
+
+/** The first that waits in each of these lanes is queued, where nothing is under way before it and its recipient isn't held. */
+export async function queueSuccessors(
+  transaction: Transaction<DB>,
+  lanes: { subscriptionId: string; recipientId: string }[],
+): Promise<{ id: string; recipient_id: string }[]> {
+  if (lanes.length === 0) return [];
+  const subscriptions = lanes.map((lane) => lane.subscriptionId);
+  const recipients = lanes.map((lane) => lane.recipientId);
+  const { rows } = await sql<{ id: string; recipient_id: string }>`
+    update deliveries set status = 'queued', next_attempt_at = null
+    from (
+      select distinct on (d.subscription_id, d.recipient_id) d.id, d.status
+      from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as lane (subscription_id, recipient_id)
+      join recipients r on r.id = lane.recipient_id and r.status = 'active'
+      join deliveries d on d.subscription_id = lane.subscription_id and d.recipient_id = lane.recipient_id
+        and d.status in ('waiting', 'queued')
+      order by d.subscription_id, d.recipient_id, d.sequence
+    ) head
+    where deliveries.id = head.id and head.status = 'waiting' and deliveries.status = 'waiting'
+    returning deliveries.id, deliveries.recipient_id`.execute(transaction);
+  return rows;
+}
+
+/** The oldest that wait for this recipient and have nothing before them in their lane are queued. */
+export async function queueHeads(
+  transaction: Transaction<DB>,
+  recipientId: string,
+  most: number,
+): Promise<{ id: string; recipient_id: string }[]> {
+  const { rows } = await sql<{ id: string; recipient_id: string }>`
+    update deliveries set status = 'queued', next_attempt_at = null
+    where id in (
+      select d.id from deliveries d
+      where d.recipient_id = ${recipientId} and d.status = 'waiting' and not exists (
+        select from deliveries earlier
+        where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
+          and earlier.status in ('waiting', 'queued') and earlier.sequence < d.sequence
+      )
+      order by d.created_at, d.id limit ${most}
+      for update skip locked
+    )
+    returning id, recipient_id`.execute(transaction);
+  return rows;
+}
+
+export function findDelivery(database: Kysely<DB>, id: string) {
+  return database.selectFrom("deliveries").selectAll().where("id", "=", id).executeTakeFirst();
+}

@@ -1,0 +1,58 @@
+import { Resolver } from "node:dns/promises";
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import type { Resolve, ResolvedAddress } from "./admitted-addresses.ts";
+
+const addressOf = (address: string): ResolvedAddress => ({ address, family: isIP(address) === 6 ? 6 : 4 });
+
+function readHosts(text: string): Map<string, ResolvedAddress[]> {
+  const hosts = new Map<string, ResolvedAddress[]>();
+  for (const line of text.split("\n")) {
+    const [address = "", ...names] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names) {
+      const known = hosts.get(name.toLowerCase());
+      if (known === undefined) hosts.set(name.toLowerCase(), [addressOf(address)]);
+      else known.push(addressOf(address));
+    }
+  }
+  return hosts;
+}
+
+function hostsOfThisMachine(): string {
+  try {
+    return readFileSync("/etc/hosts", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const isWithoutAddress = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOTFOUND" || code === "ENODATA";
+
+/**
+ * Asks the name servers itself. `dns.lookup` would wait in one of the process's few threads for each name: some
+ * receivers whose name servers don't answer would hold up every other name, and files and key derivation with them.
+ * The price: of the system's own ways only its hosts file counts (as it was at the start), and names are taken as
+ * complete, without search domains.
+ */
+export function createResolver(options: { servers?: readonly string[]; hosts?: string } = {}): {
+  resolve: Resolve;
+  close(): void;
+} {
+  const resolver = new Resolver({ timeout: 1_500, tries: 2, maxTimeout: 3_000 });
+  if (options.servers !== undefined) resolver.setServers(options.servers);
+  const hosts = readHosts(options.hosts ?? hostsOfThisMachine());
+
+  async function resolve(hostname: string): Promise<ResolvedAddress[]> {
+    const listed = hosts.get(hostname.replace(/\.$/, ""));
+    if (listed !== undefined) return listed;
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (found.length > 0) return found.map(addressOf);
+    const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as Error] : []));
+    // A server that didn't answer may know better than one that knows of no address.
+    throw errors.find((error) => !isWithoutAddress(error)) ?? errors[0] ?? new Error("no address");
+  }
+
+  return { resolve, close: () => resolver.cancel() };
+}

@@ -1,0 +1,58 @@
+import { sql, type Transaction } from "kysely";
+import type { DB } from "../../database-schema.ts";
+
+export interface ClosedAttempt {
+  id: string;
+  startedAt: Date;
+  durationMs: number;
+  outcome: "delivered" | "failed";
+  statusCode: number | null;
+  error: string | null;
+  snippet: string | null;
+  nextAttemptAt: Date | null;
+}
+
+/** The time bounds the search to the partitions that the rows can be in. */
+export async function closeAttempts(transaction: Transaction<DB>, attempts: ClosedAttempt[]): Promise<void> {
+  const times = attempts.map(({ startedAt }) => startedAt.getTime());
+  await sql`
+    update delivery_attempts a set outcome = c.outcome, duration_ms = c.duration_ms, status_code = c.status_code,
+      error = c.error, response_snippet = c.snippet, next_attempt_at = c.next_attempt_at
+    from unnest(
+      ${attempts.map((each) => each.id)}::uuid[], ${attempts.map((each) => each.startedAt)}::timestamptz[],
+      ${attempts.map((each) => each.outcome)}::text[], ${attempts.map((each) => each.durationMs)}::integer[],
+      ${attempts.map((each) => each.statusCode)}::integer[], ${attempts.map((each) => each.error)}::text[],
+      ${attempts.map((each) => each.snippet)}::text[], ${attempts.map((each) => each.nextAttemptAt)}::timestamptz[]
+    ) as c (id, started_at, outcome, duration_ms, status_code, error, snippet, next_attempt_at)
+    where a.id = c.id and a.started_at = c.started_at
+      and a.started_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}`.execute(
+    transaction,
+  );
+}
+
+export async function markDelivered(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
+  await transaction
+    .updateTable("deliveries")
+    .set({ status: "delivered", settled_at: now, next_attempt_at: null })
+    .where("id", "in", ids)
+    .where("status", "=", "queued")
+    .execute();
+}
+
+/** Those of these recipients that had been failing are counted from nothing again; the ones that were held are named. */
+export async function forgiveRecipients(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string; was: string }>`
+    update recipients r set status = 'active', failures_in_row = 0, held_since = null, probes = 0
+    from (
+      select id, status from recipients
+      where id = any (${ids}::uuid[]) and (failures_in_row > 0 or status = 'held') and status <> 'disabled'
+      order by id for update
+    ) before
+    where r.id = before.id
+    returning r.id, before.status as was`.execute(transaction);
+  return rows.filter(({ was }) => was === "held").map(({ id }) => id);
+}
+
+export function lockRecipient(transaction: Transaction<DB>, id: string) {
+  return transaction.selectFrom("recipients").selectAll().where("id", "=", id).forUpdate().executeTakeFirstOrThrow();
+}

@@ -1,0 +1,48 @@
+import { type Kysely, sql } from "kysely";
+import type { DB } from "../../database-schema.ts";
+import type { Queue } from "../../queue/queue.ts";
+import { deliveries, recoveries } from "../../queue/queues.ts";
+import type { Backlog } from "./delivery-metrics.ts";
+import { sendJobs } from "./jobs.ts";
+
+const most = 1_000;
+
+/**
+ * Looks for what no one would ever send: queued without a job, or waiting with nothing to wait for. Locks and transactions
+ * make sure that there is none; this is for the bug that nobody has thought of, and it counts what it finds.
+ */
+export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - 60_000);
+  return database.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ id: string; recipient_id: string }>`
+      update deliveries set status = 'queued' where id in (
+        select d.id from deliveries d join recipients r on r.id = d.recipient_id and r.status = 'active'
+        where d.status in ('waiting', 'queued') and d.created_at < ${before}
+          and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = d.id)
+          and (d.status = 'queued' or not exists (
+            select from deliveries earlier
+            where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
+              and earlier.status in ('waiting', 'queued') and earlier.sequence < d.sequence
+          ))
+          and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = d.recipient_id)
+        limit ${most} for update of d skip locked
+      )
+      returning id, recipient_id`.execute(transaction);
+    await sendJobs(transaction, queue, rows);
+    return rows.length;
+  });
+}
+
+export async function readBacklog(database: Kysely<DB>): Promise<Backlog> {
+  const { rows } = await sql<Backlog>`
+    select
+      (select count(*) from deliveries where status = 'waiting')::float8 as waiting,
+      (select count(*) from deliveries where status = 'queued')::float8 as queued,
+      (select count(*) from recipients where status = 'held')::float8 as held,
+      (select count(*) from recipients where status = 'disabled')::float8 as disabled,
+      (select coalesce(extract(epoch from now() - min(created_at)), 0) from deliveries
+        where status in ('waiting', 'queued'))::float8 as "oldestSeconds"`.execute(database);
+  const [backlog] = rows;
+  if (backlog === undefined) throw new Error("a count without a row");
+  return backlog;
+}

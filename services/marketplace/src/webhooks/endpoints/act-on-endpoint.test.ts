@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { AcceptedDelivery, WebhookDeliveryPage } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { registered } from "./register.test-support.ts";
+
+describe("what a vendor does with an endpoint", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+  });
+  const query = async <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+    withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
+  const post = (below: string, asking: { body?: unknown; headers?: Record<string, string> } = {}): Promise<Response> =>
+    marketplace.as("northwind-developer", `/developer/webhooks/${below}`, { method: "POST", ...asking });
+  const accepted = async (answer: Response): Promise<string> => {
+    assert.equal(answer.status, 202, await answer.clone().text());
+    const body = (await answer.json()) as AcceptedDelivery;
+    assert.deepEqual(Object.keys(body), ["deliveryId"]);
+    return body.deliveryId;
+  };
+  const deliveriesOf = async (id: string): Promise<WebhookDeliveryPage["items"]> => {
+    const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${id}/deliveries`);
+    return ((await answer.json()) as WebhookDeliveryPage).items;
+  };
+  const actionsOf = async (id: string): Promise<string[]> => {
+    const entries = await query<{ action: string }>(
+      "select action from audit_entries where target_id = $1 order by at, id",
+      [id],
+    );
+    return entries.map(({ action }) => action);
+  };
+  const settle = (deliveryId: string, status: string): Promise<unknown> =>
+    query("update deliveries set status = $2, settled_at = now() where id = $1", [deliveryId, status]);
+
+  test("test sends a ping, also to one that doesn't name it", async () => {
+    const { id, events } = await registered(marketplace);
+    assert.ok(!events.includes("ping"));
+    const deliveryId = await accepted(await post(`${id}/test`));
+    const [delivery, ...others] = await deliveriesOf(id);
+    assert.ok(delivery);
+    assert.deepEqual(others, []);
+    assert.deepEqual(delivery, {
+      id: deliveryId,
+      eventId: delivery.eventId,
+      event: "ping",
+      status: "queued",
+      attempts: 0,
+      failures: 0,
+      nextAttemptAt: null,
+      createdAt: delivery.createdAt,
+      settledAt: null,
+      subscriptionId: null,
+    });
+    assert.deepEqual(await actionsOf(id), ["webhook-endpoint.register", "webhook-endpoint.test"]);
+  });
+
+  test("test is done once per key", async () => {
+    const { id } = await registered(marketplace);
+    const headers = { "idempotency-key": "ping" };
+    const first = await accepted(await post(`${id}/test`, { headers }));
+    assert.equal(await accepted(await post(`${id}/test`, { headers })), first);
+    assert.equal((await deliveriesOf(id)).length, 1);
+    assert.notEqual(await accepted(await post(`${id}/test`)), first);
+  });
+
+  for (const status of ["held", "disabled"]) {
+    test(`enable makes one that is ${status} active again`, async () => {
+      const endpoint = await registered(marketplace);
+      const disabled = status === "disabled";
+      await query(
+        "update recipients set status = $2, held_since = now(), disabled_at = $3, disabled_because = $4 where id = $1",
+        [endpoint.id, status, disabled ? new Date() : null, disabled ? "it answered 410 Gone" : null],
+      );
+      const answer = await post(`${endpoint.id}/enable`);
+      assert.equal(answer.status, 200, await answer.clone().text());
+      assert.deepEqual(await answer.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+      const [entry] = await query<{ before: Record<string, unknown>; after: Record<string, unknown> }>(
+        "select before, after from audit_entries where target_id = $1 and action = 'webhook-endpoint.enable'",
+        [endpoint.id],
+      );
+      assert.deepEqual([entry?.before["status"], entry?.after["status"]], [status, "active"]);
+    });
+  }
+
+  test("enable leaves an active one as it is, and the log too", async () => {
+    const endpoint = await registered(marketplace);
+    const answer = await post(`${endpoint.id}/enable`);
+    assert.deepEqual(await answer.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+    assert.deepEqual(await actionsOf(endpoint.id), ["webhook-endpoint.register"]);
+  });
+
+  for (const status of ["delivered", "failed", "expired"]) {
+    test(`redeliver sends what has ${status} again, as the same delivery`, async () => {
+      const { id } = await registered(marketplace, { vendor: "northwind-health" });
+      const deliveryId = await accepted(await post(`${id}/test`));
+      await settle(deliveryId, status);
+      // Its job is over with it.
+      await query("delete from pgboss.job where id = $1", [deliveryId]);
+      assert.equal(await accepted(await post(`${id}/deliveries/${deliveryId}/redeliver`)), deliveryId);
+      const deliveries = await deliveriesOf(id);
+      assert.deepEqual(
+        deliveries.map((each) => [each.id, each.status, each.settledAt]),
+        [[deliveryId, "queued", null]],
+      );
+      assert.ok((await actionsOf(id)).includes("webhook-endpoint.redeliver"));
+    });
+  }
+
+  test("redeliver is 409 while it is on its way", async () => {
+    const { id } = await registered(marketplace);
+    const deliveryId = await accepted(await post(`${id}/test`));
+    const answer = await post(`${id}/deliveries/${deliveryId}/redeliver`);
+    await assertProblem(answer, 409, "delivery-under-way");
+    assert.ok(!(await actionsOf(id)).includes("webhook-endpoint.redeliver"));
+  });
+
+  test("redeliver is 404 for another endpoint's delivery, and for nobody's", async () => {
+    const { id } = await registered(marketplace);
+    const other = await registered(marketplace);
+    const deliveryId = await accepted(await post(`${other.id}/test`));
+    await settle(deliveryId, "failed");
+    for (const whose of [deliveryId, randomUUID()]) {
+      await assertProblem(await post(`${id}/deliveries/${whose}/redeliver`), 404, "delivery-not-found");
+    }
+    assert.equal((await deliveriesOf(other.id))[0]?.status, "failed");
+  });
+
+  test("none of them takes a body: 400", async () => {
+    const { id } = await registered(marketplace);
+    const deliveryId = await accepted(await post(`${id}/test`));
+    for (const below of ["test", "enable", "promote-secret", `deliveries/${deliveryId}/redeliver`]) {
+      await assertProblem(await post(`${id}/${below}`, { body: { force: true } }), 400, "invalid-request");
+    }
+    assert.equal((await deliveriesOf(id)).length, 1);
+  });
+});

@@ -1,0 +1,23 @@
+import { forbidden } from "@ehr-marketplace/service-kit/http";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import { actingVendor } from "../../access/acting-vendor.ts";
+import type { Asked } from "../../access/role-for.ts";
+
+/** Who asks, and for which vendor: everything below `/developer` is done for one. */
+export interface ActingForVendor extends Asked {
+  vendor: string;
+  role: Role;
+}
+
+export function actingForVendor(asked: Asked, named: string | undefined): ActingForVendor {
+  const { caller } = asked;
+  const isTheirs = caller.roles.has("vendor-developer") && (named === undefined || caller.vendors.has(named));
+  if (isTheirs || !caller.roles.has("operator")) {
+    return { ...asked, vendor: actingVendor(caller, named), role: "vendor-developer" };
+  }
+  if (named === undefined) throw forbidden(caller, "Say in X-Vendor-Slug for which vendor you act.");
+  return { ...asked, vendor: named, role: "operator" };
+}
+
+/** Whose affair an entry of the audit log is. No organisation's alias has a colon. */
+export const onBehalfOf = ({ vendor }: ActingForVendor): string => `vendor:${vendor}`;

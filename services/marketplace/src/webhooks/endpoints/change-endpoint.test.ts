@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { registered } from "./register.test-support.ts";
+
+const path = "/developer/webhooks";
+
+describe("an endpoint of a vendor", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+  });
+  const query = async <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+    withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
+  const ask = (method: string, id: string, body?: unknown): Promise<Response> =>
+    marketplace.as("northwind-developer", `${path}/${id}`, { method, ...(body === undefined ? {} : { body }) });
+  const changed = async (id: string, body: unknown): Promise<WebhookEndpointDto> => {
+    const answer = await ask("PATCH", id, body);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return (await answer.json()) as WebhookEndpointDto;
+  };
+  const logOf = (id: string): Promise<Record<string, unknown>[]> =>
+    query(`select action, before, after from audit_entries where target_id = $1 order by at, id`, [id]);
+
+  test("gets another URL, other events, or both; the rest stays, and the log tells", async () => {
+    const registration = await registered(marketplace);
+    const { id } = registration;
+    const fresh = { ...registration, disabledReason: null, heldSince: null, rotation: null };
+    const [row] = await query<{ sealed_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
+
+    const moved = { ...fresh, url: "https://other.example/hook" };
+    assert.deepEqual(await changed(id, { url: moved.url }), moved);
+    const retuned = { ...moved, events: ["ping"] };
+    assert.deepEqual(await changed(id, { events: ["ping"] }), retuned);
+    const both = { ...fresh, url: "https://third.example/", events: ["app.updated", "ping"] };
+    assert.deepEqual(await changed(id, { url: both.url, events: both.events }), both);
+    assert.deepEqual(await (await ask("GET", id)).json(), both);
+
+    const [after] = await query<{ sealed_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
+    assert.equal(after?.sealed_secret, row?.sealed_secret);
+    assert.deepEqual(await logOf(id), [
+      { action: "webhook-endpoint.register", before: null, after: fresh },
+      { action: "webhook-endpoint.change", before: fresh, after: moved },
+      { action: "webhook-endpoint.change", before: moved, after: retuned },
+      { action: "webhook-endpoint.change", before: retuned, after: both },
+    ]);
+  });
+
+  test("that is changed to what it is already is left alone, in the log as well", async () => {
+    const { id, url, events } = await registered(marketplace);
+    const unchanged = await query("select * from webhook_endpoints where id = $1", [id]);
+    await changed(id, { url, events });
+    assert.deepEqual(await query("select * from webhook_endpoints where id = $1", [id]), unchanged);
+    assert.equal((await logOf(id)).length, 1);
+    await changed(id, { events: events.toReversed() });
+    assert.equal((await logOf(id)).length, 2);
+  });
+
+  test("takes changes of many at once, one after the other, and the log has them in that order", async () => {
+    const { id } = await registered(marketplace);
+    const urls = Array.from({ length: 8 }, (_, index) => `https://hooks.example/${index}`);
+    await Promise.all(urls.map((url) => changed(id, { url })));
+    const entries = await query<{ before: WebhookEndpointDto; after: WebhookEndpointDto }>(
+      "select before, after from audit_entries where target_id = $1 and action like '%.change' order by at, id",
+      [id],
+    );
+    assert.deepEqual(
+      entries.slice(1).map((entry) => entry.before),
+      entries.slice(0, -1).map((entry) => entry.after),
+    );
+    assert.deepEqual(entries.map(({ after }) => after.url).toSorted(), urls);
+    assert.deepEqual(await (await ask("GET", id)).json(), entries.at(-1)?.after);
+  });
+
+  test("is changed later than before, also where the clock of whoever changed it last was ahead", async () => {
+    const { id } = await registered(marketplace);
+    const [ahead] = await query<{ updated_at: Date }>(
+      "update webhook_endpoints set updated_at = now() + interval '1 hour' where id = $1 returning updated_at",
+      [id],
+    );
+    await changed(id, { events: ["ping"] });
+    const times = await query<{ updated_at: Date; at: Date }>(
+      `select updated_at, at from webhook_endpoints join audit_entries on target_id = webhook_endpoints.id::text
+       where target_id = $1 and action = 'webhook-endpoint.change'`,
+      [id],
+    );
+    const next = new Date((ahead?.updated_at.getTime() ?? 0) + 1);
+    assert.deepEqual(times, [{ updated_at: next, at: next }]);
+  });
+
+  for (const [body, pointer] of [
+    [{}, "/body"],
+    [[], "/body"],
+    [{ secret: "correct horse battery staple" }, "/body/secret"],
+    [{ status: "active" }, "/body/status"],
+    [{ url: null }, "/body/url"],
+    [{ events: [] }, "/body/events"],
+    [{ events: ["ping", "nothing.happened"] }, "/body/events/1"],
+  ] as const) {
+    test(`is not changed by ${JSON.stringify(body)}: 400 at ${pointer}`, async () => {
+      const { id } = await registered(marketplace, { by: "northwind-developer" });
+      const problem = await assertProblem(await ask("PATCH", id, body), 400, "invalid-request");
+      const pointers = (problem["errors"] as { pointer: string }[]).map((each) => each.pointer);
+      assert.ok(pointers.includes(pointer), pointers.join(", "));
+      assert.equal((await ask("DELETE", id)).status, 204);
+    });
+  }
+
+  test("is deleted once, with what is still due to it; what it was told stays", async () => {
+    const { id } = await registered(marketplace);
+    const other = await registered(marketplace);
+    const statuses = ["waiting", "queued", "delivered", "failed", "expired"];
+    for (const recipient of [id, other.id]) {
+      for (const status of statuses) {
+        const event = randomUUID();
+        await query("insert into events (id, event, occurred_at, payload) values ($1, 'ping', now(), '{}')", [event]);
+        await query(
+          `insert into deliveries (id, event_id, recipient_id, status, next_attempt_at, created_at, settled_at)
+           values (gen_random_uuid(), $1, $2, $3, '2026-01-02', '2026-01-01',
+             case when $3 in ('waiting', 'queued') then null else '2026-01-03'::timestamptz end)`,
+          [event, recipient, status],
+        );
+      }
+    }
+    const began = Date.now();
+    const answer = await ask("DELETE", id);
+    assert.equal(answer.status, 204);
+    assert.equal(await answer.text(), "");
+
+    const left = await query<{ status: string; settled_at: Date | null; next_attempt_at: Date | null }>(
+      "select * from deliveries where recipient_id = $1 order by status",
+      [id],
+    );
+    assert.deepEqual(
+      left.map(({ status }) => status),
+      ["delivered", "dropped", "dropped", "expired", "failed"],
+    );
+    for (const row of left.filter(({ status }) => status === "dropped")) {
+      assert.ok(row.settled_at !== null && row.settled_at.getTime() >= began);
+      assert.equal(row.next_attempt_at, null);
+    }
+    const others = await query<{ status: string }>("select * from deliveries where recipient_id = $1", [other.id]);
+    assert.deepEqual(others.map(({ status }) => status).toSorted(), statuses.toSorted());
+
+    await assertProblem(await ask("DELETE", id), 404, "endpoint-not-found");
+    await assertProblem(await ask("GET", id), 404, "endpoint-not-found");
+    await assertProblem(await ask("GET", `${id}/deliveries`), 404, "endpoint-not-found");
+    const list = (await (await marketplace.as("northwind-developer", path)).json()) as { items: { id: string }[] };
+    assert.ok(list.items.some((each) => each.id === other.id) && !list.items.some((each) => each.id === id));
+
+    const log = await logOf(id);
+    assert.deepEqual(
+      log.map(({ action }) => action),
+      ["webhook-endpoint.register", "webhook-endpoint.delete"],
+    );
+    const { droppedDeliveries } = (log[1]?.["after"] ?? {}) as { droppedDeliveries?: number };
+    assert.equal(droppedDeliveries, 2);
+  });
+
+  test("is deleted by one of many who try at once", async () => {
+    const { id } = await registered(marketplace);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask("DELETE", id)));
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [204, 404, 404, 404, 404, 404],
+    );
+  });
+
+  test("is not deleted with a body: 400", async () => {
+    const { id } = await registered(marketplace);
+    await assertProblem(await ask("DELETE", id, { reason: "none" }), 400, "invalid-request");
+    assert.equal((await ask("GET", id)).status, 200);
+  });
+});

@@ -1,0 +1,174 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
+import type { DB, Deliveries, DeliveryAttempts, WebhookEndpoints } from "../../database-schema.ts";
+import type { Slice } from "./page-of.ts";
+
+/** An endpoint together with how it is getting on as a recipient. */
+export type EndpointRow = Selectable<WebhookEndpoints> & {
+  status: string;
+  held_since: Date | null;
+  disabled_because: string | null;
+};
+export type DeliveryRow = Selectable<Deliveries> & { event: string };
+export type AttemptRow = Selectable<DeliveryAttempts>;
+
+const ofVendor = (database: Kysely<DB>, vendorSlug: string) =>
+  database
+    .selectFrom("webhook_endpoints")
+    .innerJoin("vendors", "vendors.id", "webhook_endpoints.vendor_id")
+    .innerJoin("recipients", "recipients.id", "webhook_endpoints.id")
+    .selectAll("webhook_endpoints")
+    .select(["recipients.status", "recipients.held_since", "recipients.disabled_because"])
+    .where("vendors.slug", "=", vendorSlug)
+    .where("webhook_endpoints.deleted_at", "is", null);
+
+export async function findVendorId(database: Kysely<DB>, slug: string): Promise<string | undefined> {
+  const found = await database.selectFrom("vendors").select("id").where("slug", "=", slug).executeTakeFirst();
+  return found?.id;
+}
+
+/** Until the transaction ends, nobody else registers an endpoint for this vendor: the service may not lock its row. */
+export async function lockRegistration(transaction: Transaction<DB>, vendorId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints of ${vendorId}`}, 0))`.execute(
+    transaction,
+  );
+}
+
+export async function countEndpoints(database: Kysely<DB>, vendorId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom("webhook_endpoints")
+    .select(({ fn }) => fn.countAll<string>().as("count"))
+    .where("vendor_id", "=", vendorId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function insertEndpoint(transaction: Transaction<DB>, row: Insertable<WebhookEndpoints>): Promise<void> {
+  await transaction.insertInto("webhook_endpoints").values(row).execute();
+}
+
+export function findEndpoint(database: Kysely<DB>, vendorSlug: string, id: string): Promise<EndpointRow | undefined> {
+  return ofVendor(database, vendorSlug).where("webhook_endpoints.id", "=", id).executeTakeFirst();
+}
+
+/** Nobody else changes it until the transaction ends; how it is getting on may change all the same. */
+export function lockEndpoint(
+  transaction: Transaction<DB>,
+  vendorSlug: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  return ofVendor(transaction, vendorSlug)
+    .where("webhook_endpoints.id", "=", id)
+    .forUpdate("webhook_endpoints")
+    .executeTakeFirst();
+}
+
+export function findEndpoints(
+  database: Kysely<DB>,
+  vendorSlug: string,
+  { after, limit }: Slice,
+): Promise<EndpointRow[]> {
+  let query = ofVendor(database, vendorSlug);
+  if (after !== undefined) {
+    query = query.where(
+      sql<boolean>`(webhook_endpoints.created_at, webhook_endpoints.id) > (${after.at}::timestamptz, ${after.id}::uuid)`,
+    );
+  }
+  return query.orderBy("webhook_endpoints.created_at").orderBy("webhook_endpoints.id").limit(limit).execute();
+}
+
+export async function updateEndpoint(
+  transaction: Transaction<DB>,
+  id: string,
+  changes: Updateable<WebhookEndpoints>,
+): Promise<void> {
+  await transaction.updateTable("webhook_endpoints").set(changes).where("id", "=", id).execute();
+}
+
+/** Locked in the order of their ids, as whoever settles several at once does: otherwise the two wait for each other. */
+export async function dropDeliveries(transaction: Transaction<DB>, recipientId: string, at: Date): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update deliveries set status = 'dropped', settled_at = ${at}, next_attempt_at = null
+    where status in ('waiting', 'queued') and id in (
+      select id from deliveries where recipient_id = ${recipientId} and status in ('waiting', 'queued')
+      order by id for update
+    )`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+const withEvent = (database: Kysely<DB>, recipientId: string) =>
+  database
+    .selectFrom("deliveries")
+    .innerJoin("events", "events.id", "deliveries.event_id")
+    .selectAll("deliveries")
+    // The delivery's own is its lane, which events outside the sequence have none of.
+    .select(["events.event", "events.subscription_id"])
+    .where("deliveries.recipient_id", "=", recipientId);
+
+export function findDelivery(database: Kysely<DB>, recipientId: string, id: string): Promise<DeliveryRow | undefined> {
+  return withEvent(database, recipientId).where("deliveries.id", "=", id).executeTakeFirst();
+}
+
+export interface DeliveryFilter {
+  status: string | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+}
+
+export function findDeliveries(
+  database: Kysely<DB>,
+  recipientId: string,
+  { status, from, to }: DeliveryFilter,
+  { after, limit }: Slice,
+): Promise<DeliveryRow[]> {
+  let query = withEvent(database, recipientId);
+  if (status !== undefined) query = query.where("deliveries.status", "=", status);
+  if (from !== undefined) query = query.where("deliveries.created_at", ">=", from);
+  if (to !== undefined) query = query.where("deliveries.created_at", "<", to);
+  if (after !== undefined) {
+    query = query.where(
+      sql<boolean>`(deliveries.created_at, deliveries.id) < (${after.at}::timestamptz, ${after.id}::uuid)`,
+    );
+  }
+  return query.orderBy("deliveries.created_at", "desc").orderBy("deliveries.id", "desc").limit(limit).execute();
+}
+
+/** `since` keeps it out of the partitions of earlier days. */
+export function findAttempts(
+  database: Kysely<DB>,
+  { deliveryId, since }: { deliveryId: string; since: Date },
+  { after, limit }: Slice,
+): Promise<AttemptRow[]> {
+  let query = database
+    .selectFrom("delivery_attempts")
+    .selectAll()
+    .where("delivery_id", "=", deliveryId)
+    .where("started_at", ">=", since);
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`(started_at, id) > (${after.at}::timestamptz, ${after.id}::uuid)`);
+  }
+  return query.orderBy("started_at").orderBy("id").limit(limit).execute();
+}
+
+/** Endpoints with a secret that was sealed with another version of the key. */
+export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+  const other = `${version}.%`;
+  return transaction
+    .selectFrom("webhook_endpoints")
+    .select(["id", "sealed_secret", "sealed_next_secret"])
+    .where((where) =>
+      where.or([where("sealed_secret", "not like", other), where("sealed_next_secret", "not like", other)]),
+    )
+    .orderBy("id")
+    .limit(limit)
+    .forUpdate()
+    .execute();
+}
+
+export async function updateSealed(
+  transaction: Transaction<DB>,
+  id: string,
+  sealed: { sealed_secret: string; sealed_next_secret: string | null },
+): Promise<void> {
+  await transaction.updateTable("webhook_endpoints").set(sealed).where("id", "=", id).execute();
+}

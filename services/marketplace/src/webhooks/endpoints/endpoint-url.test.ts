@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { RegisteredWebhookDto } from "@ehr-marketplace/contracts";
+import {
+  assertProblem,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { whyNoEndpoint } from "./endpoint.ts";
+import { registered, wanted } from "./register.test-support.ts";
+
+const publicOnes = [
+  "https://hooks.example",
+  "https://hooks.example/",
+  "https://hooks.example:8443/some/path?tenant=1&b",
+  "https://HOOKS.example/Path?",
+  "https://localhost/",
+  "https://8.8.8.8/",
+  "https://[2606:4700:4700::1111]/",
+];
+const neverAllowed = [
+  "ftp://hooks.example/",
+  "file:///etc/passwd",
+  "javascript:alert(1)",
+  "HTTPS://hooks.example/",
+  "https:hooks.example",
+  "https:/hooks.example",
+  "https:///hooks.example",
+  "hooks.example",
+  "//hooks.example/",
+  "",
+  "https://",
+  "https://user@hooks.example/",
+  "https://user:pass@hooks.example/",
+  "https://:pass@hooks.example/",
+  "https://hooks.example@evil.example/",
+  "https://hooks.example/#",
+  "https://hooks.example/#a",
+  "https://hooks.example/?a=b#c",
+  "https://hooks.example/ a",
+  "https://hooks.example\\@evil.example/",
+  "https://hooks.example/\n",
+  "https://hooks.example:99999/",
+  "https://hooks.example:0/",
+  "https://0.0.0.0/",
+  "https://169.254.169.254/",
+  "http://169.254.169.254/latest/meta-data",
+  "https://[::ffff:169.254.169.254]/",
+  "https://[64:ff9b::a9fe:a9fe]/",
+  "https://[fe80::1]/",
+  "https://[fd00:ec2::254]/",
+  "https://100.100.100.200/",
+  "https://224.0.0.1/",
+  "https://255.255.255.255/",
+  "http://8.8.8.8/",
+  "http://[2606:4700:4700::1111]/",
+];
+const privateOnes = [
+  "http://hooks.example/",
+  "http://127.0.0.1:8090/hook",
+  "https://127.0.0.1/",
+  "https://127.1/",
+  "https://2130706433/",
+  "https://0x7f.1/",
+  "https://[::ffff:127.0.0.1]/",
+  "http://10.20.3.4/",
+  "https://10.20.3.4/",
+  "http://[fd12:3456::1]/",
+];
+const otherPrivateOnes = [
+  "https://10.21.0.1/",
+  "http://10.21.0.1/",
+  "https://172.16.0.1/",
+  "https://192.168.1.1/",
+  "https://100.64.0.1/",
+  "https://[::1]/",
+  "https://[fd00::1]/",
+];
+const networks = "127.0.0.0/8,10.20.0.0/16,fd12:3456::/32";
+
+for (const [where, environment, good, bad] of [
+  ["where no network is allowed", {}, publicOnes, [...neverAllowed, ...privateOnes, ...otherPrivateOnes]],
+  [
+    `where ${networks} are allowed`,
+    { VENDOR_ALLOWED_NETWORKS: networks },
+    [...publicOnes, ...privateOnes],
+    [...neverAllowed, ...otherPrivateOnes],
+  ],
+] as const) {
+  describe(`an endpoint's URL, ${where}`, () => {
+    const cleanUp = cleanUpAfter();
+    let marketplace: PeopledMarketplace;
+    let endpoint: RegisteredWebhookDto;
+    before(async () => {
+      marketplace = await startPeopledMarketplace(cleanUp, environment);
+      endpoint = await registered(marketplace);
+    });
+    const patch = (url: string): Promise<Response> =>
+      marketplace.as("northwind-developer", `/developer/webhooks/${endpoint.id}`, { method: "PATCH", body: { url } });
+    const assertRefused = async (answer: Response): Promise<void> => {
+      const invalid = answer.status === 400;
+      const problem = await assertProblem(
+        answer,
+        invalid ? 400 : 422,
+        invalid ? "invalid-request" : "endpoint-not-allowed",
+      );
+      const pointers = (problem["errors"] as { pointer: string }[]).map(({ pointer }) => pointer);
+      assert.deepEqual(new Set(pointers), new Set(["/body/url"]));
+    };
+
+    for (const url of good) {
+      test(`may be ${url}`, async () => {
+        const answer = await patch(url);
+        assert.equal(answer.status, 200, await answer.clone().text());
+        assert.equal(((await answer.json()) as RegisteredWebhookDto).url, url);
+      });
+    }
+    for (const url of bad) {
+      test(`may not be ${JSON.stringify(url)}`, async () => {
+        await assertRefused(await patch(url));
+      });
+    }
+
+    test("is held against the same rules when it is registered", async () => {
+      for (const url of ["https://169.254.169.254/", "https://192.168.1.1/", "https://user@hooks.example/"]) {
+        const answer = await marketplace.as("northwind-developer", "/developer/webhooks", { body: { ...wanted, url } });
+        await assertProblem(answer, 422, "endpoint-not-allowed");
+      }
+      const local = { ...wanted, url: "http://127.0.0.1:8090/hook" };
+      const answer = await marketplace.as("northwind-developer", "/developer/webhooks", { body: local });
+      if ("VENDOR_ALLOWED_NETWORKS" in environment) assert.equal(answer.status, 201);
+      else await assertProblem(answer, 422, "endpoint-not-allowed");
+    });
+
+    test("is still the last one that was allowed", async () => {
+      const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${endpoint.id}`);
+      assert.equal(((await answer.json()) as RegisteredWebhookDto).url, good.at(-1));
+    });
+  });
+}
+
+test("a single address can be allowed like a network, and admits plain http also where it is public", () => {
+  assert.equal(whyNoEndpoint("http://127.0.0.1/", ["127.0.0.1"]), undefined);
+  assert.equal(whyNoEndpoint("http://127.0.0.2/", ["127.0.0.1"]), "must begin with https://");
+  assert.equal(whyNoEndpoint("http://8.8.8.8/", ["8.8.8.0/24"]), undefined);
+  assert.equal(whyNoEndpoint("https://127.0.0.2/", ["127.0.0.1"]), "must have a public address");
+});

@@ -1,0 +1,67 @@
+import type { RegisteredWebhookDto, RegisterWebhookBody } from "@ehr-marketplace/contracts";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import { v7 as uuid } from "uuid";
+import { recordAudit } from "../../audit/record-audit.ts";
+import { once, type Repeatable } from "../../idempotency/once.ts";
+import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
+import type { Managing } from "./change-endpoint.ts";
+import { requireUsableSecret, requireUsableUrl } from "./check-endpoint.ts";
+import { endpointSecretOwner, mostEndpoints } from "./endpoint.ts";
+import { endpointProblems } from "./endpoint-errors.ts";
+import { endpointRecord, registeredRecord } from "./endpoint-record.ts";
+import { countEndpoints, type EndpointRow, findVendorId, insertEndpoint, lockRegistration } from "./endpoint-store.ts";
+
+export async function registerEndpoint(
+  { database, seal, clock, allowedNetworks }: Managing,
+  by: ActingForVendor,
+  input: RegisterWebhookBody,
+  repeatable: Repeatable,
+): Promise<RegisteredWebhookDto> {
+  return database.transaction().execute((transaction) =>
+    once(transaction, { caller: by.caller, now: clock() }, repeatable, async () => {
+      requireUsableUrl(input.url, allowedNetworks);
+      requireUsableSecret(input.secret);
+      const vendorId = await findVendorId(transaction, by.vendor);
+      if (vendorId === undefined) {
+        throw new Problem(endpointProblems.unknownVendor, "The marketplace knows no vendor of that slug.");
+      }
+      await lockRegistration(transaction, vendorId);
+      if ((await countEndpoints(transaction, vendorId)) >= mostEndpoints) {
+        throw new Problem(endpointProblems.tooMany, `The vendor has ${mostEndpoints} endpoints, and may have no more.`);
+      }
+      // After the lock, so that the list's order is the order of registration.
+      const now = clock();
+      const id = uuid();
+      const columns = {
+        id,
+        vendor_id: vendorId,
+        url: input.url,
+        events: input.events,
+        sealed_secret: seal.close(input.secret, endpointSecretOwner(id)),
+        created_at: now,
+        updated_at: now,
+      };
+      await insertEndpoint(transaction, columns);
+      const row: EndpointRow = {
+        ...columns,
+        sealed_next_secret: null,
+        promote_at: null,
+        deleted_at: null,
+        status: "active",
+        held_since: null,
+        disabled_because: null,
+      };
+      await recordAudit(transaction, {
+        by,
+        as: by.role,
+        at: now,
+        onBehalfOf: onBehalfOf(by),
+        action: "webhook-endpoint.register",
+        target: { kind: "webhook-endpoint", id },
+        before: null,
+        after: endpointRecord(row, now),
+      });
+      return registeredRecord(row);
+    }),
+  );
+}

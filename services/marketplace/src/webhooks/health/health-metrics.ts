@@ -1,0 +1,37 @@
+import type { Kysely } from "kysely";
+import { Gauge, type Registry } from "prom-client";
+import type { DB } from "../../database-schema.ts";
+import { countEhrsHeldBefore, readHealthRow } from "./health-store.ts";
+import { heldTooLong, secondsSince } from "./read-health.ts";
+
+/** What alerts are about and delivery itself doesn't measure. Every worker tells the same, since all read one database. */
+export function watchHealth(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
+  const gauge = (name: string, help: string, read: (now: Date) => Promise<number>): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read(clock()));
+      },
+    });
+  };
+  let reading: ReturnType<typeof readHealthRow> | undefined;
+  const health = (now: Date): ReturnType<typeof readHealthRow> => {
+    reading ??= readHealthRow(database, now).finally(() => setImmediate(() => (reading = undefined)));
+    return reading;
+  };
+  gauge(
+    "webhook_behind_seconds",
+    "For how long the next delivery that could go out has been ready; 0 where none is",
+    async (now) => secondsSince((await health(now)).ready_since, now) ?? 0,
+  );
+  gauge(
+    "webhook_failed_last_day",
+    "Deliveries that failed for good, or expired, in the last 24 hours; counted up to 10,001",
+    async (now) => (await health(now)).failed_last_day,
+  );
+  gauge("webhook_ehrs_held_too_long", "EHRs with a callback that have been held for over an hour", (now) =>
+    countEhrsHeldBefore(database, heldTooLong(now)),
+  );
+}

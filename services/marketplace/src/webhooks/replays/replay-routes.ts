@@ -1,0 +1,95 @@
+import { replayDto, replayParams, startReplayBody, webhookParams } from "@ehr-marketplace/contracts";
+import { problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import type { Managing } from "../endpoints/change-endpoint.ts";
+import {
+  actingIn,
+  answer,
+  config,
+  pathOf,
+  repeatable,
+  repeatHeaders,
+  tags,
+  vendorHeaders,
+} from "../endpoints/endpoint-requests.ts";
+import { cancelReplay, getReplay, startReplay } from "./manage-replays.ts";
+
+export async function replayRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
+  scope.addSchema(replayDto);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+
+  routes.post(
+    "/developer/webhooks/:id/replays",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "startReplay",
+        summary: "Send an endpoint's deliveries again",
+        description:
+          "What was settled in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. What is still under way is left as it is. An endpoint has one replay at a time.",
+        headers: repeatHeaders,
+        params: webhookParams,
+        body: startReplayBody,
+        response: {
+          202: {
+            ...answer("The replay, which has begun", "ReplayDto"),
+            headers: { location: { type: "string", description: "Where its progress is found" } },
+          },
+          ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+        },
+      },
+    },
+    async (request, reply) => {
+      const by = actingIn(request);
+      const replay = await startReplay(options, by, request.params.id, request.body, repeatable(request, by));
+      return reply
+        .code(202)
+        .header("location", `${pathOf(request)}/${replay.id}`)
+        .send(replay);
+    },
+  );
+
+  const ofOne = { tags, headers: vendorHeaders, params: replayParams };
+
+  routes.get(
+    "/developer/webhooks/:id/replays/:replayId",
+    {
+      config,
+      schema: {
+        ...ofOne,
+        operationId: "getReplay",
+        summary: "Get a replay",
+        description: "How far it has come.",
+        response: { 200: answer("The replay", "ReplayDto"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => {
+      const { id: endpointId, replayId } = request.params;
+      return getReplay(options.database, actingIn(request), { endpointId, replayId });
+    },
+  );
+
+  routes.delete(
+    "/developer/webhooks/:id/replays/:replayId",
+    {
+      preValidation: takesNoBody,
+      config,
+      schema: {
+        ...ofOne,
+        operationId: "cancelReplay",
+        summary: "Cancel a replay",
+        description: "It goes no further; what it has queued is sent. On one that is over it changes nothing.",
+        response: {
+          200: answer("The replay as it is now", "ReplayDto"),
+          ...problemResponses(401, 403, 404, 413, 415),
+        },
+      },
+    },
+    (request) => {
+      const { id: endpointId, replayId } = request.params;
+      return cancelReplay(options, actingIn(request), { endpointId, replayId });
+    },
+  );
+}

@@ -1,0 +1,150 @@
+import { connectDatabase } from "@ehr-marketplace/service-kit/database";
+import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../../database-schema.ts";
+import { createQueue, type Queue } from "../../queue/queue.ts";
+import { deliveries } from "../../queue/queues.ts";
+import { claimDeliveries } from "../delivery/claim-store.ts";
+import { settleDelivered } from "../delivery/settle.ts";
+import type { ActingForVendor } from "../endpoints/acting-for-vendor.ts";
+import type { Managing } from "../endpoints/change-endpoint.ts";
+import { runDueReplays } from "./replay-step.ts";
+
+export const vendor = "northwind-health";
+
+export const developer: ActingForVendor = {
+  caller: {
+    issuer: "https://id.example",
+    subject: "developer",
+    roles: new Set(["vendor-developer"]),
+    organisations: new Map(),
+    vendors: new Set([vendor]),
+    uncounted: [],
+  },
+  requestId: "a-request",
+  vendor,
+  role: "vendor-developer",
+};
+
+type Ask = <T>(statement: string, ...values: unknown[]) => Promise<T[]>;
+
+export interface Replayground extends Managing {
+  database: Kysely<DB>;
+  queue: Queue;
+  /** As the database's owner. */
+  ask: Ask;
+  /** Takes the next step of every replay, whatever the time. */
+  step(): Promise<void>;
+  /** Delivers what is ready, and what becomes ready by it, and answers the deliveries' ids in their order. */
+  deliver(most?: number): Promise<string[]>;
+}
+
+/** A database with a queue, and no worker: a test takes the steps itself. */
+export async function startReplayground(
+  cleanUp: (undo: () => Promise<unknown>) => void,
+  given: { serviceUrl: string; ask: Ask; seal: Seal },
+): Promise<Replayground> {
+  const { serviceUrl, ask, seal } = given;
+  const logger = createLogger({ service: "test", level: "silent" });
+  const tracing = await startTracing("test", undefined);
+  const options = { url: serviceUrl, service: "test", poolSize: 5, statementTimeoutMs: 10_000, logger, tracing };
+  const database = connectDatabase<DB>(options);
+  const queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
+  cleanUp(async () => {
+    await queue.stop();
+    await database.query.destroy();
+  });
+  const common = { database: database.query, queue, clock: (): Date => new Date() };
+  return {
+    ...common,
+    seal,
+    allowedNetworks: [],
+    ask,
+    async step() {
+      await ask("update pgboss.job set start_after = now() where name = 'replays' and state = 'created'");
+      await runDueReplays(common);
+    },
+    async deliver(most = Number.POSITIVE_INFINITY) {
+      const delivered: string[] = [];
+      const boss = await queue.boss();
+      while (delivered.length < most) {
+        const jobs = await boss.fetch(deliveries, { batchSize: Math.min(most - delivered.length, 1_000) });
+        if (jobs.length === 0) break;
+        const claimed = await claimDeliveries(common.database, {
+          ids: jobs.map(({ id }) => id),
+          probes: [],
+          now: new Date(),
+        });
+        const settlements = claimed.map((delivery) => ({
+          delivery,
+          verdict,
+          probe: false,
+          job: { id: delivery.id, retryCount: 0 },
+        }));
+        await settleDelivered({ ...common, random: Math.random }, settlements);
+        delivered.push(...claimed.map(({ id }) => id));
+      }
+      return delivered;
+    },
+  };
+}
+
+const verdict = {
+  outcome: "delivered",
+  statusCode: 204,
+  error: null,
+  snippet: null,
+  durationMs: 1,
+  retryAfterMs: null,
+  gone: false,
+} as const;
+
+/** The time of a lane's first event; each of the others is a minute after the one before. */
+export const firstAt = "2026-01-01T00:00:00.000Z";
+export const minute = (nth: number): string => new Date(Date.parse(firstAt) + nth * 60_000).toISOString();
+
+/** An endpoint that was told so many events of so many subscriptions, and some outside any sequence. */
+export async function toldEndpoint(
+  playground: Replayground,
+  history: { lanes: number; perLane: number; pings?: number },
+): Promise<string> {
+  const endpointId = uuid();
+  const ask: Replayground["ask"] = (...given) => playground.ask(...given);
+  await ask(
+    `insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+     select $1, id, 'http://127.0.0.1:9', '{subscription.paused}', '1.unread', now(), now() from vendors where slug = $2`,
+    endpointId,
+    vendor,
+  );
+  await ask(
+    `with offer as (
+       select app_id, pricing_plans.id from pricing_plans join apps on apps.id = app_id where slug = 'northwind-scribe' limit 1
+     ), subscribers as (
+       select id from organisations where alias like 'practice-%' order by alias limit $2
+     ), lanes as (
+       insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, cancelled_at, revision)
+       select mint_uuid(), subscribers.id, app_id, offer.id, 'cancelled', $4, now(), now(), $3 from subscribers, offer
+       returning id
+     ), told as (
+       insert into events (id, event, subscription_id, sequence, occurred_at, payload)
+       select mint_uuid(), 'subscription.paused', lanes.id, n, $4::timestamptz + (n - 1) * interval '1 minute', '{}'
+       from lanes, generate_series(1, $3::integer) n
+       returning id, subscription_id, sequence, occurred_at
+     ), pinged as (
+       insert into events (id, event, occurred_at, payload)
+       select mint_uuid(), 'ping', $4::timestamptz + (n - 1) * interval '1 minute', '{}' from generate_series(1, $5::integer) n
+       returning id, null::uuid as subscription_id, null::integer as sequence, occurred_at
+     )
+     insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, attempts, created_at, settled_at)
+     select mint_uuid(), id, $1, subscription_id, sequence, 'delivered', 1, occurred_at, occurred_at
+     from (select * from told union all select * from pinged) history`,
+    endpointId,
+    history.lanes,
+    history.perLane,
+    firstAt,
+    history.pings ?? 0,
+  );
+  return endpointId;
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  ask,
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  letLeasesEnd,
+  registerPractices,
+  startApiProcess,
+  startCallers,
+  startReceiver,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+
+const fixture = new URL("./kill-at-stage.test-fixture.ts", import.meta.url).href;
+
+describe("a worker that is killed at a stage of a delivery leaves nothing undone", () => {
+  for (const [stage, requests, unknown] of [
+    ["claimed", 1, 0],
+    ["log opened", 1, 1],
+    ["sent and not judged", 2, 1],
+    ["judged and not settled", 2, 1],
+  ] as const) {
+    test(stage, async (t) => {
+      const cleanUp = cleanUpAfter(t);
+      const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+      const callers = await startCallers(cleanUp);
+      const receiver = await startReceiver(cleanUp);
+      const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: receiver.url });
+      const api = await startApiProcess(cleanUp, serviceUrl, { environment: callers.environment });
+      const doomed = await startWorkerProcess(cleanUp, serviceUrl, {
+        environment: { KILL_AT: stage },
+        nodeOptions: ["--import", fixture],
+      });
+      if (stage === "sent and not judged") receiver.answer = () => doomed.child.kill("SIGKILL");
+
+      const plans = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+        id: string;
+      }[];
+      const body = { appSlug: "northwind-scribe", orgAlias: practice?.alias, pricingPlanId: plans[0]?.id };
+      assert.equal((await ask(api.url, "/subscriptions", callers.token("operator"), { body })).status, 201);
+      await doomed.ended;
+
+      receiver.answer = (_received, response) => response.writeHead(204).end();
+      await startWorkerProcess(cleanUp, serviceUrl);
+      await letLeasesEnd(ownerUrl);
+      const state = () =>
+        withClient(ownerUrl, async (client) => {
+          const { rows } = await client.query<{ status: string; attempts: number; unknown: number; logged: number }>(
+            `select status, attempts,
+               (select count(*)::int from delivery_attempts where outcome = 'unknown') as unknown,
+               (select count(*)::int from delivery_attempts) as logged from deliveries`,
+          );
+          return rows[0];
+        });
+      await eventually("it is delivered", 30_000, async () => (await state())?.status === "delivered");
+      assert.equal(receiver.received.length, requests);
+      assert.deepEqual(await state(), { status: "delivered", attempts: unknown + 1, unknown, logged: unknown + 1 });
+      const ids = new Set(receiver.received.map(({ headers }) => headers["x-marketplace-delivery-id"]));
+      assert.equal(ids.size, 1, "a repetition has the same delivery id");
+    });
+  }
+});

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
+import type { CleanUp } from "./clean-up.ts";
+
+export interface Received {
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+  at: number;
+  event: SubscriptionEvent;
+}
+
+export interface Receiver {
+  url: string;
+  port: number;
+  /** All that came, in the order of its coming. */
+  received: Received[];
+  /** How it answers from now on; 204 until told otherwise. */
+  answer: (received: Received, response: ServerResponse) => void;
+  stop(): Promise<void>;
+}
+
+/** A real receiver on loopback, which remembers everything. */
+export async function startReceiver(cleanUp: CleanUp, port = 0): Promise<Receiver> {
+  const receiver: Receiver = {
+    url: "",
+    port: 0,
+    received: [],
+    answer: (_received, response) => response.writeHead(204).end(),
+    async stop() {
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const event = JSON.parse(body) as SubscriptionEvent;
+      const received = { path: request.url ?? "", headers: request.headers, body, at: performance.now(), event };
+      receiver.received.push(received);
+      receiver.answer(received, response);
+    });
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  receiver.port = (server.address() as AddressInfo).port;
+  receiver.url = `http://127.0.0.1:${receiver.port}`;
+  cleanUp(() => receiver.stop());
+  return receiver;
+}

@@ -1,0 +1,38 @@
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { v7 as uuid } from "uuid";
+
+export interface Practice {
+  alias: string;
+  id: string;
+  secret: string;
+}
+
+/** Registers many practices whose EHR listens at the URL, straight in the database. */
+export async function registerPractices(
+  ownerUrl: string,
+  practices: { count: number; callbackUrl: string; prefix?: string },
+): Promise<Practice[]> {
+  const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+  const made = Array.from({ length: practices.count }, (_, index): Practice => {
+    const id = uuid();
+    return { id, alias: `${practices.prefix ?? "practice"}-${index + 1}`, secret: `secret of practice ${index + 1}` };
+  });
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      `insert into organisations
+         (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
+       select id, alias, alias, $4, '{127.0.0.0/8}', sealed, now(), now()
+       from unnest($1::uuid[], $2::text[], $3::text[]) as given (id, alias, sealed)`,
+      [
+        made.map(({ id }) => id),
+        made.map(({ alias }) => alias),
+        made.map(({ id, secret }) => seal.close(secret, secretOwner(id))),
+        practices.callbackUrl,
+      ],
+    ),
+  );
+  return made;
+}
