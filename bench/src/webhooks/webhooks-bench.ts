@@ -141,9 +141,11 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
       held: { type: "string", default: "1000000" },
       "log-rows": { type: "string", default: "10000000" },
       seconds: { type: "string", default: "60" },
+      figures: { type: "string", default: "1,2,3,4" },
     },
   });
   const seconds = Number(values.seconds);
+  const wanted = new Set(values.figures.split(","));
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({ directory, throwaway: true, settings: { max_connections: "300" } });
   try {
@@ -151,15 +153,7 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
     console.error("measuring 1: commit to receiver …");
     const bare = await bareLatencyOf(database, seconds);
     const ours = await latencyOf(database, "steady", seconds);
-    console.error("measuring 3: one recipient in twenty hangs …");
-    const hanging = await latencyOf(database, "hanging", seconds, 20);
-    console.error("measuring 2: draining …");
-    const drains = await drainFigures(await prepare(cluster.url, "bench_drain"));
-    console.error("measuring 4: a backlog and a long log …");
-    const full = await prepare(cluster.url, "bench_full");
-    await loadBacklog(full.ownerUrl, { held: Number(values.held), logRows: Number(values["log-rows"]) });
-    const loaded = await latencyOf(full, "loaded", seconds);
-    return [
+    const figures: Figure[] = [
       {
         name: `1 commit to receiver, p95 at ${perSecond} events a second for ${seconds} s`,
         measured: `${ours.toFixed(1)} ms`,
@@ -174,22 +168,36 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
         value: ours,
         goal: { atMost: convoyP95 },
       },
-      ...drains,
-      {
+    ];
+    if (wanted.has("2")) {
+      console.error("measuring 2: draining …");
+      figures.push(...(await drainFigures(await prepare(cluster.url, "bench_drain"))));
+    }
+    if (wanted.has("3")) {
+      console.error("measuring 3: one recipient in twenty hangs …");
+      const hanging = await latencyOf(database, "hanging", seconds, 20);
+      figures.push({
         name: "3 one recipient in twenty hangs: p95 of the others",
         measured: `${hanging.toFixed(1)} ms`,
         reference: `${ours.toFixed(1)} ms with none`,
         value: hanging / ours,
         goal: { atMost: 1.5 },
-      },
-      {
+      });
+    }
+    if (wanted.has("4")) {
+      console.error("measuring 4: a backlog and a long log …");
+      const full = await prepare(cluster.url, "bench_full");
+      await loadBacklog(full.ownerUrl, { held: Number(values.held), logRows: Number(values["log-rows"]) });
+      const loaded = await latencyOf(full, "loaded", seconds);
+      figures.push({
         name: `4 ${values.held} held deliveries, ${values["log-rows"]} log rows: p95`,
         measured: `${loaded.toFixed(1)} ms`,
         reference: `${ours.toFixed(1)} ms on an empty database`,
         value: loaded / ours,
         goal: { atMost: 1.3 },
-      },
-    ];
+      });
+    }
+    return figures;
   } finally {
     await cluster.stop();
     await rm(directory, { recursive: true, force: true });
