@@ -39,8 +39,12 @@ export interface Asking {
 
 /** Asks a path below the API's base path, with a token where one is given. */
 export function ask(url: string, path: string, token: string | undefined, asking: Asking = {}): Promise<Response> {
+  return askAt(`${url}/api/v1${path}`, token, asking);
+}
+
+export function askAt(url: string, token: string | undefined, asking: Asking): Promise<Response> {
   const { method = asking.body === undefined ? "GET" : "POST", body, headers } = asking;
-  return fetch(`${url}/api/v1${path}`, {
+  return fetch(url, {
     method,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -1,3 +1,4 @@
+export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { type ApiProcess, startApiProcess, startWorkerProcess } from "./api-process.ts";
 export { type Asking, ask, type Callers, startCallers } from "./callers.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
@@ -19,6 +20,5 @@ export {
 } from "./permission-matrix.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds } from "./rounds.ts";
-export { type Practice, registerPractices } from "./subscribers.ts";
 export { demoPlaces } from "./templates.ts";
 export { letLeasesEnd, letTimePass } from "./time-travel.ts";

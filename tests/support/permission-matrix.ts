@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { FastifyInstance } from "fastify";
-import { type Asking, type Callers, startCallers } from "./callers.ts";
+import { type Asking, askAt, type Callers, startCallers } from "./callers.ts";
 import type { CleanUp } from "./clean-up.ts";
 import { badTokens, signedToken } from "./forged-tokens.ts";
 
@@ -77,16 +77,7 @@ export interface Question extends Asking {
 
 /** The answer's status; a connection that is closed on a request too large for Node's parser still has one. */
 export async function statusOf(url: string, token: string | undefined, question: Question): Promise<number> {
-  const { path, method = "GET", body, headers } = question;
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const answer = await askAt(`${url}${question.path}`, token, question);
   await answer.arrayBuffer();
   return answer.status;
 }

@@ -1,55 +1,17 @@
-import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
-import { createApp } from "@ehr-marketplace/marketplace/app";
-import { readConfig } from "@ehr-marketplace/marketplace/config";
-import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import pg from "pg";
 import type { Figure } from "../figures.ts";
 import { Client, median, throughput } from "../measure.ts";
+import { recordStatements } from "../recorded-statements.ts";
 import { startApi } from "../servers.ts";
-
-interface Statement {
-  text: string;
-  values: unknown[];
-}
 
 const clients = 10;
 const seconds = 4;
 const rounds = 3;
 
-/** What the service itself asks the database for a path: taken down as it asks. */
-async function statementsOf(serviceUrl: string, paths: string[]): Promise<Map<string, Statement>> {
-  const config = readConfig({
-    ...marketplaceEnvironment(serviceUrl),
-    NODE_ENV: "test",
-    CATALOG_CACHE_SECONDS: "0",
-  });
-  const app = await createApp(config, createLogger({ service: "bench", level: "silent" }));
-  await app.server.inject("/health/ready");
-  const statements = new Map<string, Statement>();
-  let asked: string | undefined;
-  // oxlint-disable-next-line typescript/unbound-method -- the proxy passes `this` on
-  pg.Client.prototype.query = new Proxy(pg.Client.prototype.query, {
-    apply(query, client, given: unknown[]) {
-      const [text, values] = given;
-      if (asked !== undefined && typeof text === "string" && text.includes("app_listings")) {
-        statements.set(asked, { text, values: values as unknown[] });
-      }
-      return Reflect.apply(query, client, given) as unknown;
-    },
-  });
-  for (const path of paths) {
-    asked = path;
-    await app.server.inject(`/api/v1${path}`);
-  }
-  asked = undefined;
-  await app.server.close();
-  await app.stop();
-  return statements;
-}
-
 /** Cache off: requests per second, against the same SQL through `pg` alone by as many clients. */
 export async function coldThroughput(serviceUrl: string, paths: Record<string, string>): Promise<Figure[]> {
-  const statements = await statementsOf(serviceUrl, Object.values(paths));
+  const urls = Object.values(paths).map((path) => ({ url: `/api/v1${path}` }));
+  const recorded = await recordStatements(serviceUrl, urls);
   const api = await startApi(serviceUrl, { CATALOG_CACHE_SECONDS: "0", DATABASE_POOL_SIZE: String(clients) });
   const askers = Array.from({ length: clients }, () => new Client(api.url));
   const connections = await Promise.all(
@@ -60,8 +22,8 @@ export async function coldThroughput(serviceUrl: string, paths: Record<string, s
     }),
   );
   const figures: Figure[] = [];
-  for (const [name, path] of Object.entries(paths)) {
-    const statement = statements.get(path);
+  for (const [nth, [name, path]] of Object.entries(paths).entries()) {
+    const statement = recorded[nth]?.at(-1);
     if (statement === undefined) throw new Error(`no statement was taken down for ${path}`);
     const ask = (client: number): Promise<unknown> => askers[client]?.get(`${api.url}${path}`) ?? Promise.reject();
     const query = (client: number): Promise<unknown> =>

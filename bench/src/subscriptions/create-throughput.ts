@@ -4,9 +4,9 @@ import pg from "pg";
 import { v7 as uuid } from "uuid";
 import type { Figure } from "../figures.ts";
 import { Client, median, throughput } from "../measure.ts";
+import { recordStatements, type Statement } from "../recorded-statements.ts";
 import { startApi } from "../servers.ts";
 import { loadNewcomers } from "./load-subscriptions.ts";
-import { recordStatements, type Statement } from "./recorded-statements.ts";
 
 const clients = 10;
 const seconds = 5;
@@ -39,8 +39,9 @@ export async function createThroughput(
   const bodyFor = (orgAlias: string): object => ({ appSlug: offer.slug, orgAlias, pricingPlanId: offer.plan });
 
   const first = newcomer();
-  const request = { url: "/api/v1/subscriptions", token, body: bodyFor(first) };
-  const statements = await recordStatements(database.serviceUrl, issuer, request);
+  const headers = { authorization: `Bearer ${token}` };
+  const request = { method: "POST", url: "/api/v1/subscriptions", headers, payload: bodyFor(first) } as const;
+  const [statements = []] = await recordStatements(database.serviceUrl, [request], issuer);
   const minted = new Set(
     statements
       .filter(({ text }) => text.startsWith("insert"))

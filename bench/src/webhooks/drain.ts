@@ -1,16 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import type { BenchPractice } from "./practices.ts";
+import type { Practice } from "@ehr-marketplace/dev/practices";
 import type { BenchReceiver } from "./receiver.ts";
 import type { BenchApp, EventSource } from "./record.ts";
 import type { Stoppable } from "./workers.ts";
 
 /** Queues one delivery for each practice and app while nobody delivers. */
-export async function queueDeliveries(
-  source: EventSource,
-  practices: BenchPractice[],
-  apps: BenchApp[],
-): Promise<void> {
+export async function queueDeliveries(source: EventSource, practices: Practice[], apps: BenchApp[]): Promise<void> {
   const left = practices.flatMap((practice) => apps.map((app) => ({ practice, app })));
   await Promise.all(
     Array.from({ length: 10 }, async () => {

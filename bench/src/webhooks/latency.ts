@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Practice } from "@ehr-marketplace/dev/practices";
 import { PgBoss } from "pg-boss";
 import { percentile } from "../measure.ts";
-import type { BenchPractice } from "./practices.ts";
 import type { BenchReceiver } from "./receiver.ts";
 import type { EventSource } from "./record.ts";
 
@@ -44,7 +44,7 @@ export interface Load {
 export async function ourLatency(
   source: EventSource,
   receiver: BenchReceiver,
-  practices: BenchPractice[],
+  practices: Practice[],
   load: Load,
   leftOut: (n: number) => boolean = () => false,
 ): Promise<number> {

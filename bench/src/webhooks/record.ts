@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import type { Practice } from "@ehr-marketplace/dev/practices";
 import { createQueue, type Queue } from "@ehr-marketplace/marketplace/queue";
 import { recordEvent } from "@ehr-marketplace/marketplace/record-event";
 import { connectDatabase, type Database } from "@ehr-marketplace/service-kit/database";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
-import type { BenchPractice } from "./practices.ts";
 
 export interface EventSource {
   /** Subscribes the practice and records its event; answers the delivery's id and when the commit was sent. */
-  record(practice: BenchPractice, app?: BenchApp): Promise<{ id: string; committedAt: number }>;
+  record(practice: Practice, app?: BenchApp): Promise<{ id: string; committedAt: number }>;
   stop(): Promise<void>;
 }
 

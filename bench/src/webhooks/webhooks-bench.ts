@@ -9,13 +9,13 @@ import {
   startCluster,
   withClient,
 } from "@ehr-marketplace/dev/postgres";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { PgBoss } from "pg-boss";
 import type { Figure } from "../figures.ts";
 import { median } from "../measure.ts";
 import { drained, queueBare, queueDeliveries } from "./drain.ts";
 import { bareLatency, ourLatency } from "./latency.ts";
 import { loadBacklog } from "./load-backlog.ts";
-import { makePractices } from "./practices.ts";
 import { startBenchReceiver } from "./receiver.ts";
 import { benchApps, createEventSource } from "./record.ts";
 import { startBareWorker, startWorker } from "./workers.ts";
@@ -40,10 +40,11 @@ async function prepare(clusterUrl: string, name: string): Promise<MarketplaceDat
 
 async function latencyOf(database: MarketplaceDatabase, prefix: string, seconds: number, hangsEvery?: number) {
   const receiver = await startBenchReceiver();
-  const given = { count: perSecond * (seconds + 3), prefix, url: receiver.url };
-  const practices = await makePractices(database.ownerUrl, {
-    ...given,
-    ...(hangsEvery === undefined ? {} : { hangsEvery }),
+  const hangs = (nth: number): boolean => hangsEvery !== undefined && nth % hangsEvery === 0;
+  const practices = await registerPractices(database.ownerUrl, {
+    count: perSecond * (seconds + 3),
+    prefix,
+    callbackUrl: (nth) => (hangs(nth) ? `${receiver.url}/hangs` : receiver.url),
   });
   const source = await createEventSource(database.serviceUrl, database.ownerUrl);
   const worker = await startWorker(database.serviceUrl);
@@ -52,14 +53,13 @@ async function latencyOf(database: MarketplaceDatabase, prefix: string, seconds:
     await ourLatency(
       source,
       receiver,
-      warmUp.filter((_, n) => hangsEvery === undefined || n % hangsEvery !== 0),
+      warmUp.filter((_, nth) => !hangs(nth)),
       {
         perSecond,
         seconds: 2,
       },
     );
-    const leftOut = (n: number): boolean => hangsEvery !== undefined && n % hangsEvery === 0;
-    return await ourLatency(source, receiver, practices, { perSecond, seconds }, leftOut);
+    return await ourLatency(source, receiver, practices, { perSecond, seconds }, hangs);
   } finally {
     await worker.stop();
     await source.stop();
@@ -84,10 +84,10 @@ async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
   const ratios: { ours: number; bare: number }[] = [];
   for (let round = 0; round < 2; round += 1) {
     const receiver = await startBenchReceiver();
-    const recipients = await makePractices(database.ownerUrl, {
+    const recipients = await registerPractices(database.ownerUrl, {
       count: 500,
       prefix: `drain-${round}`,
-      url: receiver.url,
+      callbackUrl: receiver.url,
     });
     const source = await createEventSource(database.serviceUrl, database.ownerUrl);
     const apps = await benchApps(database.ownerUrl, count / recipients.length);
@@ -102,8 +102,8 @@ async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
   const slow = await startBenchReceiver(50);
   const twice: number[] = [];
   for (const workers of [1, 2]) {
-    const given = { count: 500, prefix: `slow-${workers}`, url: slow.url };
-    const recipients = await makePractices(database.ownerUrl, given);
+    const given = { count: 500, prefix: `slow-${workers}`, callbackUrl: slow.url };
+    const recipients = await registerPractices(database.ownerUrl, given);
     const source = await createEventSource(database.serviceUrl, database.ownerUrl);
     await queueDeliveries(source, recipients, await benchApps(database.ownerUrl, 10));
     const start = () =>

@@ -1,4 +1,4 @@
-import { connectDatabase, listen, pendingMigrations } from "@ehr-marketplace/service-kit/database";
+import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
 import {
   AnswerCache,
   allowListedOrigins,
@@ -18,10 +18,10 @@ import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
-import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { createQueue } from "./queue/queue.ts";
+import { readinessOf } from "./readiness.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 import { endpointProblems } from "./webhooks/endpoints/endpoint-errors.ts";
@@ -43,7 +43,6 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const tracing = await startTracing(service, config.tracesEndpoint);
   const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
   metrics.watchPool(database.pool);
-  const pending = pendingMigrations(migrationsDirectory);
 
   const queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
   const tokens = createTokens({ ...config.tokens, logger });
@@ -67,17 +66,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
-    readiness: async () => {
-      try {
-        const missing = await pending(database.query);
-        if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
-        await queue.boss();
-        return undefined;
-      } catch (error) {
-        logger.warn({ err: error }, "not ready");
-        return "the database can't be reached";
-      }
-    },
+    readiness: readinessOf(database, queue, logger),
   });
 
   const answers = new AnswerCache(config.catalogCache);

@@ -1,4 +1,5 @@
 import {
+  type CleanedEnv,
   ConfigurationError,
   networks,
   origins,
@@ -12,7 +13,7 @@ import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/toke
 
 export type Config = ReturnType<typeof readConfig>;
 
-export const databaseUrl = str({
+const databaseUrl = str({
   desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
   example: "postgres://marketplace:secret@db.internal:5432/marketplace",
 });
@@ -27,7 +28,7 @@ export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseU
   return { databaseUrl: read.MIGRATION_DATABASE_URL };
 }
 
-export const sealingKeys = encryptionKeys({
+const sealingKeys = encryptionKeys({
   desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
   example: "1:$(openssl rand -base64 32)",
 });
@@ -37,29 +38,55 @@ export function readResealConfig(environment: NodeJS.ProcessEnv) {
   return { databaseUrl: read.DATABASE_URL, encryptionKeys: read.ENCRYPTION_KEYS };
 }
 
+/** What every process of this service reads. */
+export const processEnvironment = {
+  NODE_ENV: str({
+    desc: "Production asks for everything that protects it",
+    choices: ["production", "development", "test"],
+    default: "production",
+  }),
+  HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
+  DATABASE_URL: databaseUrl,
+  LOG_LEVEL: str({
+    desc: "Least severe level that is logged",
+    choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    default: "info",
+  }),
+  METRICS_TOKEN: str({
+    desc: "Bearer token that /metrics asks for; production needs one",
+    default: "",
+  }),
+  ENCRYPTION_KEYS: sealingKeys,
+  VENDOR_ALLOWED_NETWORKS: networks({
+    desc: "Networks that vendors' endpoints may be in although they are private, comma-separated",
+    default: [],
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({
+    desc: "Where traces are sent (OTLP over HTTP); where it isn't set, none are",
+    example: "http://collector.internal:4318",
+    default: "",
+  }),
+};
+
+export function processConfig(read: CleanedEnv<typeof processEnvironment>) {
+  return {
+    host: read.HOST,
+    logLevel: read.LOG_LEVEL,
+    metricsToken: read.METRICS_TOKEN === "" ? undefined : read.METRICS_TOKEN,
+    encryptionKeys: read.ENCRYPTION_KEYS,
+    vendorNetworks: read.VENDOR_ALLOWED_NETWORKS,
+    tracesEndpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT === "" ? undefined : read.OTEL_EXPORTER_OTLP_ENDPOINT,
+  };
+}
+
 export function readConfig(environment: NodeJS.ProcessEnv) {
   const read = readEnvironment(environment, {
-    NODE_ENV: str({
-      desc: "Production asks for everything that protects it",
-      choices: ["production", "development", "test"],
-      default: "production",
-    }),
-    HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
+    ...processEnvironment,
     MARKETPLACE_PORT: port({ desc: "Port to listen on", default: 8080 }),
-    DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
     STATEMENT_TIMEOUT_MS: wholeNumber({ min: 100, max: 60_000 })({
       desc: "Longest time a statement may take",
       default: 5_000,
-    }),
-    LOG_LEVEL: str({
-      desc: "Least severe level that is logged",
-      choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-      default: "info",
-    }),
-    METRICS_TOKEN: str({
-      desc: "Bearer token that /metrics asks for; production needs one",
-      default: "",
     }),
     TRUSTED_PROXIES: networks({
       desc: "Addresses or networks of the proxies in front, comma-separated",
@@ -81,11 +108,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     }),
     ...tokenEnvironment,
     TOKEN_AUDIENCE: str({ desc: "The `aud` that tokens for this service have", default: "marketplace" }),
-    ENCRYPTION_KEYS: sealingKeys,
-    VENDOR_ALLOWED_NETWORKS: networks({
-      desc: "Networks that vendors' endpoints may be in although they are private, comma-separated",
-      default: [],
-    }),
     REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
       desc: "Longest time for a request to arrive, and for its answer to be made",
       default: 10_000,
@@ -102,11 +124,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     }),
     CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Memory for those answers", default: 64 }),
     MEDIA_DIRECTORY: str({ desc: "Folder served at /media; where it isn't set, nothing is", default: "" }),
-    OTEL_EXPORTER_OTLP_ENDPOINT: str({
-      desc: "Where traces are sent (OTLP over HTTP); where it isn't set, none are",
-      example: "http://collector.internal:4318",
-      default: "",
-    }),
   });
 
   if (read.NODE_ENV === "production") {
@@ -114,22 +131,18 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   }
 
   return {
-    host: read.HOST,
+    ...processConfig(read),
     port: read.MARKETPLACE_PORT,
     database: {
       url: read.DATABASE_URL,
       poolSize: read.DATABASE_POOL_SIZE,
       statementTimeoutMs: read.STATEMENT_TIMEOUT_MS,
     },
-    logLevel: read.LOG_LEVEL,
-    metricsToken: read.METRICS_TOKEN === "" ? undefined : read.METRICS_TOKEN,
     trustedProxies: read.TRUSTED_PROXIES,
     publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
     callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
     allowedOrigins: read.ALLOWED_ORIGINS,
     tokens: { ...tokenConfig(read), audience: read.TOKEN_AUDIENCE },
-    encryptionKeys: read.ENCRYPTION_KEYS,
-    vendorNetworks: read.VENDOR_ALLOWED_NETWORKS,
     limits: {
       requestMs: read.REQUEST_TIMEOUT_MS,
       bodyBytes: read.BODY_LIMIT_BYTES,
@@ -141,7 +154,6 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
     },
     mediaDirectory: read.MEDIA_DIRECTORY === "" ? undefined : read.MEDIA_DIRECTORY,
-    tracesEndpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT === "" ? undefined : read.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
 }
 

@@ -38,17 +38,12 @@ async function installQueues(ownerUrl: string): Promise<void> {
   await boss.start();
   try {
     for (const [name, options] of Object.entries(queues)) {
+      // Neither can be changed once a queue is there.
+      const { policy: _policy, partition: _partition, ...changeable } = options;
       if ((await boss.getQueue(name)) === null) await boss.createQueue(name, options);
-      else {
-        const { policy: _fixed, ...changeable } = options;
-        await boss.updateQueue(name, "partition" in changeable ? withoutPartition(changeable) : changeable);
-      }
+      else await boss.updateQueue(name, changeable);
     }
   } finally {
     await boss.stop({ graceful: false });
   }
-}
-
-function withoutPartition<T extends { partition: boolean }>({ partition: _fixed, ...rest }: T): Omit<T, "partition"> {
-  return rest;
 }

@@ -1,12 +1,12 @@
-import { connectDatabase, listen, pendingMigrations } from "@ehr-marketplace/service-kit/database";
+import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
 import { createServer } from "@ehr-marketplace/service-kit/http";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 import type { App } from "./app.ts";
 import type { DB } from "./database-schema.ts";
-import { migrationsDirectory } from "./migrate-database.ts";
 import { createQueue } from "./queue/queue.ts";
 import { recoveries } from "./queue/queues.ts";
+import { readinessOf } from "./readiness.ts";
 import { tendByTheClock } from "./webhooks/delivery/chores.ts";
 import { startDelivering } from "./webhooks/delivery/deliver.ts";
 import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";
@@ -27,7 +27,6 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
   const tracing = await startTracing(service, config.tracesEndpoint);
   const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
   metrics.watchPool(database.pool);
-  const pending = pendingMigrations(migrationsDirectory);
   const queue = createQueue({ pool: database.pool, logger, tendsJobs: true });
   const clock = (): Date => new Date();
   const deliveryMetrics = createDeliveryMetrics(metrics.registry, () => readBacklog(database.query));
@@ -46,17 +45,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
       requestsPerMinute: 1,
       refusedTokensPerMinute: 1,
     },
-    readiness: async () => {
-      try {
-        const missing = await pending(database.query);
-        if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
-        await queue.boss();
-        return undefined;
-      } catch (error) {
-        logger.warn({ err: error }, "not ready");
-        return "the database can't be reached";
-      }
-    },
+    readiness: readinessOf(database, queue, logger),
   });
 
   const sender = createSender();
@@ -91,10 +80,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
     }
     await runDueReplays(common);
     const jobs = await boss.fetch<{ pace?: number }>(recoveries, { batchSize: mostRecoveries });
-    for (const job of jobs) {
-      const { id, retryCount } = job as typeof job & { retryCount: number };
-      await recoverRecipient(common, { id, retryCount }, job.data?.pace);
-    }
+    for (const { id, retryCount, data } of jobs) await recoverRecipient(common, { id, retryCount }, data?.pace);
   };
   const timer = setInterval(() => {
     deliverer.wake();

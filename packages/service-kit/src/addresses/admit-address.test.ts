@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isAdmitted } from "./admit-address.ts";
+import { isAdmitted, isWithin } from "./admit-address.ts";
 
 const everything = ["0.0.0.0/0", "::/0"];
 
@@ -161,3 +161,18 @@ test("no address throws, and what is admitted to nobody's network stays so in ot
     { numRuns: 1_000 },
   );
 });
+
+for (const [address, networks, expected] of [
+  ["10.1.2.3", ["10.0.0.0/8"], true],
+  ["11.1.2.3", ["10.0.0.0/8"], false],
+  ["10.1.2.3", [], false],
+  ["10.1.2.3", ["fd00::/8", "10.1.2.3"], true],
+  ["fd00::1", ["10.0.0.0/8", "fd00::/8"], true],
+  ["::ffff:10.1.2.3", ["10.0.0.0/8"], true],
+  ["10.1.2.3", ["::ffff:10.0.0.0/104"], true],
+  ["8.8.8.8", ["10.0.0.0/8"], false],
+] as const) {
+  test(`${address} is ${expected ? "" : "not "}within ${JSON.stringify(networks)}, public or not`, () => {
+    assert.equal(isWithin(address, networks), expected);
+  });
+}

@@ -74,6 +74,12 @@ export function canonicalNetwork(text: string): string | undefined {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${written}/${bits}`).toString()}/${bits}`;
 }
 
+/** Whether the address lies in one of the networks, whether or not anything may be sent to it. */
+export function isWithin(text: string, networks: readonly string[]): boolean {
+  const address = ipaddr.process(text);
+  return networks.some((network) => within(address, networkFrom(canonicalNetwork(network) ?? network)));
+}
+
 /** Whether requests of ours may go to this address: a public one, or one in a network that was allowed by name. */
 export function isAdmitted(text: string, allowedNetworks: readonly string[]): boolean {
   if (isIP(text) === 0) return false;

@@ -1,1 +1,1 @@
-export { canonicalNetwork, isAdmitted } from "./admit-address.ts";
+export { canonicalNetwork, isAdmitted, isWithin } from "./admit-address.ts";

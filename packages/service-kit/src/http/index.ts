@@ -6,7 +6,7 @@ export { cursorOf, invalidCursor, readCursor } from "./cursor.ts";
 export { invalidRequest } from "./invalid-request.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { neverCache } from "./never-cache.ts";
-export { Problem, type ProblemKind, problemResponses } from "./problem.ts";
+export { answerOf, Problem, type ProblemKind, problemResponses } from "./problem.ts";
 export { limitRate } from "./rate-limit.ts";
 export { takesNoBody } from "./read-json.ts";
 export { type Representation, representationOf, sendRepresentation } from "./representation.ts";

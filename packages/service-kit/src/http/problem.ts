@@ -73,6 +73,12 @@ const meanings: Record<number, string> = {
   503: "Overloaded or without its database; try again after `Retry-After` seconds",
 };
 
+/** An answer of the shape that is named, for the API reference. */
+export const answerOf = (description: string, name: string): object => ({
+  description,
+  content: { "application/json": { schema: { $ref: `${name}#` } } },
+});
+
 export function problemResponses(...own: number[]): Record<number, object> {
   const statuses = [...new Set([...own, ...anyRoute])].toSorted((a, b) => a - b);
   return Object.fromEntries(

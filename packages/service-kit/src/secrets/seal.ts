@@ -14,6 +14,8 @@ export interface Seal {
   /** `owner` names the row that the secret belongs to: moved to another row, it can't be opened. */
   close(secret: string, owner: string): string;
   open(sealed: string, owner: string): string;
+  /** The same secret, sealed for the same row with the key that is used now. */
+  again(sealed: string, owner: string): string;
   /** Whether it was sealed with the version that is used now. */
   isCurrent(sealed: string): boolean;
 }
@@ -27,7 +29,7 @@ export function createSeal(keys: EncryptionKeys): Seal {
     return key;
   };
 
-  return {
+  const seal: Seal = {
     close(secret, owner) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, keyOf(keys.current), nonce);
@@ -50,8 +52,10 @@ export function createSeal(keys: EncryptionKeys): Seal {
         });
       }
     },
+    again: (sealed, owner) => seal.close(seal.open(sealed, owner), owner),
     isCurrent: (sealed) => partsOf(sealed).version === keys.current,
   };
+  return seal;
 }
 
 function partsOf(sealed: string): { version: number; bytes: Buffer } {

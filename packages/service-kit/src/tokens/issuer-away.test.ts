@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
-import { before, describe, type TestContext, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
-import { isRefused, newKey, type SigningKey, signed, startIssuer, startVerifier } from "./issuer.test-support.ts";
+import {
+  isRefused,
+  newKey,
+  type SigningKey,
+  signed,
+  startedWith,
+  startIssuer,
+  startVerifier,
+} from "./issuer.test-support.ts";
 import { IssuerAwayError } from "./issuer-keys.ts";
 
 let first: SigningKey;
@@ -12,23 +20,13 @@ before(async () => {
   second = await newKey("second");
 });
 
-/** A verifier that has the issuer's keys, in a time that passes only where the test says so. */
-async function started(t: TestContext) {
-  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
-  const cleanUp = cleanUpAfter(t);
-  const issuer = await startIssuer(cleanUp, first);
-  const verifying = startVerifier(cleanUp, issuer.jwksUrl);
-  await verifying.tokens.verify(await signed(first));
-  return { issuer, ...verifying };
-}
-
 const hour = 3_600_000;
 const regularly = 300_000;
 const coolDown = 5_000;
 
 describe("while the issuer is away", () => {
   test("the keys that are known stay in use, for an hour and longer", async (t) => {
-    const { issuer, tokens, warnings } = await started(t);
+    const { issuer, tokens, warnings } = await startedWith(t, first);
     await issuer.leave();
     t.mock.timers.tick(hour);
     await eventually("it was asked in vain", 5_000, () => warnings.length > 0);
@@ -49,7 +47,7 @@ describe("while the issuer is away", () => {
       void response.writeHead(200, { "content-length": "99" }).write('{"keys":[', () => response.destroy()),
   })) {
     test(`the last good keys stay in use when it answers with ${answer}`, async (t) => {
-      const { issuer, tokens, warnings } = await started(t);
+      const { issuer, tokens, warnings } = await startedWith(t, first);
       issuer.answerWith(listener);
       t.mock.timers.tick(regularly);
       await eventually("the answer was refused", 5_000, () => warnings.length === 1);
@@ -63,7 +61,7 @@ describe("while the issuer is away", () => {
   }
 
   test("known keys don't wait for an issuer that hangs", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     issuer.answerWith(() => undefined);
     t.mock.timers.tick(regularly);
     await eventually("it is being asked", 5_000, () => issuer.asked === 2);

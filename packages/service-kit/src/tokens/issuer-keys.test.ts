@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { before, describe, type TestContext, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { exportJWK, type JWK } from "jose";
-import { isRefused, newKey, type SigningKey, signed, startIssuer, startVerifier } from "./issuer.test-support.ts";
+import {
+  isRefused,
+  newKey,
+  type SigningKey,
+  signed,
+  startedWith,
+  startIssuer,
+  startVerifier,
+} from "./issuer.test-support.ts";
 import { IssuerAwayError } from "./issuer-keys.ts";
 
 let first: SigningKey;
@@ -12,16 +20,6 @@ before(async () => {
   first = await newKey("first");
   second = await newKey("second");
 });
-
-/** A verifier that has the issuer's keys, in a time that passes only where the test says so. */
-async function started(t: TestContext) {
-  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
-  const cleanUp = cleanUpAfter(t);
-  const issuer = await startIssuer(cleanUp, first);
-  const verifying = startVerifier(cleanUp, issuer.jwksUrl);
-  await verifying.tokens.verify(await signed(first));
-  return { issuer, ...verifying };
-}
 
 const unpublished = {
   name: "TokenRefusedError",
@@ -48,7 +46,7 @@ describe("keys that change", () => {
   });
 
   test("a new key is asked for at once when the issuer hasn't been asked lately", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     issuer.publish(first, second);
     t.mock.timers.tick(coolDown);
     await tokens.verify(await signed(second));
@@ -56,7 +54,7 @@ describe("keys that change", () => {
   });
 
   test("a key that the issuer has removed works until the regular refresh, and not after it", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     issuer.publish(second);
     t.mock.timers.tick(regularly - 1);
     assert.equal(await isRefused(tokens, first), false);
@@ -66,7 +64,7 @@ describe("keys that change", () => {
   });
 
   test("a clock that is set back an hour doesn't keep new keys out for an hour", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     issuer.publish(first, second);
     t.mock.timers.setTime(Date.now() - hour);
     await tokens.verify(await signed(second));
@@ -99,7 +97,7 @@ test("a key that can't be used counts as not published, and doesn't spoil the ot
 
 describe("how often the issuer is asked", () => {
   test("a flood of invented key ids asks it once per cool-down", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     const token = await signed(first);
     const flood = async (): Promise<void> => {
       const refused = await Promise.allSettled(
@@ -142,7 +140,7 @@ describe("how often the issuer is asked", () => {
 
 describe("stop()", () => {
   test("ends the regular refresh", async (t) => {
-    const { issuer, tokens } = await started(t);
+    const { issuer, tokens } = await startedWith(t, first);
     tokens.stop();
     t.mock.timers.tick(hour);
     await assert.rejects(tokens.verify(await signed(second)), unpublished);

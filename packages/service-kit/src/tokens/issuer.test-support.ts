@@ -2,6 +2,8 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import { cleanUpAfter } from "@ehr-marketplace/tests/support";
 import { exportJWK, type JWK, type JWTHeaderParameters, SignJWT } from "jose";
 import { createLogger } from "../telemetry/logger.ts";
 import { createTokens, TokenRefusedError, type Tokens } from "./verify-token.ts";
@@ -122,4 +124,14 @@ export async function isRefused(tokens: Tokens, key: SigningKey): Promise<boolea
     () => false,
     (error: unknown) => error instanceof TokenRefusedError,
   );
+}
+
+/** A verifier that has the issuer's keys, in a time that passes only where the test says so. */
+export async function startedWith(t: TestContext, key: SigningKey) {
+  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
+  const cleanUp = cleanUpAfter(t);
+  const issuer = await startIssuer(cleanUp, key);
+  const verifying = startVerifier(cleanUp, issuer.jwksUrl);
+  await verifying.tokens.verify(await signed(key));
+  return { issuer, ...verifying };
 }

@@ -1,5 +1,5 @@
 import { auditEntry, auditPage, organisationParams, type PageQuery, pageQuery } from "@ehr-marketplace/contracts";
-import { callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { answerOf, callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
@@ -20,10 +20,7 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
         params: organisationParams,
         querystring: pageQuery,
         response: {
-          200: {
-            description: "Entries, the newest first",
-            content: { "application/json": { schema: { $ref: "AuditPage#" } } },
-          },
+          200: answerOf("Entries, the newest first", "AuditPage"),
           ...problemResponses(401, 403),
         },
       },

@@ -6,16 +6,12 @@ import {
   pageQuery,
   putOrganisation as putOrganisationBody,
 } from "@ehr-marketplace/contracts";
-import { callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { askedBy } from "../access/asked-by.ts";
 import { putOrganisation, type Registering } from "./put-organisation.ts";
 import { getOrganisation, listOrganisations } from "./read-organisations.ts";
-
-const answer = (description: string, name: string): object => ({
-  description,
-  content: { "application/json": { schema: { $ref: `${name}#` } } },
-});
 
 export async function organisationRoutes(scope: FastifyInstance, options: Registering): Promise<void> {
   for (const schema of [organisationDto, organisationPage]) scope.addSchema(schema);
@@ -36,15 +32,19 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         params: organisationParams,
         body: putOrganisationBody,
         response: {
-          200: answer("The organisation as it is now", "OrganisationDto"),
-          201: answer("The new organisation", "OrganisationDto"),
+          200: answerOf("The organisation as it is now", "OrganisationDto"),
+          201: answerOf("The new organisation", "OrganisationDto"),
           ...problemResponses(401, 403, 413, 415, 422),
         },
       },
     },
     async (request, reply) => {
-      const by = { caller: callerOf(request), requestId: request.id };
-      const { created, organisation } = await putOrganisation(options, by, request.params.alias, request.body);
+      const { created, organisation } = await putOrganisation(
+        options,
+        askedBy(request),
+        request.params.alias,
+        request.body,
+      );
       return reply.code(created ? 201 : 200).send(organisation);
     },
   );
@@ -59,7 +59,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         summary: "Get an organisation",
         description: "One organisation, without its secret.",
         params: organisationParams,
-        response: { 200: answer("The organisation", "OrganisationDto"), ...problemResponses(401, 403, 404) },
+        response: { 200: answerOf("The organisation", "OrganisationDto"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => getOrganisation(options.database, request.params.alias),
@@ -75,7 +75,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         summary: "List organisations",
         description: "All organisations, by alias.",
         querystring: pageQuery,
-        response: { 200: answer("A page of organisations", "OrganisationPage"), ...problemResponses(401, 403) },
+        response: { 200: answerOf("A page of organisations", "OrganisationPage"), ...problemResponses(401, 403) },
       },
     },
     (request) => listOrganisations(options.database, request.query as PageQuery),

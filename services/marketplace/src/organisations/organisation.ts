@@ -1,19 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { BlockList, isIP, isIPv6 } from "node:net";
-import { isAdmitted } from "@ehr-marketplace/service-kit/addresses";
-
-/** In the form that Standard Webhooks gives secrets, so that its libraries take it as it is. */
-export function newSigningSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64")}`;
-}
-
-const standardSecret = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-
-/** A secret of the form that Standard Webhooks gives them is decoded before it signs: it must hold a key then. */
-export function isUsableSecret(secret: string): boolean {
-  if (!secret.startsWith("whsec_")) return true;
-  return Buffer.from(standardSecret.exec(secret)?.[1] ?? "", "base64").length >= 16;
-}
+import { isIP } from "node:net";
+import { isAdmitted, isWithin } from "@ehr-marketplace/service-kit/addresses";
 
 /** Names the row that a sealed secret belongs to. */
 export const secretOwner = (id: string): string => `organisations/${id}/secret`;
@@ -36,15 +22,4 @@ export function whyNoCallback(callbackUrl: string, networks: readonly string[]):
     return "has an address that is neither public nor in callbackNetworks";
   }
   return undefined;
-}
-
-const family = (address: string): "ipv4" | "ipv6" => (isIPv6(address) ? "ipv6" : "ipv4");
-
-function isWithin(address: string, networks: readonly string[]): boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [first = "", bits] = network.split("/");
-    list.addSubnet(first, Number(bits), family(first));
-  }
-  return list.check(address, family(address));
 }

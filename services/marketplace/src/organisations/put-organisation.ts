@@ -9,9 +9,10 @@ import { type Asked, requireRole } from "../access/role-for.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import type { Queue } from "../queue/queue.ts";
+import { newSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
 import { recipientMoved } from "../webhooks/delivery/act-on-recipient.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
-import { isUsableSecret, newSigningSecret, secretOwner, whyNoCallback } from "./organisation.ts";
+import { secretOwner, whyNoCallback } from "./organisation.ts";
 import { organisationProblems } from "./organisation-errors.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
@@ -40,9 +41,7 @@ function wantedFrom(input: PutOrganisation): Wanted {
     if (network !== undefined) return network;
     throw invalidRequest(`/body/callbackNetworks/${index}`, "is not a network such as 10.20.0.0/16");
   });
-  if (input.secret !== undefined && !isUsableSecret(input.secret)) {
-    throw invalidRequest("/body/secret", "begins with whsec_, but what follows is not Base64 of 16 bytes or more");
-  }
+  if (input.secret !== undefined) requireUsableSecret(input.secret);
   const callbackUrl = input.callbackUrl ?? null;
   const refusal = callbackUrl === null ? undefined : whyNoCallback(callbackUrl, networks);
   if (refusal !== undefined) {

@@ -1,3 +1,5 @@
+import type { Queue } from "pg-boss";
+
 /** How long a worker has a job to itself. A request takes ten seconds at most; what has not settled long after is taken over. */
 export const leaseSeconds = 30;
 
@@ -20,9 +22,9 @@ const common = {
   retentionSeconds: 40 * 86_400,
 } as const;
 
-export const queues = {
+export const queues: Record<string, Omit<Queue, "name">> = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,
   [chores]: { ...common, expireInSeconds: 600 },
-} as const;
+};

@@ -6,33 +6,19 @@ import {
   subscriptionParams,
   withoutNul,
 } from "@ehr-marketplace/contracts";
-import { callerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { answerOf, callerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Asked } from "../access/role-for.ts";
-import type { Repeatable } from "../idempotency/once.ts";
+import { askedBy } from "../access/asked-by.ts";
+import { idempotencyKey, pathOf, repeatableRequest } from "../idempotency/repeatable-request.ts";
 import { changeSubscription } from "./change-subscription.ts";
 import { createSubscription, type Subscribing } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
 import type { Command } from "./subscription.ts";
 
-const record = (description: string): object => ({
-  description,
-  content: { "application/json": { schema: { $ref: "SubscriptionDto#" } } },
-});
+const record = (description: string): object => answerOf(description, "SubscriptionDto");
 
-const repeatHeaders = {
-  type: "object",
-  properties: {
-    "idempotency-key": {
-      type: "string",
-      minLength: 1,
-      maxLength: 255,
-      description:
-        "The same key and body get the same 2xx again, for 24 hours; the same key with another body is refused",
-    },
-  },
-} as const;
+const repeatHeaders = { type: "object", properties: idempotencyKey } as const;
 
 const vendorHeader = {
   type: "object",
@@ -44,17 +30,6 @@ const vendorHeader = {
     },
   },
 } as const;
-
-const askedBy = (request: FastifyRequest): Asked => ({ caller: callerOf(request), requestId: request.id });
-
-function repeatable(request: FastifyRequest): Repeatable {
-  return {
-    key: request.headers["idempotency-key"] as string | undefined,
-    method: request.method,
-    path: request.url.split("?", 1)[0] ?? "",
-    body: request.body,
-  };
-}
 
 export async function subscriptionRoutes(scope: FastifyInstance, options: Subscribing): Promise<void> {
   scope.addSchema(subscriptionDto);
@@ -83,10 +58,10 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       },
     },
     async (request, reply) => {
-      const created = await createSubscription(options, askedBy(request), request.body, repeatable(request));
+      const created = await createSubscription(options, askedBy(request), request.body, repeatableRequest(request));
       return reply
         .code(201)
-        .header("location", `${request.url.split("?", 1)[0]}/${created.id}`)
+        .header("location", `${pathOf(request)}/${created.id}`)
         .send(created);
     },
   );
@@ -116,7 +91,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       if (next !== undefined) {
         const query = new URLSearchParams(request.url.slice(request.url.indexOf("?")));
         query.set("after", next);
-        reply.header("link", `<${request.url.split("?", 1)[0]}?${query.toString()}>; rel="next"`);
+        reply.header("link", `<${pathOf(request)}?${query.toString()}>; rel="next"`);
       }
       return reply.send(items);
     },
@@ -145,7 +120,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   );
 
   const change = (request: FastifyRequest<{ Params: { id: string } }>, command: Command) =>
-    changeSubscription(options, askedBy(request), request.params.id, command, repeatable(request));
+    changeSubscription(options, askedBy(request), request.params.id, command, repeatableRequest(request));
   const changed = {
     200: record("The subscription as it is now"),
     ...problemResponses(401, 403, 404, 409, 413, 415, 422),

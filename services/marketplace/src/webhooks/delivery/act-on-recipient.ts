@@ -3,9 +3,10 @@ import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
 import type { Queue } from "../../queue/queue.ts";
 import { insertEvent } from "../events/event-store.ts";
-import { findDelivery, insertDelivery, lockLanes, queueSuccessors } from "./delivery-store.ts";
+import { findDelivery, insertDelivery } from "./delivery-store.ts";
 import { planRecovery, sendJobs } from "./jobs.ts";
 import { firstPace } from "./retry-schedule.ts";
+import { sendAgain } from "./send-again.ts";
 import { lockRecipient } from "./settle-store.ts";
 
 /** Whoever says that it works again is believed: what waited begins to flow, and fails again if it doesn't. */
@@ -59,31 +60,8 @@ export async function recordPing(
 }
 
 /** Sends a settled delivery again, as further attempts of the same one. False: it is on its way already. */
-export async function queueAgain(
-  transaction: Transaction<DB>,
-  queue: Queue,
-  deliveryId: string,
-  _now: Date,
-): Promise<boolean> {
+export async function queueAgain(transaction: Transaction<DB>, queue: Queue, deliveryId: string): Promise<boolean> {
   const found = await findDelivery(transaction, deliveryId);
   if (found === undefined) throw new Error("a delivery that doesn't exist");
-  const { subscription_id: subscriptionId, recipient_id: recipientId } = found;
-  await lockLanes(transaction, subscriptionId === null ? [] : [subscriptionId]);
-  const again = await transaction
-    .updateTable("deliveries")
-    .set({ status: "waiting", failures: 0, settled_at: null, next_attempt_at: null })
-    .where("id", "=", deliveryId)
-    .where("status", "in", ["delivered", "failed", "expired"])
-    .returning("id")
-    .executeTakeFirst();
-  if (again === undefined) return false;
-  if (subscriptionId !== null) {
-    await sendJobs(transaction, queue, await queueSuccessors(transaction, [{ subscriptionId, recipientId }]));
-    return true;
-  }
-  const recipient = await lockRecipient(transaction, recipientId);
-  if (recipient.status !== "active") return true;
-  await transaction.updateTable("deliveries").set({ status: "queued" }).where("id", "=", deliveryId).execute();
-  await sendJobs(transaction, queue, [{ id: deliveryId, recipient_id: recipientId }]);
-  return true;
+  return (await sendAgain(transaction, queue, found.recipient_id, [found])) > 0;
 }

@@ -57,17 +57,17 @@ export async function claimDeliveries(
 }
 
 /** What can't go out because its recipient is held becomes a row that waits; whatever else changed meanwhile stays. */
-export async function releaseHeld(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+export async function releaseHeld(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  await sql`
     with held as (
       select id from recipients
       where status <> 'active' and id in (select recipient_id from deliveries where id = any (${ids}::uuid[]))
       for share
     )
     update deliveries set status = 'waiting' from held
-    where deliveries.recipient_id = held.id and deliveries.id = any (${ids}::uuid[]) and deliveries.status = 'queued'
-    returning deliveries.id`.execute(transaction);
-  return rows.map((row) => row.id);
+    where deliveries.recipient_id = held.id and deliveries.id = any (${ids}::uuid[]) and deliveries.status = 'queued'`.execute(
+    transaction,
+  );
 }
 
 /** Recorded at the very moment in which its endpoint was deleted: nobody is there to hear it. */
@@ -78,8 +78,8 @@ export async function dropForDeleted(transaction: Transaction<DB>, ids: string[]
       and deliveries.id = any (${ids}::uuid[]) and deliveries.status in ('waiting', 'queued')`.execute(transaction);
 }
 
-/** Those of these that have nothing left to do: settled, or dropped with their endpoint. */
-export async function findSettled(database: Kysely<DB>, ids: string[]): Promise<string[]> {
+/** Those of these that need no job: they wait as rows, are settled, or were dropped with their endpoint. */
+export async function findNotQueued(database: Kysely<DB>, ids: string[]): Promise<string[]> {
   const rows = await database
     .selectFrom("deliveries")
     .select("id")

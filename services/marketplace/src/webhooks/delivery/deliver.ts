@@ -2,7 +2,7 @@ import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Job } from "pg-boss";
 import { deliveries, leaseSeconds } from "../../queue/queues.ts";
-import { type ClaimedDelivery, claimDeliveries, dropForDeleted, findSettled, releaseHeld } from "./claim-store.ts";
+import { type ClaimedDelivery, claimDeliveries, dropForDeleted, findNotQueued, releaseHeld } from "./claim-store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { endJobs, sendJobs } from "./jobs.ts";
 import { judge, type Verdict } from "./judge.ts";
@@ -21,7 +21,7 @@ export interface Delivering extends Settling {
   metrics: DeliveryMetrics;
 }
 
-type DeliveryJob = Job<{ probe?: boolean }> & { retryCount: number; groupId?: string | null };
+type DeliveryJob = Job<{ probe?: boolean }>;
 
 const mostFetched = 100;
 const mostSettledTogether = 100;
@@ -60,7 +60,7 @@ export function startDelivering(delivering: Delivering): Deliverer {
       while (hasRoom()) {
         const busy = [...new Set([...inFlight.keys()].filter(isFull).concat(turns.map(({ job }) => recipientOf(job))))];
         const batchSize = Math.min(mostFetched, mostInFlight - out);
-        const jobs = (await boss.fetch(deliveries, { batchSize, ignoreGroups: busy })) as DeliveryJob[];
+        const jobs: DeliveryJob[] = await boss.fetch(deliveries, { batchSize, ignoreGroups: busy });
         if (jobs.length === 0) break;
         turns.push(...jobs.map((job) => ({ job, fetchedAt: Date.now() })));
         startTurns();
@@ -130,39 +130,16 @@ export function startDelivering(delivering: Delivering): Deliverer {
 
   /** Those to a recipient that is held wait as rows; those that are settled need no job; any others are queued anew. */
   const putBack = async (jobs: DeliveryJob[]): Promise<void> => {
+    const ids = jobs.map(({ id }) => id);
     await database.transaction().execute(async (transaction) => {
-      await dropForDeleted(
-        transaction,
-        jobs.map(({ id }) => id),
-        delivering.clock(),
-      );
-      const released = new Set(
-        await releaseHeld(
-          transaction,
-          jobs.map(({ id }) => id),
-        ),
-      );
-      const left = jobs.filter(({ id }) => !released.has(id));
-      const settled = new Set(
-        left.length === 0
-          ? []
-          : await findSettled(
-              transaction,
-              left.map(({ id }) => id),
-            ),
-      );
-      const ours = await endJobs(
-        transaction,
-        queue,
-        deliveries,
-        jobs.map(({ id, retryCount }) => ({ id, retryCount })),
-      );
-      const again = left.filter(({ id }) => !settled.has(id) && ours.has(id));
-      await sendJobs(
-        transaction,
-        queue,
-        again.map((job) => ({ id: job.id, recipient_id: recipientOf(job) })),
-      );
+      await dropForDeleted(transaction, ids, delivering.clock());
+      await releaseHeld(transaction, ids);
+      const idle = new Set(await findNotQueued(transaction, ids));
+      const attempts = jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+      const ours = await endJobs(transaction, queue, deliveries, attempts);
+      const again = jobs.filter(({ id }) => !idle.has(id) && ours.has(id));
+      const ready = again.map((job) => ({ id: job.id, recipient_id: recipientOf(job) }));
+      await sendJobs(transaction, queue, ready);
     });
   };
 

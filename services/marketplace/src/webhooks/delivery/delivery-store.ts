@@ -112,3 +112,36 @@ export async function queueHeads(
 export function findDelivery(database: Kysely<DB>, id: string) {
   return database.selectFrom("deliveries").selectAll().where("id", "=", id).executeTakeFirst();
 }
+
+export interface SettledDelivery {
+  id: string;
+  subscription_id: string | null;
+  created_at: Date;
+}
+
+// Written out, not handed over: only so does the planner see which index will do.
+export const isSettled = sql`status in ('delivered', 'failed', 'expired')`;
+
+/** Those of them that are still settled begin anew, as rows that wait. */
+export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Promise<SettledDelivery[]> {
+  const { rows } = await sql<SettledDelivery>`
+    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null
+    where id = any (${ids}::uuid[]) and ${isSettled}
+    returning id, subscription_id, created_at`.execute(transaction);
+  return rows;
+}
+
+export async function queueAll(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update deliveries set status = 'queued' where id = any (${ids}::uuid[])`.execute(transaction);
+}
+
+/** Until the commit it is neither held nor let go: otherwise neither side would queue what begins to wait now. */
+export async function shareRecipient(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
+  return transaction
+    .selectFrom("recipients")
+    .select("status")
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirstOrThrow();
+}

@@ -52,7 +52,7 @@ export async function redeliver(
   const again = async (change: Change): Promise<AcceptedDelivery> => {
     const { transaction, row, now } = change;
     const { id: deliveryId, status } = await deliveryTo(transaction, row.id, of.deliveryId);
-    if (!(await queueAgain(transaction, managing.queue, deliveryId, now))) {
+    if (!(await queueAgain(transaction, managing.queue, deliveryId))) {
       throw new Problem(endpointProblems.deliveryUnderWay, `Delivery ${deliveryId} is ${status}.`);
     }
     await recordChange(change, "redeliver", { ...endpointRecord(row, now), deliveryId });

@@ -1,10 +1,10 @@
 import { rotateSecretBody, webhookParams } from "@ehr-marketplace/contracts";
-import { problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { enableEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
-import { actingIn, answer, config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
+import { actingIn, config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { promoteSecret, rotateSecret } from "./rotate-secret.ts";
 
 /** What can be done with an endpoint besides changing it. */
@@ -15,7 +15,7 @@ export function actionRoutes(scope: FastifyInstance, options: Managing): void {
     headers: repeatHeaders,
     params: webhookParams,
     response: {
-      200: answer("The endpoint as it is now", "WebhookEndpointDto"),
+      200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
       ...problemResponses(401, 403, 404, 413, 415, 422),
     },
   };

@@ -11,12 +11,12 @@ import {
   webhookDeliveryParams,
   webhookParams,
 } from "@ehr-marketplace/contracts";
-import { problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { redeliver, testEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
-import { actingIn, answer, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
+import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
 import { listAttempts, listDeliveries } from "./read-deliveries.ts";
 
 const shapes = [acceptedDelivery, webhookDeliveryDto, webhookDeliveryLog, webhookDeliveryLogPage, webhookDeliveryPage];
@@ -38,7 +38,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         headers: vendorHeaders,
         params: webhookParams,
         querystring: listDeliveriesQuery,
-        response: { 200: answer("A page of deliveries", "WebhookDeliveryPage"), ...problemResponses(401, 403, 404) },
+        response: { 200: answerOf("A page of deliveries", "WebhookDeliveryPage"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) =>
@@ -57,7 +57,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         headers: vendorHeaders,
         params: webhookDeliveryParams,
         querystring: pageQuery,
-        response: { 200: answer("A page of attempts", "WebhookDeliveryLogPage"), ...problemResponses(401, 403, 404) },
+        response: { 200: answerOf("A page of attempts", "WebhookDeliveryLogPage"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => {
@@ -80,7 +80,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         headers: repeatHeaders,
         params: webhookDeliveryParams,
         response: {
-          202: answer("It is on its way again", "AcceptedDelivery"),
+          202: answerOf("It is on its way again", "AcceptedDelivery"),
           ...problemResponses(401, 403, 404, 409, 413, 415, 422),
         },
       },
@@ -106,7 +106,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         summary: "Send a ping to an endpoint",
         description: "A delivery of the event `ping`, whether or not the endpoint names it in its events.",
         response: {
-          202: answer("The ping is on its way", "AcceptedDelivery"),
+          202: answerOf("The ping is on its way", "AcceptedDelivery"),
           ...problemResponses(401, 403, 404, 413, 415, 422),
         },
       },

@@ -1,7 +1,8 @@
 import { withoutNul } from "@ehr-marketplace/contracts";
-import { callerOf } from "@ehr-marketplace/service-kit/http";
 import type { FastifyRequest } from "fastify";
+import { askedBy } from "../../access/asked-by.ts";
 import type { Repeatable } from "../../idempotency/once.ts";
+import { idempotencyKey, pathOf, repeatableRequest } from "../../idempotency/repeatable-request.ts";
 import { type ActingForVendor, actingForVendor } from "./acting-for-vendor.ts";
 
 export const tags: readonly string[] = ["Webhooks"];
@@ -22,34 +23,16 @@ export const repeatHeaders = {
   type: "object",
   properties: {
     ...vendorHeaders.properties,
-    "idempotency-key": {
-      type: "string",
-      minLength: 1,
-      maxLength: 255,
-      description:
-        "The same key and body get the same 2xx again, for 24 hours; the same key with another body is refused",
-    },
+    ...idempotencyKey,
   },
 } as const;
 
-export const answer = (description: string, name: string): object => ({
-  description,
-  content: { "application/json": { schema: { $ref: `${name}#` } } },
-});
-
-export const pathOf = (request: FastifyRequest): string => request.url.split("?", 1)[0] ?? "";
-
 export function actingIn(request: FastifyRequest): ActingForVendor {
   const named = request.headers["x-vendor-slug"] as string | undefined;
-  return actingForVendor({ caller: callerOf(request), requestId: request.id }, named);
+  return actingForVendor(askedBy(request), named);
 }
 
 /** The vendor is as much of the address as the path: one key may serve two vendors of one caller. */
 export function repeatable(request: FastifyRequest, { vendor }: ActingForVendor): Repeatable {
-  return {
-    key: request.headers["idempotency-key"] as string | undefined,
-    method: request.method,
-    path: `${pathOf(request)} of ${vendor}`,
-    body: request.body,
-  };
+  return { ...repeatableRequest(request), path: `${pathOf(request)} of ${vendor}` };
 }

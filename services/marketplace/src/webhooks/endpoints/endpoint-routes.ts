@@ -8,22 +8,14 @@ import {
   webhookEndpointPage,
   webhookParams,
 } from "@ehr-marketplace/contracts";
-import { problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { pathOf } from "../../idempotency/repeatable-request.ts";
 import { actionRoutes } from "./action-routes.ts";
 import { changeEndpoint, deleteEndpoint, type Managing } from "./change-endpoint.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
-import {
-  actingIn,
-  answer,
-  config,
-  pathOf,
-  repeatable,
-  repeatHeaders,
-  tags,
-  vendorHeaders,
-} from "./endpoint-requests.ts";
+import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
 import { getEndpoint, listEndpoints } from "./read-endpoints.ts";
 import { registerEndpoint } from "./register-endpoint.ts";
 
@@ -54,7 +46,7 @@ async function managementRoutes(scope: FastifyInstance, options: Managing): Prom
         body: registerWebhookBody,
         response: {
           201: {
-            ...answer("The new endpoint", "RegisteredWebhookDto"),
+            ...answerOf("The new endpoint", "RegisteredWebhookDto"),
             headers: { location: { type: "string", description: "Where the endpoint is found" } },
           },
           ...problemResponses(401, 403, 409, 413, 415, 422),
@@ -82,7 +74,7 @@ async function managementRoutes(scope: FastifyInstance, options: Managing): Prom
         description: "All endpoints of the vendor, the oldest first.",
         headers: vendorHeaders,
         querystring: pageQuery,
-        response: { 200: answer("A page of endpoints", "WebhookEndpointPage"), ...problemResponses(401, 403) },
+        response: { 200: answerOf("A page of endpoints", "WebhookEndpointPage"), ...problemResponses(401, 403) },
       },
     },
     (request) => listEndpoints(options, actingIn(request), request.query as PageQuery),
@@ -99,7 +91,7 @@ async function managementRoutes(scope: FastifyInstance, options: Managing): Prom
         operationId: "getWebhook",
         summary: "Get an endpoint",
         description: "One endpoint of the vendor and how it is getting on, without its secret.",
-        response: { 200: answer("The endpoint", "WebhookEndpointDto"), ...problemResponses(401, 403, 404) },
+        response: { 200: answerOf("The endpoint", "WebhookEndpointDto"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => getEndpoint(options, actingIn(request), request.params.id),
@@ -116,7 +108,7 @@ async function managementRoutes(scope: FastifyInstance, options: Managing): Prom
         description: "Another URL, other events, or both. What is still due to it goes to the new URL.",
         body: changeWebhookBody,
         response: {
-          200: answer("The endpoint as it is now", "WebhookEndpointDto"),
+          200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
           ...problemResponses(401, 403, 404, 413, 415, 422),
         },
       },

@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries, DeliveryAttempts, WebhookEndpoints } from "../../database-schema.ts";
-import type { Slice } from "./page-of.ts";
+import type { Slice } from "../../paging/page-of.ts";
 
 /** An endpoint together with how it is getting on as a recipient. */
 export type EndpointRow = Selectable<WebhookEndpoints> & {
@@ -163,12 +163,4 @@ export function lockSealedOtherwise(transaction: Transaction<DB>, version: numbe
     .limit(limit)
     .forUpdate()
     .execute();
-}
-
-export async function updateSealed(
-  transaction: Transaction<DB>,
-  id: string,
-  sealed: { sealed_secret: string; sealed_next_secret: string | null },
-): Promise<void> {
-  await transaction.updateTable("webhook_endpoints").set(sealed).where("id", "=", id).execute();
 }

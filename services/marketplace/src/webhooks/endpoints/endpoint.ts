@@ -1,5 +1,5 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
-import { canonicalNetwork, isAdmitted } from "@ehr-marketplace/service-kit/addresses";
+import { isIP } from "node:net";
+import { isAdmitted, isWithin } from "@ehr-marketplace/service-kit/addresses";
 
 /** Each hears every event of its vendor: their number is what one event costs. */
 export const mostEndpoints = 20;
@@ -32,15 +32,4 @@ export function whyNoEndpoint(text: string, allowedNetworks: readonly string[]):
   }
   if (isAddress && !isAdmitted(address, allowedNetworks)) return "must have a public address";
   return undefined;
-}
-
-const family = (address: string): "ipv4" | "ipv6" => (isIPv6(address) ? "ipv6" : "ipv4");
-
-function isWithin(address: string, networks: readonly string[]): boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [first = "", bits] = (canonicalNetwork(network) ?? network).split("/");
-    list.addSubnet(first, Number(bits), family(first));
-  }
-  return list.check(address, family(address));
 }

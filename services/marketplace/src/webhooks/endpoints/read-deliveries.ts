@@ -4,26 +4,22 @@ import type {
   WebhookDeliveryLogPage,
   WebhookDeliveryPage,
 } from "@ehr-marketplace/contracts";
-import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import { pageOf } from "../../paging/page-of.ts";
 import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { attemptRecord, deliveryRecord } from "./endpoint-record.ts";
 import { type DeliveryRow, findAttempts, findDeliveries, findDelivery } from "./endpoint-store.ts";
-import { pageOf } from "./page-of.ts";
 import { endpointOf } from "./read-endpoints.ts";
+import { timeAt } from "./time-at.ts";
 
 /** The clock of whoever sent the first attempt may be behind that of whoever recorded the event. */
 const clocksApartMs = 3_600_000;
 
-function timeFrom(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = new Date(text);
-  // A leap second is a time to the schema, and none to JavaScript.
-  if (Number.isNaN(time.getTime())) throw invalidRequest(`/query/${name}`, "is not a time");
-  return time;
-}
+const timeFrom = (name: string, text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : timeAt(`/query/${name}`, text);
 
 export async function deliveryTo(database: Kysely<DB>, endpointId: string, id: string): Promise<DeliveryRow> {
   const row = await findDelivery(database, endpointId, id);

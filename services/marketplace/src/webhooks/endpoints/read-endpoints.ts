@@ -2,11 +2,11 @@ import type { PageQuery, WebhookEndpointDto, WebhookEndpointPage } from "@ehr-ma
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import { pageOf } from "../../paging/page-of.ts";
 import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord } from "./endpoint-record.ts";
 import { type EndpointRow, findEndpoint, findEndpoints } from "./endpoint-store.ts";
-import { pageOf } from "./page-of.ts";
 
 export interface Reading {
   database: Kysely<DB>;

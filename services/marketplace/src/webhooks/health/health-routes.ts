@@ -1,5 +1,5 @@
 import { heldEhrDto, type PageQuery, pageQuery, webhookHealthDto } from "@ehr-marketplace/contracts";
-import { problemResponses } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import { type ReadingHealth, readHealth } from "./read-health.ts";
 
@@ -18,10 +18,7 @@ export async function healthRoutes(scope: FastifyInstance, options: ReadingHealt
           "What is due, how old it is, what became of it lately, and whose EHR is not to be reached. Counts end at 10,000, so that the answer comes soon when there are millions.",
         querystring: pageQuery,
         response: {
-          200: {
-            description: "How delivery is getting on",
-            content: { "application/json": { schema: { $ref: "WebhookHealthDto#" } } },
-          },
+          200: answerOf("How delivery is getting on", "WebhookHealthDto"),
           ...problemResponses(401, 403),
         },
       },

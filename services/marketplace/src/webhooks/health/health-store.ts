@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import type { Slice } from "../../paging/page-of.ts";
 import { deliveries } from "../../queue/queues.ts";
-import type { Slice } from "../endpoints/page-of.ts";
 
 /** What is counted is counted so far: the answer must come soon when there are millions, most of all then. */
 export const mostCounted = 10_000;

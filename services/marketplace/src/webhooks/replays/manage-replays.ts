@@ -8,6 +8,7 @@ import type { Repeatable } from "../../idempotency/once.ts";
 import { type ActingForVendor, onBehalfOf } from "../endpoints/acting-for-vendor.ts";
 import { type Change, type Managing, withEndpoint } from "../endpoints/change-endpoint.ts";
 import { endpointOf } from "../endpoints/read-endpoints.ts";
+import { timeAt } from "../endpoints/time-at.ts";
 import { replayProblems } from "./replay-errors.ts";
 import { dropStep, planStep } from "./replay-jobs.ts";
 import { replayRecord } from "./replay-record.ts";
@@ -16,10 +17,7 @@ import { estimateTotal, findReplay, findRunning, insertReplay, lockReplay, updat
 function timeFrom(name: "from" | "to", { [name]: text, failures }: StartReplayBody): Date | undefined {
   if (text === undefined && failures === true) return undefined;
   if (text === undefined) throw invalidRequest(`/body/${name}`, "is missing; it may be only where failures is given");
-  const time = new Date(text);
-  // A leap second is a time to the schema, and none to JavaScript.
-  if (Number.isNaN(time.getTime())) throw invalidRequest(`/body/${name}`, "is not a time");
-  return time;
+  return timeAt(`/body/${name}`, text);
 }
 
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
@@ -52,9 +50,6 @@ export async function startReplay(
 ): Promise<ReplayDto> {
   const from = timeFrom("from", input);
   const to = timeFrom("to", input);
-  if (input.failures !== true && (from === undefined || to === undefined)) {
-    throw invalidRequest("/body", "must name from and to, or ask for failures");
-  }
   if (from !== undefined && to !== undefined && from >= to) throw invalidRequest("/body/to", "is not later than from");
   const start = async (change: Change): Promise<ReplayDto> => {
     const { transaction, row, now } = change;

@@ -1,18 +1,10 @@
 import { replayDto, replayParams, startReplayBody, webhookParams } from "@ehr-marketplace/contracts";
-import { problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { pathOf } from "../../idempotency/repeatable-request.ts";
 import type { Managing } from "../endpoints/change-endpoint.ts";
-import {
-  actingIn,
-  answer,
-  config,
-  pathOf,
-  repeatable,
-  repeatHeaders,
-  tags,
-  vendorHeaders,
-} from "../endpoints/endpoint-requests.ts";
+import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "../endpoints/endpoint-requests.ts";
 import { cancelReplay, getReplay, startReplay } from "./manage-replays.ts";
 
 export async function replayRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
@@ -34,7 +26,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         body: startReplayBody,
         response: {
           202: {
-            ...answer("The replay, which has begun", "ReplayDto"),
+            ...answerOf("The replay, which has begun", "ReplayDto"),
             headers: { location: { type: "string", description: "Where its progress is found" } },
           },
           ...problemResponses(401, 403, 404, 409, 413, 415, 422),
@@ -62,7 +54,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         operationId: "getReplay",
         summary: "Get a replay",
         description: "How far it has come.",
-        response: { 200: answer("The replay", "ReplayDto"), ...problemResponses(401, 403, 404) },
+        response: { 200: answerOf("The replay", "ReplayDto"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => {
@@ -82,7 +74,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         summary: "Cancel a replay",
         description: "It goes no further; what it has queued is sent. On one that is over it changes nothing.",
         response: {
-          200: answer("The replay as it is now", "ReplayDto"),
+          200: answerOf("The replay as it is now", "ReplayDto"),
           ...problemResponses(401, 403, 404, 413, 415),
         },
       },

@@ -3,9 +3,9 @@ import type { DB } from "../../database-schema.ts";
 import type { Queue } from "../../queue/queue.ts";
 import { replays } from "../../queue/queues.ts";
 import { endJobs } from "../delivery/jobs.ts";
+import { sendAgain } from "../delivery/send-again.ts";
 import { planStep } from "./replay-jobs.ts";
 import { findNext, findReplay, isActive, loadOf, lockReplay, shareEndpoint, updateReplay } from "./replay-store.ts";
-import { sendAgain } from "./send-again.ts";
 
 export interface Replaying {
   database: Kysely<DB>;
@@ -72,8 +72,7 @@ export async function runDueReplays(replaying: Replaying): Promise<void> {
   const boss = await replaying.queue.boss();
   const jobs = await boss.fetch(replays, { batchSize: mostAtOnce });
   const problems: unknown[] = [];
-  for (const job of jobs) {
-    const { id, retryCount } = job as typeof job & { retryCount: number };
+  for (const { id, retryCount } of jobs) {
     await runReplayStep(replaying, { id, retryCount }).catch((error: unknown) => problems.push(error));
   }
   if (problems.length > 0)

@@ -1,18 +1,18 @@
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, Replays } from "../../database-schema.ts";
+import { isSettled, type SettledDelivery } from "../delivery/delivery-store.ts";
 
 export type ReplayRow = Selectable<Replays>;
 export type Replayable = Pick<ReplayRow, "recipient_id" | "kind" | "from_at" | "to_at" | "cursor_at" | "cursor_id">;
 
 // Written out, not handed over: only so does the planner see that the index of failures will do.
-const settled = sql`status in ('delivered', 'failed', 'expired')`;
 const failed = sql`status in ('failed', 'expired')`;
 
 function toReplay({ recipient_id, kind, from_at, to_at, cursor_at, cursor_id }: Replayable): RawBuilder<unknown> {
   // One lower bound, never both: beside the other, the cursor would only filter what a search from the beginning finds.
   const begun = from_at === null ? sql`` : sql`and created_at >= ${from_at}`;
   const from = cursor_at === null ? begun : sql`and (created_at, id) > (${cursor_at}::timestamptz, ${cursor_id}::uuid)`;
-  return sql`recipient_id = ${recipient_id} and ${kind === "failures" ? failed : settled} and created_at < ${to_at} ${from}`;
+  return sql`recipient_id = ${recipient_id} and ${kind === "failures" ? failed : isSettled} and created_at < ${to_at} ${from}`;
 }
 
 export async function insertReplay(transaction: Transaction<DB>, row: Insertable<Replays>): Promise<ReplayRow> {
@@ -60,32 +60,12 @@ export async function estimateTotal(database: Kysely<DB>, replay: Replayable): P
   return Math.max(counted, Math.min(explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0, 2_147_483_647));
 }
 
-export interface ReplayedDelivery {
-  id: string;
-  subscription_id: string | null;
-  created_at: Date;
-}
-
 /** The next behind the cursor, the oldest first: so the places of a lane come in their order. */
-export async function findNext(database: Kysely<DB>, replay: Replayable, most: number): Promise<ReplayedDelivery[]> {
-  const { rows } = await sql<ReplayedDelivery>`
+export async function findNext(database: Kysely<DB>, replay: Replayable, most: number): Promise<SettledDelivery[]> {
+  const { rows } = await sql<SettledDelivery>`
     select id, subscription_id, created_at from deliveries
     where ${toReplay(replay)} order by created_at, id limit ${most}`.execute(database);
   return rows;
-}
-
-/** Those of them that are still settled begin anew, as rows that wait. */
-export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Promise<ReplayedDelivery[]> {
-  const { rows } = await sql<ReplayedDelivery>`
-    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null
-    where id = any (${ids}::uuid[]) and ${settled}
-    returning id, subscription_id, created_at`.execute(transaction);
-  return rows;
-}
-
-export async function queueAll(transaction: Transaction<DB>, ids: string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update deliveries set status = 'queued' where id = any (${ids}::uuid[])`.execute(transaction);
 }
 
 export interface Load {
@@ -126,14 +106,4 @@ export async function isActive(database: Kysely<DB>, recipientId: string): Promi
     .where("id", "=", recipientId)
     .executeTakeFirst();
   return found?.status === "active";
-}
-
-/** Until the commit it is neither held nor let go: otherwise neither side would queue what begins to wait now. */
-export async function shareRecipient(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
-  return transaction
-    .selectFrom("recipients")
-    .select("status")
-    .where("id", "=", id)
-    .forShare()
-    .executeTakeFirstOrThrow();
 }

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from "node:net";
-import { canonicalNetwork, isAdmitted } from "@ehr-marketplace/service-kit/addresses";
+import { isIP } from "node:net";
+import { isAdmitted, isWithin } from "@ehr-marketplace/service-kit/addresses";
 import { dnsFailureFrom, Failure } from "./failure.ts";
 import type { Course } from "./sent.ts";
 import type { Target } from "./target.ts";
@@ -10,15 +10,6 @@ export interface ResolvedAddress {
 }
 
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = "", bits] = canonicalNetwork(network)?.split("/") ?? [];
-    list.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
-  }
-  return list;
-}
 
 async function resolved(hostname: string, resolve: Resolve): Promise<ResolvedAddress[]> {
   try {
@@ -47,10 +38,8 @@ export async function admittedAddresses(
   if (addresses.length === 0) throw new Failure("dns-not-found");
   course.stage = "address";
   if (!addresses.every(({ address }) => isAdmitted(address, allowedNetworks))) throw new Failure("address-not-allowed");
-  if (!secure) {
-    const allowed = listOf(allowedNetworks);
-    const inside = addresses.every(({ address }) => allowed.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"));
-    if (!inside) throw new Failure("plain-http-not-allowed");
+  if (!secure && !addresses.every(({ address }) => isWithin(address, allowedNetworks))) {
+    throw new Failure("plain-http-not-allowed");
   }
   return addresses;
 }

@@ -1,8 +1,8 @@
-import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { v7 as uuid } from "uuid";
+import { developmentEncryptionKeys } from "../marketplace-environment.ts";
+import { withClient } from "../postgres/marketplace-database.ts";
 
 export interface Practice {
   alias: string;
@@ -10,11 +10,12 @@ export interface Practice {
   secret: string;
 }
 
-/** Registers many practices whose EHR listens at the URL, straight in the database. */
+/** Registers many practices, with where the EHR of each listens, straight in the database. */
 export async function registerPractices(
   ownerUrl: string,
-  practices: { count: number; callbackUrl: string; prefix?: string },
+  practices: { count: number; callbackUrl: string | ((nth: number) => string); prefix?: string },
 ): Promise<Practice[]> {
+  const { callbackUrl } = practices;
   const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
   const made = Array.from({ length: practices.count }, (_, index): Practice => {
     const id = uuid();
@@ -24,13 +25,13 @@ export async function registerPractices(
     client.query(
       `insert into organisations
          (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
-       select id, alias, alias, $4, '{127.0.0.0/8}', sealed, now(), now()
-       from unnest($1::uuid[], $2::text[], $3::text[]) as given (id, alias, sealed)`,
+       select id, alias, alias, url, '{127.0.0.0/8}', sealed, now(), now()
+       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, sealed, url)`,
       [
         made.map(({ id }) => id),
         made.map(({ alias }) => alias),
         made.map(({ id, secret }) => seal.close(secret, secretOwner(id))),
-        practices.callbackUrl,
+        made.map((_, nth) => (typeof callbackUrl === "string" ? callbackUrl : callbackUrl(nth))),
       ],
     ),
   );

@@ -1,0 +1,46 @@
+import { marketplaceEnvironment, type TokenIssuer } from "@ehr-marketplace/dev/marketplace-environment";
+import { createApp } from "@ehr-marketplace/marketplace/app";
+import { readConfig } from "@ehr-marketplace/marketplace/config";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import type { InjectOptions } from "fastify";
+import pg from "pg";
+
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** What the service itself sends to the database for each of these requests: taken down as it sends it. */
+export async function recordStatements(
+  serviceUrl: string,
+  requests: InjectOptions[],
+  issuer?: TokenIssuer,
+): Promise<Statement[][]> {
+  const environment = { ...marketplaceEnvironment(serviceUrl, issuer), NODE_ENV: "test", CATALOG_CACHE_SECONDS: "0" };
+  const app = await createApp(readConfig(environment), createLogger({ service: "bench", level: "silent" }));
+  await app.server.inject("/health/ready");
+  let recorded: Statement[] | undefined;
+  // oxlint-disable-next-line typescript/unbound-method -- the proxy passes `this` on
+  const query = pg.Client.prototype.query;
+  pg.Client.prototype.query = new Proxy(query, {
+    apply(sent, client, given: unknown[]) {
+      const [text, values] = given;
+      // What the listener asks now and then is no request's.
+      if (typeof text === "string" && text !== "select 1") {
+        recorded?.push({ text, values: (values as unknown[] | undefined) ?? [] });
+      }
+      return Reflect.apply(sent, client, given) as unknown;
+    },
+  });
+  const all: Statement[][] = [];
+  for (const request of requests) {
+    recorded = [];
+    all.push(recorded);
+    const answer = await app.server.inject(request);
+    if (answer.statusCode >= 300) throw new Error(`${answer.statusCode}: ${answer.body}`);
+  }
+  pg.Client.prototype.query = query;
+  await app.server.close();
+  await app.stop();
+  return all;
+}
