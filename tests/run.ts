@@ -34,7 +34,7 @@ async function runTests(databases: Databases, globPatterns: string[]): Promise<{
     await loadDemoData(demo.ownerUrl, demoPlaces);
     process.env["TEST_CLUSTER_URL"] = databases.url;
 
-    const stream = run({ globPatterns, concurrency: 2, timeout: fileTimeoutMs });
+    const stream = run({ globPatterns, concurrency: 3, timeout: fileTimeoutMs });
     // A file whose process doesn't end is not ended by the time-out of its tests.
     const watchdog = setTimeout(() => {
       console.error("No test has reported for minutes: the process of a test file doesn't end.");

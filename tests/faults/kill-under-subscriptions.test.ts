@@ -8,6 +8,7 @@ import {
   ask,
   cleanUpAfter,
   cloneDatabase,
+  eventually,
   rounds,
   startApiProcess,
   startCallers,
@@ -80,7 +81,9 @@ test("kill -9 under creates and cancels: what was answered is there, and states 
     const environment = { ...callers.environment, LOG_LEVEL: "warn" };
     const api = await startApiProcess(cleanUp, serviceUrl, { environment });
     let alive = true;
+    const before = creates;
     const working = Promise.all(Array.from({ length: workers }, () => work(api.url, () => alive)));
+    await eventually("there is a load", 30_000, () => creates > before + 3);
     await delay(randomInt(100, 700));
     api.child.kill("SIGKILL");
     alive = false;

@@ -21,9 +21,18 @@ export async function letTimePass(ownerUrl: string, milliseconds: number): Promi
   });
 }
 
-/** Ends the leases of whoever had jobs in hand: as if the time that a worker may keep them had passed. */
-export async function letLeasesEnd(ownerUrl: string): Promise<void> {
-  await withClient(ownerUrl, (client) =>
-    client.query("update pgboss.job set started_on = started_on - interval '1 hour' where state = 'active'"),
+/**
+ * Ends the leases of whoever has had jobs in hand for so long: as if the time that a worker may keep them had passed.
+ * Answers how many had not ended yet.
+ */
+export async function letLeasesEnd(ownerUrl: string, heldForMs = 0): Promise<number> {
+  const { rowCount } = await withClient(ownerUrl, (client) =>
+    client.query(
+      `update pgboss.job set started_on = started_on - interval '1 hour'
+       where state = 'active' and started_on <= now() - $1::interval
+         and started_on + expire_seconds * interval '1 second' > now()`,
+      [`${heldForMs} milliseconds`],
+    ),
   );
+  return rowCount ?? 0;
 }

@@ -1,18 +1,48 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
+import { PgBoss } from "pg-boss";
 import type { BenchReceiver } from "./receiver.ts";
-import type { BenchApp, EventSource } from "./record.ts";
+import type { BenchApp } from "./record.ts";
 import type { Stoppable } from "./workers.ts";
 
-/** Queues one delivery for each practice and app while nobody delivers. */
-export async function queueDeliveries(source: EventSource, practices: Practice[], apps: BenchApp[]): Promise<void> {
-  const left = practices.flatMap((practice) => apps.map((app) => ({ practice, app })));
-  await Promise.all(
-    Array.from({ length: 10 }, async () => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) await source.record(next.practice, next.app);
-    }),
-  );
+/** Queues one delivery for each practice and app, each with a subscription of its own, while nobody delivers. */
+export async function queueDeliveries(ownerUrl: string, practices: Practice[], apps: BenchApp[]): Promise<void> {
+  await withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ id: string; recipient_id: string }>(
+      `with made as (
+         select mint_uuid() as subscription_id, mint_uuid() as event_id, mint_uuid() as delivery_id, practice_id, app_id, plan_id
+         from unnest($1::uuid[]) as practice_id cross join unnest($2::uuid[], $3::uuid[]) as app (app_id, plan_id)
+       ), subscribed as (
+         insert into subscriptions
+           (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+         select subscription_id, practice_id, app_id, plan_id, 'active', now(), now(), 1 from made
+       ), recorded as (
+         insert into events (id, event, subscription_id, occurred_at, payload)
+         select event_id, 'subscription.created', subscription_id, now(), $4 from made
+       )
+       insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+       select delivery_id, event_id, practice_id, subscription_id, 1, 'queued', now() from made
+       returning id, recipient_id`,
+      [
+        practices.map(({ id }) => id),
+        apps.map(({ id }) => id),
+        apps.map(({ plan_id }) => plan_id),
+        JSON.stringify({ padding: "x".repeat(550) }),
+      ],
+    );
+    const db = { executeSql: (text: string, values: unknown[]) => client.query(text, values) };
+    const boss = new PgBoss({ db, schema: "pgboss", migrate: false, supervise: false, schedule: false });
+    await boss.start();
+    for (let from = 0; from < rows.length; from += 1_000) {
+      const jobs = rows
+        .slice(from, from + 1_000)
+        .map(({ id, recipient_id }) => ({ id, data: {}, group: { id: recipient_id } }));
+      await boss.insert("deliveries", jobs, { returnId: false });
+    }
+    await boss.stop({ graceful: false, close: false });
+    await client.query("analyze");
+  });
 }
 
 export async function queueBare(ownerUrl: string, receiverUrl: string, count: number): Promise<void> {

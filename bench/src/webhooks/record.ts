@@ -36,7 +36,7 @@ export async function createEventSource(serviceUrl: string, ownerUrl: string): P
   const database: Database<Record<string, never>> = connectDatabase({
     url: serviceUrl,
     service: "bench",
-    poolSize: 10,
+    poolSize: 30,
     statementTimeoutMs: 10_000,
     logger,
     tracing,

@@ -2,70 +2,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
-import {
-  type MarketplaceDatabase,
-  prepareMarketplaceDatabase,
-  startCluster,
-  withClient,
-} from "@ehr-marketplace/dev/postgres";
+import { type MarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
-import { PgBoss } from "pg-boss";
 import type { Figure } from "../figures.ts";
 import { median } from "../measure.ts";
 import { drained, queueBare, queueDeliveries } from "./drain.ts";
-import { bareLatency, ourLatency } from "./latency.ts";
+import { bareLatency } from "./latency.ts";
 import { loadBacklog } from "./load-backlog.ts";
 import { startBenchReceiver } from "./receiver.ts";
-import { benchApps, createEventSource } from "./record.ts";
+import { benchApps } from "./record.ts";
+import { latencyOf, perSecond, prepare } from "./steady-latency.ts";
 import { startBareWorker, startWorker } from "./workers.ts";
 
-const perSecond = 200;
 const convoyP95 = 127;
-
-async function prepare(clusterUrl: string, name: string): Promise<MarketplaceDatabase> {
-  const database = await prepareMarketplaceDatabase(clusterUrl, name);
-  await loadWithProgress(database.ownerUrl, { count: 100, seed: 1 });
-  const boss = new PgBoss({ connectionString: database.ownerUrl, schema: "bare", supervise: false, schedule: false });
-  await boss.start();
-  await boss.createQueue("bare", { notify: true });
-  await boss.stop({ graceful: false });
-  await withClient(database.ownerUrl, (client) =>
-    client.query(
-      "create table bare_log (id uuid primary key, started_at timestamptz, outcome text, status_code integer)",
-    ),
-  );
-  return database;
-}
-
-async function latencyOf(database: MarketplaceDatabase, prefix: string, seconds: number, hangsEvery?: number) {
-  const receiver = await startBenchReceiver();
-  const hangs = (nth: number): boolean => hangsEvery !== undefined && nth % hangsEvery === 0;
-  const practices = await registerPractices(database.ownerUrl, {
-    count: perSecond * (seconds + 3),
-    prefix,
-    callbackUrl: (nth) => (hangs(nth) ? `${receiver.url}/hangs` : receiver.url),
-  });
-  const source = await createEventSource(database.serviceUrl, database.ownerUrl);
-  const worker = await startWorker(database.serviceUrl);
-  try {
-    const warmUp = practices.splice(0, perSecond * 3);
-    await ourLatency(
-      source,
-      receiver,
-      warmUp.filter((_, nth) => !hangs(nth)),
-      {
-        perSecond,
-        seconds: 2,
-      },
-    );
-    return await ourLatency(source, receiver, practices, { perSecond, seconds }, hangs);
-  } finally {
-    await worker.stop();
-    await source.stop();
-    await receiver.stop();
-  }
-}
 
 async function bareLatencyOf(database: MarketplaceDatabase, seconds: number): Promise<number> {
   const receiver = await startBenchReceiver();
@@ -89,11 +38,9 @@ async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
       prefix: `drain-${round}`,
       callbackUrl: receiver.url,
     });
-    const source = await createEventSource(database.serviceUrl, database.ownerUrl);
     const apps = await benchApps(database.ownerUrl, count / recipients.length);
-    await queueDeliveries(source, recipients, apps);
+    await queueDeliveries(database.ownerUrl, recipients, apps);
     const ours = await drained(receiver, count, async () => [await startWorker(database.serviceUrl)]);
-    await source.stop();
     await queueBare(database.ownerUrl, receiver.url, count);
     const bare = await drained(receiver, count, async () => [await startBareWorker("drain", database.ownerUrl)]);
     await receiver.stop();
@@ -104,14 +51,12 @@ async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
   for (const workers of [1, 2]) {
     const given = { count: 500, prefix: `slow-${workers}`, callbackUrl: slow.url };
     const recipients = await registerPractices(database.ownerUrl, given);
-    const source = await createEventSource(database.serviceUrl, database.ownerUrl);
-    await queueDeliveries(source, recipients, await benchApps(database.ownerUrl, 10));
+    await queueDeliveries(database.ownerUrl, recipients, await benchApps(database.ownerUrl, 10));
     const start = () =>
       Promise.all(
         Array.from({ length: workers }, () => startWorker(database.serviceUrl, { DELIVERIES_IN_FLIGHT: "32" })),
       );
     twice.push(await drained(slow, 5_000, start));
-    await source.stop();
   }
   await slow.stop();
   const [one = 1, two = 0] = twice;

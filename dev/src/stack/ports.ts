@@ -31,14 +31,16 @@ export function readPorts(): Ports {
   };
 }
 
-export async function assertFree(port: number, variable: string): Promise<void> {
+/** The variable decides about the port, which may lie some above it. */
+export async function assertFree(port: number, variable: string, above = 0): Promise<void> {
   const server = createServer();
   try {
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
   } catch {
+    const why = above === 0 ? "" : ` (it is ${variable} + ${above})`;
     throw new Error(
-      `Port ${port} is taken, perhaps by another stack. Stop that one, or choose another port: ${variable}=${port + 1000} npm run dev`,
+      `Port ${port}${why} is taken, perhaps by another stack. Stop that one, or choose another port: ${variable}=${port - above + 1000} npm run dev`,
     );
   }
   server.close();

@@ -30,7 +30,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
   await assertFree(ports.ehr, "EHR_PORT");
   await assertFree(ports.idp, "IDP_PORT");
-  await assertFree(ports.workerHealth, "IDP_PORT");
+  await assertFree(ports.workerHealth, "IDP_PORT", ports.workerHealth - ports.idp);
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();

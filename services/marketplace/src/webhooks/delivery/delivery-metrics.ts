@@ -10,13 +10,20 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
+/** Counting reads all that is due, which may be millions of rows: that doesn't happen as often as somebody asks. */
+const backlogLastsMs = 15_000;
+
 export interface DeliveryMetrics {
   attempted(delivery: ClaimedDelivery, verdict: Verdict, now: Date): void;
   swept(found: number): void;
 }
 
 /** No label names a recipient: there are a quarter of a million of them, and they are people's practices. */
-export function createDeliveryMetrics(registry: Registry, readBacklog: () => Promise<Backlog>): DeliveryMetrics {
+export function createDeliveryMetrics(
+  registry: Registry,
+  readBacklog: () => Promise<Backlog>,
+  elapsedMs: () => number = () => performance.now(),
+): DeliveryMetrics {
   const attempts = new Counter({
     name: "webhook_attempts_total",
     help: "Attempts to deliver, by kind of recipient and outcome",
@@ -36,8 +43,21 @@ export function createDeliveryMetrics(registry: Registry, readBacklog: () => Pro
     registers: [registry],
   });
   let backlog: Promise<Backlog> | undefined;
+  let staleAt = 0;
   const measured = (): Promise<Backlog> => {
-    backlog ??= readBacklog().finally(() => setImmediate(() => (backlog = undefined)));
+    if (backlog !== undefined && elapsedMs() < staleAt) return backlog;
+    // Not while it is being read: a slow count is waited for, not begun again.
+    staleAt = Number.POSITIVE_INFINITY;
+    backlog = readBacklog().then(
+      (read) => {
+        staleAt = elapsedMs() + backlogLastsMs;
+        return read;
+      },
+      (error: unknown) => {
+        staleAt = 0;
+        throw error;
+      },
+    );
     return backlog;
   };
   const gauge = (name: string, help: string, value: (now: Backlog) => number): void => {

@@ -30,6 +30,18 @@ export async function closeAttempts(transaction: Transaction<DB>, attempts: Clos
   );
 }
 
+/** Those of these attempts that are the last of their delivery: no other worker has claimed it since. */
+export async function findLatest(
+  transaction: Transaction<DB>,
+  attempts: { id: string; attempt: number }[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select d.id from deliveries d
+    join unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
+      as made (id, attempt) on d.id = made.id and d.attempts = made.attempt`.execute(transaction);
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function markDelivered(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
   await transaction
     .updateTable("deliveries")

@@ -7,7 +7,7 @@ import { lockLanes, queueSuccessors } from "./delivery-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
 import type { Verdict } from "./judge.ts";
 import { failuresToHold, firstPace, mostFailures, waitAfter, waitForProbe } from "./retry-schedule.ts";
-import { closeAttempts, forgiveRecipients, lockRecipient, markDelivered } from "./settle-store.ts";
+import { closeAttempts, findLatest, forgiveRecipients, lockRecipient, markDelivered } from "./settle-store.ts";
 
 export interface Settling {
   database: Kysely<DB>;
@@ -40,10 +40,17 @@ const lanesOf = (settlements: Settlement[]): { subscriptionId: string; recipient
     subscription_id === null ? [] : [{ subscriptionId: subscription_id, recipientId: recipient_id }],
   );
 
+/** Neither of the two is enough: a job that is planned anew has the same id and counts its leases from nothing. */
 async function stillOurs(transaction: Transaction<DB>, queue: Queue, all: Settlement[]): Promise<Settlement[]> {
-  const jobs = all.map(({ job: { id, retryCount } }) => ({ id, retryCount }));
+  const latest = await findLatest(
+    transaction,
+    all.map(({ delivery }) => delivery),
+  );
+  const claimed = all.filter(({ delivery }) => latest.has(delivery.id));
+  if (claimed.length === 0) return [];
+  const jobs = claimed.map(({ job: { id, retryCount } }) => ({ id, retryCount }));
   const ours = await endJobs(transaction, queue, deliveries, jobs);
-  return all.filter(({ job }) => ours.has(job.id));
+  return claimed.filter(({ job }) => ours.has(job.id));
 }
 
 /** All that was delivered, together: the log is closed, the lanes move on, and recipients that were held flow again. */

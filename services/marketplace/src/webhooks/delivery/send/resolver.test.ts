@@ -78,7 +78,9 @@ test("an answer that comes after the deadline opens no connection", async (t) =>
   const sent = await sender.send({ ...outgoing, url: `http://late.example:${receiver.port}/` });
   assert.equal(sent.outcome === "failed" && sent.reason, "timed-out");
   late.resolve([{ address: "127.0.0.1", family: 4 }]);
-  assert.equal((await sender.send({ ...outgoing, url: receiver.url })).outcome, "answered");
+  const patient = createSender();
+  cleanUp(() => patient.close());
+  assert.equal((await patient.send({ ...outgoing, url: receiver.url })).outcome, "answered");
   await eventually("the later one has come", 1_000, () => receiver.connections.length > 0);
   assert.equal(receiver.connections.length, 1);
 });

@@ -1,0 +1,60 @@
+import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
+import { type MarketplaceDatabase, prepareMarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
+import { PgBoss } from "pg-boss";
+import { ourLatency } from "./latency.ts";
+import { startBenchReceiver } from "./receiver.ts";
+import { createEventSource } from "./record.ts";
+import { startWorker } from "./workers.ts";
+
+export const perSecond = 200;
+
+export async function prepare(clusterUrl: string, name: string): Promise<MarketplaceDatabase> {
+  const database = await prepareMarketplaceDatabase(clusterUrl, name);
+  await loadWithProgress(database.ownerUrl, { count: 100, seed: 1 });
+  const boss = new PgBoss({ connectionString: database.ownerUrl, schema: "bare", supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue("bare", { notify: true });
+  await boss.stop({ graceful: false });
+  await withClient(database.ownerUrl, (client) =>
+    client.query(
+      "create table bare_log (id uuid primary key, started_at timestamptz, outcome text, status_code integer)",
+    ),
+  );
+  return database;
+}
+
+/** p95 in milliseconds from commit to receiver, each event to a recipient of its own; one in `hangsEvery` of them never answers. */
+export async function latencyOf(
+  database: MarketplaceDatabase,
+  prefix: string,
+  seconds: number,
+  hangsEvery?: number,
+): Promise<number> {
+  const receiver = await startBenchReceiver();
+  const hangs = (nth: number): boolean => hangsEvery !== undefined && nth % hangsEvery === 0;
+  const practices = await registerPractices(database.ownerUrl, {
+    count: perSecond * (seconds + 3),
+    prefix,
+    callbackUrl: (nth) => (hangs(nth) ? `${receiver.url}/hangs` : receiver.url),
+  });
+  const source = await createEventSource(database.serviceUrl, database.ownerUrl);
+  const worker = await startWorker(database.serviceUrl);
+  try {
+    const warmUp = practices.splice(0, perSecond * 3);
+    await ourLatency(
+      source,
+      receiver,
+      warmUp.filter((_, nth) => !hangs(nth)),
+      {
+        perSecond,
+        seconds: 2,
+      },
+    );
+    return await ourLatency(source, receiver, practices, { perSecond, seconds }, hangs);
+  } finally {
+    await worker.stop();
+    await source.stop();
+    await receiver.stop();
+  }
+}

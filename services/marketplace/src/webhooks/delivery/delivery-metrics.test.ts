@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Registry } from "prom-client";
+import { createDeliveryMetrics } from "./delivery-metrics.ts";
+
+const none = { waiting: 0, queued: 0, held: 0, disabled: 0, oldestSeconds: 0 };
+
+test("the backlog is counted at most every 15 seconds and never twice at a time, however often it is asked for", async () => {
+  const registry = new Registry();
+  let [reads, reading, elapsedMs] = [0, 0, 0];
+  const readBacklog = async (): Promise<typeof none> => {
+    reads += 1;
+    reading += 1;
+    assert.equal(reading, 1);
+    // As slow as can be: others ask meanwhile, and time passes.
+    await new Promise((resolve) => setImmediate(resolve));
+    elapsedMs += 20_000;
+    reading -= 1;
+    return { ...none, waiting: reads };
+  };
+  createDeliveryMetrics(registry, readBacklog, () => elapsedMs);
+  const ask = async (): Promise<string> =>
+    /^webhook_deliveries_waiting (\d+)$/m.exec(await registry.metrics())?.[1] ?? "";
+
+  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ["1", "1", "1"]);
+  elapsedMs += 14_999;
+  assert.equal(await ask(), "1");
+  elapsedMs += 1;
+  assert.deepEqual(await Promise.all([ask(), ask()]), ["2", "2"]);
+});
+
+test("a count that failed is tried again when it is asked for next", async () => {
+  const registry = new Registry();
+  let away = true;
+  createDeliveryMetrics(registry, async () => {
+    if (away) throw new Error("the database is away");
+    return { ...none, held: 7 };
+  });
+  await assert.rejects(registry.metrics(), /the database is away/);
+  away = false;
+  assert.match(await registry.metrics(), /^webhook_recipients_held 7$/m);
+});

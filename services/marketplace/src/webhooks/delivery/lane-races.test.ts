@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { connectDatabase } from "@ehr-marketplace/service-kit/database";
+import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import { cleanUpAfter, cloneDatabase, registerPractices, rounds } from "@ehr-marketplace/tests/support";
+import type { DB } from "../../database-schema.ts";
+import { createQueue } from "../../queue/queue.ts";
+import { deliveries } from "../../queue/queues.ts";
+import type { SubscriptionChange } from "../events/event.ts";
+import { recordEvent } from "../events/record-event.ts";
+import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
+import { mostFailures } from "./retry-schedule.ts";
+import { type Settlement, settleDelivered, settleFailed } from "./settle.ts";
+import { sweepDeliveries } from "./sweep.ts";
+
+const lanes = 100;
+/** Each has a connection for either side, so that neither waits for the other's. */
+const racesAtOnce = 10;
+/** Whoever runs the tests gives up on what doesn't report for minutes. */
+const racesToReport = 10_000;
+
+type Lane = Pick<SubscriptionChange, "subscription" | "organisationId" | "vendorId" | "app">;
+
+const verdict = {
+  outcome: "delivered",
+  statusCode: 204,
+  error: null,
+  snippet: null,
+  durationMs: 1,
+  retryAfterMs: null,
+  gone: false,
+} as const;
+
+const makeLanes = `
+  with offer as (
+    select apps.id, slug, vendor_id, plan.id as plan_id from apps join pricing_plans plan on app_id = apps.id
+    where slug = 'northwind-scribe' limit 1
+  ), made as (
+    insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+    select mint_uuid(), practice, offer.id, plan_id, 'active', now(), now(), 1 from offer, unnest($1::uuid[]) practice
+    returning id, organisation_id
+  )
+  select json_build_object('id', made.id, 'status', 'active', 'orgAlias', alias) as subscription,
+    organisation_id as "organisationId", vendor_id as "vendorId",
+    json_build_object('id', offer.id, 'slug', slug, 'name', 'Scribe', 'iconUrl', 'https://a.example/icon.svg',
+      'category', 'DOCUMENTATION', 'extensionPoints', '[]'::json, 'smartLaunchUrl', null, 'fhirScopes', '') as app
+  from made join organisations on organisations.id = organisation_id, offer`;
+
+// A full run takes minutes, longer than any other test may.
+test("a lane's wake-up is never lost, however recording and settling race", { timeout: 1_500_000 }, async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  const logger = createLogger({ service: "test", level: "silent" });
+  const tracing = await startTracing("test", undefined);
+  const options = { url: serviceUrl, service: "test", statementTimeoutMs: 10_000, logger, tracing };
+  const { query: database, pool } = connectDatabase<DB>({ ...options, poolSize: 2 * racesAtOnce });
+  const queue = createQueue({ pool, logger, tendsJobs: false });
+  cleanUp(async () => {
+    await queue.stop();
+    await database.destroy();
+  });
+  const boss = await queue.boss();
+  const practices = await registerPractices(ownerUrl, { count: lanes, callbackUrl: "http://127.0.0.1:9" });
+  const ids = practices.map(({ id }) => id);
+  const { rows } = await withClient(ownerUrl, (client) => client.query<Lane>(makeLanes, [ids]));
+  assert.equal(rows.length, lanes);
+  const laneOf = new Map(rows.map((lane) => [lane.subscription.id, lane]));
+
+  /** Answers how the next one came to be: queued where its predecessor was settled already, else waiting. */
+  const record = (lane: Lane, sequence: number): Promise<string> =>
+    database.transaction().execute(async (transaction) => {
+      const { id } = lane.subscription;
+      await transaction.selectFrom("subscriptions").select("id").where("id", "=", id).forUpdate().execute();
+      const event = sequence % 2 === 1 ? "subscription.resumed" : "subscription.paused";
+      await recordEvent(transaction, queue, { ...lane, event, pauseReason: null, sequence, occurredAt: new Date() });
+      const made = transaction.selectFrom("deliveries").select("status").where("subscription_id", "=", id);
+      return (await made.where("sequence", "=", sequence).executeTakeFirstOrThrow()).status;
+    });
+  const settling = { database, queue, clock: () => new Date(), random: Math.random };
+  const settle = (claimed: ClaimedDelivery, forGood: boolean): Promise<void> => {
+    const job = { id: claimed.id, retryCount: 0 };
+    const settlement: Settlement = { delivery: claimed, verdict, probe: false, job };
+    if (!forGood) return settleDelivered(settling, [settlement]);
+    const delivery = { ...claimed, failures: mostFailures - 1 };
+    return settleFailed(settling, { ...settlement, delivery, verdict: { ...verdict, outcome: "failed" } });
+  };
+  const claimHeads = async (): Promise<ClaimedDelivery[]> => {
+    const jobs = await boss.fetch(deliveries, { batchSize: lanes });
+    return claimDeliveries(database, { ids: jobs.map(({ id }) => id), probes: [], now: new Date() });
+  };
+  const open = async (): Promise<object | undefined> => {
+    const found = await pool.query<object>(
+      `select count(*)::int as open, (count(*) filter (where d.status = 'waiting'))::int as waiting,
+         (count(*) filter (where j.id is null))::int as "withoutJob"
+       from deliveries d left join pgboss.job j on j.name = $1 and j.id = d.id and j.state = 'created'
+       where d.status in ('waiting', 'queued')`,
+      [deliveries],
+    );
+    return found.rows[0];
+  };
+
+  await Promise.all(rows.map((lane) => record(lane, 1)));
+  const count = rounds(3_000, 100_000);
+  const came = { waiting: 0, queued: 0 };
+  let races = 0;
+  const raceAllLanes = async (): Promise<void> => {
+    const heads = await claimHeads();
+    assert.equal(heads.length, lanes, `every lane goes on, after ${races} races`);
+    const sequence = races / lanes + 2;
+    const race = async (head: ClaimedDelivery, nth: number): Promise<void> => {
+      const lane = laneOf.get(head.subscription_id ?? "");
+      assert.ok(lane !== undefined);
+      // Every other one fails for good, which lets the lane go on as well; five in a row would hold the recipient.
+      const starts = [() => record(lane, sequence), () => settle(head, sequence % 2 === 0)];
+      const [first, second] = nth % 2 === 0 ? starts : starts.toReversed();
+      const done = await Promise.all([first?.(), second?.()]);
+      came[done.includes("queued") ? "queued" : "waiting"] += 1;
+    };
+    const left = [...heads.entries()];
+    const run = async (): Promise<void> => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) await race(next[1], next[0]);
+    };
+    await Promise.all(Array.from({ length: racesAtOnce }, run));
+    races += lanes;
+    assert.deepEqual(await open(), { open: lanes, waiting: 0, withoutJob: 0 }, `after ${races} races`);
+  };
+  for (let from = 0; from < count; from += racesToReport) {
+    const until = Math.min(count, from + racesToReport);
+    await t.test(`races ${from + 1} to ${until}`, async () => {
+      for (let next = from; next < until; next += lanes) await raceAllLanes();
+    });
+  }
+  // The sweep leaves alone what is younger than a minute.
+  const swept = await sweepDeliveries(database, queue, new Date(Date.now() + 120_000));
+  assert.equal(swept, 0, "the sweep finds nothing");
+  assert.ok(Math.min(came.waiting, came.queued) > count / 20, `each side wins some: ${JSON.stringify(came)}`);
+  t.diagnostic(
+    `${count} races in ${lanes} lanes: ${came.waiting} recorded before the settling, ${came.queued} after it; ` +
+      `wake-ups lost 0, the sweep found ${swept}`,
+  );
+});

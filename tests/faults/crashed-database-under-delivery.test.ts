@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
+import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
+import {
+  cleanUpAfter,
+  demoPlaces,
+  eventually,
+  registerPractices,
+  rounds,
+  startReceiver,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
+import { startRecording } from "./record-changes.ts";
+
+const eventsPerSecond = 200;
+
+test("a database that crashes under 200 events a second costs no event that was answered, and nothing is stuck", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-fault-"));
+  const start = (port?: number) =>
+    startCluster({ directory, throwaway: false, settings: { fsync: "off" }, ...(port === undefined ? {} : { port }) });
+  let cluster = await start();
+  cleanUp(async () => {
+    await cluster.stop();
+    await rm(directory, { recursive: true });
+  });
+  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
+  await loadDemoData(ownerUrl, demoPlaces);
+  const receiver = await startReceiver(cleanUp);
+  receiver.answer = (_received, response) => {
+    setTimeout(() => response.writeHead(204).end(), 20);
+  };
+  const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
+  const environment = { LOG_LEVEL: "fatal" };
+  const workers = await Promise.all([1, 2].map(() => startWorkerProcess(cleanUp, serviceUrl, { environment })));
+  const recorder = await startRecording(cleanUp, serviceUrl, practices, eventsPerSecond);
+  const processes = [...recorder.apis, ...workers];
+
+  const flows = async (): Promise<void> => {
+    const before = receiver.received.length;
+    await eventually("events arrive", 30_000, () => receiver.received.length > before + 100);
+  };
+  const count = rounds(2, 10);
+  for (let round = 0; round < count; round += 1) {
+    await flows();
+    const unanswered = recorder.unanswered();
+    await cluster.crash();
+    await eventually("changes are refused", 10_000, () => recorder.unanswered() > unanswered);
+    for (const each of processes) await eventually("not ready", 10_000, async () => !(await each.ready()));
+    cluster = await start(cluster.port);
+    for (const each of processes) await eventually("ready again, with no restart", 15_000, () => each.ready());
+  }
+  await flows();
+  const answered = await recorder.stop();
+  await waitUntilSettled(ownerUrl);
+
+  const { arrived, lost, violations, duplicates } = countArrivals(receiver.received, answered);
+  const committed = countArrivals(receiver.received, await committedEvents(ownerUrl));
+  assert.deepEqual({ lost, violations }, { lost: 0, violations: 0 });
+  assert.deepEqual({ lost: committed.lost, unexpected: committed.unexpected }, { lost: 0, unexpected: 0 });
+  assert.deepEqual(new Set(processes.map(({ child }) => child.exitCode)), new Set([null]));
+  t.diagnostic(
+    `${count} crashes under ${eventsPerSecond} events a second: ${arrived} events delivered, lost 0, order violations 0, ` +
+      `stuck 0, ${duplicates} duplicates, ${recorder.unanswered()} changes answered 503`,
+  );
+});

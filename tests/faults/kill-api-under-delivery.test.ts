@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { test } from "node:test";
+import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  ask,
+  cleanUpAfter,
+  cloneDatabase,
+  registerPractices,
+  rounds,
+  startApiProcess,
+  startCallers,
+  startReceiver,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
+
+const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
+const clients = 8;
+
+test("kill -9 of the API between commit and answer: every subscription that is there reaches its EHR, and no other", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  const callers = await startCallers(cleanUp);
+  const token = callers.token("operator");
+  const receiver = await startReceiver(cleanUp);
+  const count = rounds(4, 20);
+  const practices = await registerPractices(ownerUrl, {
+    count: count * 100,
+    callbackUrl: (nth) => `${receiver.url}/ehr-of-practice-${nth + 1}`,
+  });
+  const pricingPlanId = await withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      "select pricing_plans.id from pricing_plans join apps on apps.id = app_id where slug = 'northwind-scribe' limit 1",
+    );
+    return rows[0]?.id;
+  });
+  const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "error" } });
+
+  const answered = new Set<string>();
+  let unanswered = 0;
+  /** Subscribes one practice after the other, and never repeats what got no answer: only the commit can bring its event. */
+  const subscribe = async (url: string): Promise<void> => {
+    for (let practice = practices.pop(); practice !== undefined; practice = practices.pop()) {
+      const body = { appSlug: "northwind-scribe", orgAlias: practice.alias, pricingPlanId };
+      const answer = await ask(url, "/subscriptions", token, { body }).catch(() => undefined);
+      const created = answer === undefined ? undefined : await answer.json().catch(() => undefined);
+      if (answer === undefined || created === undefined) {
+        unanswered += 1;
+        return;
+      }
+      assert.equal(answer.status, 201);
+      answered.add((created as SubscriptionDto).id);
+    }
+  };
+  for (let round = 0; round < count; round += 1) {
+    const api = await startApiProcess(cleanUp, serviceUrl, {
+      environment: { ...callers.environment, LOG_LEVEL: "error", KILL_AFTER_COMMITS: String(randomInt(10, 60)) },
+      nodeOptions: ["--import", fixture],
+    });
+    await Promise.all(Array.from({ length: clients }, () => subscribe(api.url)));
+    await api.ended;
+    assert.equal(api.child.signalCode, "SIGKILL");
+  }
+  await waitUntilSettled(ownerUrl);
+
+  const committed = await committedEvents(ownerUrl);
+  const { arrived, lost, unexpected, duplicates } = countArrivals(receiver.received, committed);
+  assert.deepEqual({ lost, unexpected, duplicates }, { lost: 0, unexpected: 0, duplicates: 0 });
+  assert.deepEqual(answered.difference(new Set(committed.keys())), new Set(), "what was answered is there");
+  for (const { path, event } of receiver.received) {
+    assert.equal(path, `/ehr-of-${event.subscription.orgAlias}/api/internal/marketplace-webhook`);
+  }
+  const unheard = committed.size - answered.size;
+  assert.ok(unheard >= count, "each kill hit between commit and answer");
+  assert.equal(worker.child.exitCode, null);
+  t.diagnostic(
+    `${count} kills: ${committed.size} subscriptions committed, ${unheard} of them without an answer; ${arrived} events ` +
+      `arrived, each once and at its own EHR, lost 0; ${unanswered - unheard} requests left nothing behind`,
+  );
+});

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import type { OrganisationDto, SubscriptionDto, WebhookEndpointDto } from "@ehr-marketplace/contracts";
+import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
+import { prepareMarketplaceDatabase, startDebianCluster, withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type Asking,
+  ask,
+  cleanUpAfter,
+  demoPlaces,
+  eventually,
+  startApiProcess,
+  startCallers,
+  startReceiver,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+
+/** What a secret looks like in clear, in hex, and within anything that was encoded as Base64. */
+function tracesOf(secret: string): string[] {
+  const decoded = secret.startsWith("whsec_") ? [Buffer.from(secret.slice(6), "base64")] : [];
+  return [Buffer.from(secret), ...decoded].flatMap((bytes) => {
+    const inBase64 = [0, 1, 2].flatMap((before) => {
+      const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
+      // The characters at either end hold bits of what is beside it, too.
+      const inside = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+      return [inside, inside.replaceAll("-", "+").replaceAll("_", "/")];
+    });
+    return [bytes.toString("latin1"), bytes.toString("hex"), bytes.toString("hex").toUpperCase(), ...inBase64];
+  });
+}
+const ehrPath = "/api/internal/marketplace-webhook";
+const foundIn = (text: string, secrets: string[]): string[] =>
+  secrets.filter((secret) => tracesOf(secret).some((trace) => text.includes(trace)));
+
+test("a secret is found in clear, and where it was encoded in hex or Base64 with what is around it", () => {
+  const secret = "shared with nobody";
+  for (const before of ["", "a", "ab"]) {
+    const text = Buffer.from(`${before}${secret}, and more`);
+    for (const encoding of ["utf8", "hex", "base64", "base64url"] as const) {
+      assert.deepEqual(foundIn(text.toString(encoding), [secret, "another one"]), [secret], encoding);
+    }
+  }
+});
+
+test("no secret is in a dump of the database, nor a secret or a token in the log, whatever was done with them", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  // pg_dump dumps no server newer than itself, and the other PostgreSQL that tests run on comes without one.
+  const cluster = await startDebianCluster();
+  cleanUp(() => cluster.stop());
+  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
+  await loadDemoData(ownerUrl, demoPlaces);
+  const callers = await startCallers(cleanUp);
+  const metricsToken = `metrics-${randomBytes(16).toString("hex")}`;
+  const environment = { ...callers.environment, LOG_LEVEL: "trace", METRICS_TOKEN: metricsToken };
+  const api = await startApiProcess(cleanUp, serviceUrl, { environment });
+  const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment });
+  const receiver = await startReceiver(cleanUp);
+  receiver.answer = ({ path }, response) => response.writeHead(path === "/failing" ? 500 : 204).end("no");
+
+  const tokens = [callers.token("operator"), callers.token("northwind-developer"), metricsToken];
+  const secrets: string[] = [];
+  const newSecret = (prefix = "whsec_"): string => {
+    const secret = `${prefix}${randomBytes(24).toString("base64")}`;
+    secrets.push(secret);
+    return secret;
+  };
+  let asked = 0;
+  const asking = async <T>(status: number, who: "operator" | "northwind-developer", path: string, given: Asking) => {
+    const headers = { "idempotency-key": `key ${(asked += 1)}` };
+    const answer = await ask(api.url, path, callers.token(who), { method: "POST", headers, ...given });
+    assert.equal(answer.status, status, await answer.clone().text());
+    return (await answer.json()) as T;
+  };
+  const organise = (alias: string, secret?: string): Promise<OrganisationDto> => {
+    const callback = { callbackUrl: receiver.url, callbackNetworks: ["127.0.0.0/8"] };
+    const body = { displayName: alias, ...callback, ...(secret === undefined ? {} : { secret }) };
+    return asking(201, "operator", `/admin/organisations/${alias}`, { method: "PUT", body });
+  };
+  const hooks = "/developer/webhooks";
+  const registration = (path: string, secret: string): object => {
+    const events = ["subscription.created", "subscription.paused", "subscription.cancelled"];
+    return { url: `${receiver.url}${path}`, secret, events };
+  };
+  const register = (path: string, secret: string, status = 201): Promise<WebhookEndpointDto> =>
+    asking(status, "northwind-developer", hooks, { body: registration(path, secret) });
+  const heard = (path: string): number => receiver.received.filter((each) => each.path === path).length;
+
+  await organise("with-its-secret", newSecret("of the practice: "));
+  secrets.push((await organise("with-a-made-secret")).secret ?? assert.fail("it gets a secret"));
+  const { id } = await register("/fine", newSecret());
+  await register("/failing", newSecret("of the vendor: "));
+  for (const act of ["rotate-secret", "promote-secret", "rotate-secret"]) {
+    const body = act === "rotate-secret" ? { body: { secret: newSecret() } } : {};
+    await asking(200, "northwind-developer", `${hooks}/${id}/${act}`, body);
+  }
+  const [plan] = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as { id: string }[];
+  for (const orgAlias of ["with-its-secret", "with-a-made-secret"]) {
+    const body = { appSlug: "northwind-scribe", orgAlias, pricingPlanId: plan?.id };
+    const subscription = await asking<SubscriptionDto>(201, "operator", "/subscriptions", { body });
+    await asking(200, "operator", `/subscriptions/${subscription.id}/cancel`, {});
+  }
+  const allWereSigned = (): boolean => heard("/fine") === 4 && heard(ehrPath) === 4 && heard("/failing") >= 2;
+  await eventually("deliveries arrive, and others fail", 30_000, allWereSigned);
+
+  // Refused, in every way in which an error could repeat what it was sent.
+  secrets.push(randomBytes(7).toString("hex"));
+  await register("/fine", secrets.at(-1) ?? "", 400);
+  await register("nowhere", newSecret(), 422);
+  const unknown = { ...registration("/fine", newSecret()), [newSecret()]: newSecret(), signingSecret: newSecret() };
+  await asking(400, "northwind-developer", hooks, { body: unknown });
+  await asking(400, "northwind-developer", `${hooks}?secret=${encodeURIComponent(newSecret())}`, { body: {} });
+  const developer = { authorization: `Bearer ${tokens[1]}`, "content-type": "application/json" };
+  const broken = `{ "secret": "${newSecret()}" "url": `;
+  assert.equal(
+    (await fetch(`${api.url}/api/v1${hooks}`, { method: "POST", headers: developer, body: broken })).status,
+    400,
+  );
+  const forged = `${tokens[0]?.slice(0, -8)}forged00`;
+  assert.equal((await ask(api.url, hooks, forged)).status, 401);
+  tokens.push(forged);
+  assert.equal(
+    (await fetch(`${worker.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).status,
+    200,
+  );
+  await withClient(ownerUrl, (client) => client.query("alter table webhook_endpoints rename to elsewhere"));
+  await register("/fine", newSecret(), 500);
+  await withClient(ownerUrl, (client) => client.query("alter table elsewhere rename to webhook_endpoints"));
+
+  const dump = await cluster.run("pg_dump", ownerUrl);
+  for (const known of [`${receiver.url}/failing`, "with-a-made-secret", "subscription.cancelled", "answered 500"]) {
+    assert.ok(foundIn(dump, [known]).length === 1, `a dump holds data: ${known}`);
+  }
+  const [, key = ""] = developmentEncryptionKeys.split(":");
+  assert.deepEqual(foundIn(dump, [...secrets, ...tokens, key]), []);
+
+  const lines = (): string => [...api.logged, ...worker.logged].map((line) => JSON.stringify(line)).join("\n");
+  for (const known of ["/rotate-secret", '"level":"error"', '"status":500', "marketplace-worker"]) {
+    await eventually(`the log tells: ${known}`, 5_000, () => lines().includes(known));
+  }
+  const log = lines();
+  assert.deepEqual(foundIn(log, [...secrets, ...tokens, key]), []);
+  assert.doesNotMatch(log, /Bearer [\w-]|eyJ[\w-]{10}/);
+  t.diagnostic(
+    `${secrets.length} secrets and ${tokens.length} tokens: none in a dump of ${dump.length} characters, none in ` +
+      `${api.logged.length + worker.logged.length} lines of the log`,
+  );
+});
