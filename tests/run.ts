@@ -7,12 +7,23 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
-import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startCluster, startDebianCluster } from "@ehr-marketplace/dev/postgres";
+import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
+import {
+  prepareEhrDatabase,
+  prepareMarketplaceDatabase,
+  startCluster,
+  startDebianCluster,
+} from "@ehr-marketplace/dev/postgres";
 import { demoPlaces, templates } from "./support/templates.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
-const whatTheDatabaseDecides = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
+// Sending to receivers touches no database, and takes long.
+const whatTheDatabaseDecides = [
+  "services/*/src/*.test.ts",
+  "services/*/src/!(webhooks)/**/*.test.ts",
+  "services/marketplace/src/webhooks/*/*.test.ts",
+  "packages/service-kit/src/database/*.test.ts",
+];
 const fileTimeoutMs = 300_000;
 
 interface Databases {
@@ -29,9 +40,11 @@ async function newestPostgres(): Promise<Databases> {
 async function runTests(databases: Databases, globPatterns: string[]): Promise<{ passed: number; failed: number }> {
   const counts = { passed: 0, failed: 0 };
   try {
-    await prepareMarketplaceDatabase(databases.url, templates.empty);
-    const demo = await prepareMarketplaceDatabase(databases.url, templates.demo);
+    await prepareMarketplaceDatabase(databases.url, templates.empty.database);
+    const demo = await prepareMarketplaceDatabase(databases.url, templates.demo.database);
     await loadDemoData(demo.ownerUrl, demoPlaces);
+    const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
+    await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
     process.env["TEST_CLUSTER_URL"] = databases.url;
 
     const stream = run({ globPatterns, concurrency: 3, timeout: fileTimeoutMs });

@@ -1,8 +1,23 @@
-// The bare reference: Fastify with nothing but routes that send the same bytes. Bodies come in over IPC.
+// The bare reference: Fastify with nothing but routes that send the same bytes, behind the same verification of tokens where
+// it is told whose to believe. Both come in over IPC.
 import Fastify from "fastify";
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 
-process.once("message", (bodies: Record<string, string>) => {
+interface Told {
+  bodies: Record<string, string>;
+  tokens?: { issuer: string; audience: string; keys: JSONWebKeySet };
+}
+
+process.once("message", ({ bodies, tokens }: Told) => {
   const server = Fastify();
+  if (tokens !== undefined) {
+    const keys = createLocalJWKSet(tokens.keys);
+    const { issuer, audience } = tokens;
+    const checks = { issuer, audience, algorithms: ["RS256"], clockTolerance: 30, requiredClaims: ["exp", "sub"] };
+    server.addHook("onRequest", async ({ url, headers }) => {
+      if (url !== "/cpu") await jwtVerify(headers.authorization?.slice("Bearer ".length) ?? "", keys, checks);
+    });
+  }
   for (const [path, body] of Object.entries(bodies)) {
     const bytes = Buffer.from(body, "base64");
     server.get(path, (_request, reply) => reply.header("content-type", "application/json; charset=utf-8").send(bytes));

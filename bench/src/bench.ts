@@ -1,13 +1,16 @@
 // npm run bench -- catalog [--apps 100000]
 // npm run bench -- subscriptions [--subscriptions 1000000]
 // npm run bench -- webhooks [--held 1000000] [--log-rows 10000000] [--seconds 60] [--figures 1,2,3,4]
+// npm run bench -- ehr [--installations 1000000] [--seconds 60] [--figures 1,2,3,4]
 import { catalogBench } from "./catalog/catalog-bench.ts";
+import { ehrBench } from "./ehr/ehr-bench.ts";
 import { printFigures } from "./figures.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
 import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
   catalog: catalogBench,
+  ehr: ehrBench,
   subscriptions: subscriptionsBench,
   webhooks: webhooksBench,
 };

@@ -20,17 +20,24 @@ export class Client {
     this.#client = new UndiciClient(new URL(url).origin);
   }
 
-  get(url: string, token?: string): Promise<Answer> {
-    return this.#ask("GET", url, token);
+  get(url: string, token?: string, own: Record<string, string> = {}): Promise<Answer> {
+    return this.#ask("GET", url, token, own);
   }
 
-  post(url: string, token: string, body: object): Promise<Answer> {
-    return this.#ask("POST", url, token, JSON.stringify(body));
+  post(url: string, token: string, body: object, own: Record<string, string> = {}): Promise<Answer> {
+    return this.#ask("POST", url, token, own, JSON.stringify(body));
   }
 
-  async #ask(method: "GET" | "POST", url: string, token?: string, json?: string): Promise<Answer> {
+  async #ask(
+    method: "GET" | "POST",
+    url: string,
+    token: string | undefined,
+    own: Record<string, string>,
+    json?: string,
+  ): Promise<Answer> {
     const { pathname, search } = new URL(url);
     const headers = {
+      ...own,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(json === undefined ? {} : { "content-type": "application/json" }),
     };

@@ -1,4 +1,4 @@
-import { marketplaceEnvironment, type TokenIssuer } from "@ehr-marketplace/dev/marketplace-environment";
+import { marketplaceEnvironment, type TokenIssuer } from "@ehr-marketplace/dev/service-environments";
 import { createApp } from "@ehr-marketplace/marketplace/app";
 import { readConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
+import { ehrEnvironment, marketplaceEnvironment, type TokenIssuer } from "@ehr-marketplace/dev/service-environments";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchServer {
@@ -15,25 +15,46 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
+/** The marketplace's API. */
+export function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
+  const own = { ...marketplaceEnvironment(databaseUrl), ...environment };
+  return startServer("marketplace/src/api.ts", "/api/v1", own);
+}
+
+/** The EHR's. */
+export function startEhr(
+  databaseUrl: string,
+  given: { issuer: TokenIssuer; marketplaceUrl?: string; port?: number; environment?: Record<string, string> },
+): Promise<BenchServer> {
+  const places = { marketplaceUrl: given.marketplaceUrl ?? "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example" };
+  const own = { ...ehrEnvironment(databaseUrl, places, given.issuer), ...given.environment };
+  return startServer("ehr/src/api.ts", "/api", own, given.port);
+}
+
 /** Rate limits are raised; limits, logs and metrics are on as in production. */
-export async function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
-  const port = await freePort();
+async function startServer(
+  entry: string,
+  basePath: string,
+  own: Record<string, string>,
+  givenPort?: number,
+): Promise<BenchServer> {
+  const port = givenPort ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const logDirectory = await mkdtemp(join(tmpdir(), "ehr-marketplace-log-"));
   const log = await open(join(logDirectory, "api.log"), "w");
-  const child = fork(new URL("../../services/marketplace/src/api.ts", import.meta.url).pathname, [], {
+  const child = fork(new URL(`../../services/${entry}`, import.meta.url).pathname, [], {
     execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
     env: {
-      ...marketplaceEnvironment(databaseUrl),
       PATH: process.env["PATH"] ?? "",
       // As in production, apart from an issuer whose keys come without TLS.
       NODE_ENV: "development",
       METRICS_TOKEN: "bench",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
+      EHR_PORT: String(port),
       PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
       CALLER_REQUESTS_PER_MINUTE: "1000000000",
-      ...environment,
+      ...own,
     },
     // A file, as a container's runtime keeps: reading a pipe would take time from what is measured.
     stdio: ["ignore", log.fd, "inherit", "ipc"],
@@ -41,11 +62,11 @@ export async function startApi(databaseUrl: string, environment: Record<string, 
   await log.close();
   const deadline = Date.now() + 30_000;
   while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error("the API did not become ready");
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${entry} did not become ready`);
     await delay(50);
   }
   return {
-    url: `${url}/api/v1`,
+    url: `${url}${basePath}`,
     async cpu() {
       const answer = once(child, "message");
       child.send("cpu");
@@ -59,10 +80,19 @@ export async function startApi(databaseUrl: string, environment: Record<string, 
   };
 }
 
-export async function startBare(bodies: Record<string, Buffer>): Promise<BenchServer> {
+/** Whose tokens the bare server verifies. */
+export interface BareTokens {
+  issuer: string;
+  audience: string;
+  jwksUrl: string;
+}
+
+export async function startBare(bodies: Record<string, Buffer>, tokens?: BareTokens): Promise<BenchServer> {
   const child = fork(new URL("./bare-server.process.ts", import.meta.url).pathname);
   const answer = once(child, "message");
-  child.send(Object.fromEntries(Object.entries(bodies).map(([path, body]) => [path, body.toString("base64")])));
+  const encoded = Object.fromEntries(Object.entries(bodies).map(([path, body]) => [path, body.toString("base64")]));
+  const keys: unknown = tokens === undefined ? undefined : await (await fetch(tokens.jwksUrl)).json();
+  child.send({ bodies: encoded, ...(tokens === undefined ? {} : { tokens: { ...tokens, keys } }) });
   const [{ url }] = (await answer) as [{ url: string }];
   return {
     url,

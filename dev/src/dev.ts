@@ -9,20 +9,32 @@ function report(step: string): void {
   console.log(`${styleText("dim", `${seconds} s`)}  ${step} …`);
 }
 
-function places({ marketplaceUrl, issuer, ehrUrl, database, demo }: Stack): [string, string][] {
-  return [
-    ["API reference", `${marketplaceUrl}/docs`],
-    ["OpenAPI document", `${marketplaceUrl}/api/v1/openapi.json`],
-    [`All ${demo.apps} apps`, `${marketplaceUrl}/api/v1/apps`],
-    ["A search, with a typo", `${marketplaceUrl}/api/v1/apps/search?q=schedulng`],
-    ["One app", `${marketplaceUrl}/api/v1/apps/northwind-scribe`],
-    ["Its prices", `${marketplaceUrl}/api/v1/apps/northwind-scribe/pricing`],
-    ["Identity provider", `${issuer}/.well-known/openid-configuration`],
-    ["A token", "npm run --silent token -- riverside-admin"],
-    ["The practices' EHR", `${ehrUrl}  prints what it is told`],
-    ["Health and metrics", `${marketplaceUrl}/health/ready  ${marketplaceUrl}/metrics`],
-    ["Database, as owner", database.ownerUrl],
-  ];
+type Places = Record<string, [what: string, where: string][]>;
+
+function places({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo }: Stack): Places {
+  return {
+    Marketplace: [
+      ["API reference", `${marketplaceUrl}/docs`],
+      ["OpenAPI document", `${marketplaceUrl}/api/v1/openapi.json`],
+      [`All ${demo.apps} apps`, `${marketplaceUrl}/api/v1/apps`],
+      ["A search, with a typo", `${marketplaceUrl}/api/v1/apps/search?q=schedulng`],
+      ["One app", `${marketplaceUrl}/api/v1/apps/northwind-scribe`],
+      ["Its prices", `${marketplaceUrl}/api/v1/apps/northwind-scribe/pricing`],
+      ["Health and metrics", `${marketplaceUrl}/health/ready  ${marketplaceUrl}/metrics`],
+      ["Database, as owner", databases.marketplace.ownerUrl],
+    ],
+    "The practices' EHR": [
+      ["API reference", `${ehrUrl}/docs`],
+      ["OpenAPI document", `${ehrUrl}/api/openapi.json`],
+      ["That app itself", `${demoAppUrl}  opened by POST /api/app-installations/northwind-scribe/launch`],
+      ["Health and metrics", `${ehrUrl}/health/ready  ${ehrUrl}/metrics`],
+      ["Database, as owner", databases.ehr.ownerUrl],
+    ],
+    "Who you are": [
+      ["Identity provider", `${issuer}/.well-known/openid-configuration`],
+      ["A token", "npm run --silent token -- riverside-admin"],
+    ],
+  };
 }
 
 let stack: Stack | undefined;
@@ -44,8 +56,11 @@ const starting = startStack({ ephemeral: values.ephemeral }, report);
 try {
   stack = await starting;
   if (!stopping) {
-    console.log(`\n${styleText("bold", "EHR Marketplace")}, with a demo catalog. Ctrl+C stops it.\n`);
-    for (const [what, where] of places(stack)) console.log(`  ${what.padEnd(24)}${styleText("cyan", where)}`);
+    console.log(`\n${styleText("bold", "EHR Marketplace")}, with a demo catalog. Ctrl+C stops it.`);
+    for (const [whose, listed] of Object.entries(places(stack))) {
+      console.log(`\n${styleText("bold", whose)}`);
+      for (const [what, where] of listed) console.log(`  ${what.padEnd(24)}${styleText("cyan", where)}`);
+    }
     console.log("\nready");
   }
 } catch (error) {

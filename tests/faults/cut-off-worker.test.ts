@@ -11,11 +11,11 @@ import {
   registerPractices,
   rounds,
   startReceiver,
+  startSeveredProxy,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 import { countArrivals, heldByNobodyMs, readLog, waitUntilSettled } from "./arrivals.ts";
 import { startRecording } from "./record-changes.ts";
-import { startSeveredProxy } from "./severed-proxy.ts";
 
 const eventsPerSecond = 200;
 

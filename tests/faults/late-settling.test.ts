@@ -13,10 +13,10 @@ import {
   startApiProcess,
   startCallers,
   startReceiver,
+  startSeveredProxy,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 import { countArrivals, waitUntilSettled } from "./arrivals.ts";
-import { startSeveredProxy } from "./severed-proxy.ts";
 
 const count = 20;
 

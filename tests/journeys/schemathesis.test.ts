@@ -1,38 +1,36 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
-import { cleanUpAfter, cloneDatabase, rounds, startApiProcess, startCallers } from "@ehr-marketplace/tests/support";
+import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
+import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  askAt,
+  cleanUpAfter,
+  cloneDatabase,
+  rounds,
+  signedToken,
+  startApiProcess,
+  startCallers,
+  startEhrProcess,
+} from "@ehr-marketplace/tests/support";
+import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const schemathesis = new URL("../../.venv/bin/schemathesis", import.meta.url).pathname;
 
-test("the marketplace keeps every promise of its OpenAPI document against generated requests", async (t) => {
+/** Sends generated requests to every operation of a document, and holds the answers against it. */
+async function runSchemathesis(t: TestContext, documentUrl: string, headers: Record<string, string>): Promise<void> {
   assert.ok(existsSync(schemathesis), "Schemathesis is not installed. Run: npm run setup:schemathesis");
-  const cleanUp = cleanUpAfter(t);
-  const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
-  const callers = await startCallers(cleanUp);
-  const environment = { ...callers.environment, LOG_LEVEL: "warn" };
-  const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.diagnostic(`seed ${seed}`);
-  const given = ["run", `${api.url}/api/v1/openapi.json`, "--checks", "all", "--seed", String(seed), "--no-color"];
-  const { stdout } = await promisify(execFile)(
-    schemathesis,
-    // An operator may do anything, and so gets furthest.
-    [
-      ...given,
-      "--header",
-      "X-Vendor-Slug: northwind-health",
-      "--header",
-      `Authorization: Bearer ${callers.token("operator")}`,
-      "--max-examples",
-      String(rounds(60, 500)),
-      "--generation-database",
-      "none",
-    ],
-    { maxBuffer: 64 * 1_048_576 },
-  ).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`));
+  const examples = ["--max-examples", String(rounds(60, 500)), "--generation-database", "none"];
+  const given = ["run", documentUrl, "--checks", "all", "--seed", String(seed), "--no-color", ...examples];
+  const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+  const { stdout } = await promisify(execFile)(schemathesis, [...given, ...named], { maxBuffer: 64 * 1_048_576 }).catch(
+    (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),
+  );
   t.diagnostic(stdout.trim().split("\n").slice(-12).join("\n"));
   const [, selected, total] = /Selected: (\d+)\/(\d+)/.exec(stdout) ?? [];
   assert.ok(selected !== undefined && selected === total, "every operation is tested");
@@ -40,4 +38,62 @@ test("the marketplace keeps every promise of its OpenAPI document against genera
   const [, generated, passed] = /(\d+) generated, (\d+) passed/.exec(stdout) ?? [];
   assert.ok(generated !== undefined && Number(generated) > 500, "requests were generated");
   assert.ok(!/\d+ failed/.test(stdout), `${passed} of ${generated} passed`);
+}
+
+test("the marketplace keeps every promise of its OpenAPI document against generated requests", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+  const callers = await startCallers(cleanUp);
+  const environment = { ...callers.environment, LOG_LEVEL: "warn" };
+  const api = await startApiProcess(cleanUp, serviceUrl, { environment });
+  await runSchemathesis(t, `${api.url}/api/v1/openapi.json`, {
+    // An operator may do anything, and so gets furthest.
+    Authorization: `Bearer ${callers.token("operator")}`,
+    "X-Vendor-Slug": "northwind-health",
+  });
 });
+
+test("the EHR keeps every promise of its OpenAPI document against generated requests", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "ehr");
+  const callers = await startCallers(cleanUp);
+  const ehr = await startEhrProcess(cleanUp, serviceUrl, {
+    marketplaceUrl: "http://127.0.0.1:9",
+    environment: { ...callers.environment, LOG_LEVEL: "error" },
+  });
+  const [practice] = demoOrganisations;
+  await installScribe(ehr.url, practice ?? assert.fail("there is no demo organisation"));
+  await withClient(ownerUrl, (client) => client.query("update apps set schema_known = true"));
+  // Somebody who may do everything.
+  const organization = { "riverside-clinic": { roles: ["org-admin"] } };
+  const roles = ["operator", "ehr-service", "launch-redeemer"];
+  const token = await signedToken(callers, { organization, roles, exp: Math.floor(Date.now() / 1_000) + 3_600 });
+  await runSchemathesis(t, `${ehr.url}/api/openapi.json`, { Authorization: `Bearer ${token}` });
+});
+
+/** The app that the document's examples name. */
+async function installScribe(ehrUrl: string, practice: { alias: string; secret: string }): Promise<void> {
+  const body: SubscriptionEvent = {
+    event: "subscription.created",
+    app: {
+      id: "01890a5d-ac96-774b-bcce-b302099a8057",
+      slug: "northwind-scribe",
+      name: "Northwind Scribe",
+      iconUrl: "https://icons.example/scribe.svg",
+      category: "DOCUMENTATION",
+      extensionPoints: ["note-panel"],
+      smartLaunchUrl: "https://scribe.example/launch",
+      fhirScopes: "launch",
+    },
+    subscription: { id: "01890a5d-ac96-774b-bcce-b302099a8058", status: "active", orgAlias: practice.alias },
+    timestamp: new Date().toISOString(),
+  };
+  const answer = await askAt(`${ehrUrl}/api/internal/marketplace-webhook`, undefined, {
+    body,
+    headers: {
+      "x-marketplace-signature": signBody(JSON.stringify(body), practice.secret),
+      "x-marketplace-delivery-id": "one",
+    },
+  });
+  assert.equal(answer.status, 200, await answer.text());
+}

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
+import { ehrEnvironment, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import type { CleanUp } from "./clean-up.ts";
 import { eventually } from "./eventually.ts";
 
@@ -15,7 +15,7 @@ export interface ApiProcess {
   ended: Promise<number | null>;
 }
 
-const sources = new URL("../../services/marketplace/src/", import.meta.url).pathname;
+const services = new URL("../../services/", import.meta.url).pathname;
 
 interface ProcessOptions {
   environment?: Record<string, string>;
@@ -28,7 +28,7 @@ export function startApiProcess(
   databaseUrl: string,
   options: ProcessOptions = {},
 ): Promise<ApiProcess> {
-  return startProcess(cleanUp, databaseUrl, "api.ts", options);
+  return startProcess(cleanUp, "marketplace/src/api.ts", marketplaceEnvironment(databaseUrl), options);
 }
 
 /** A worker, likewise. Endpoints and callbacks on loopback are allowed to it. */
@@ -37,25 +37,36 @@ export function startWorkerProcess(
   databaseUrl: string,
   options: ProcessOptions = {},
 ): Promise<ApiProcess> {
-  return startProcess(cleanUp, databaseUrl, "worker.ts", options);
+  return startProcess(cleanUp, "marketplace/src/worker.ts", marketplaceEnvironment(databaseUrl), options);
+}
+
+/** The EHR's API, likewise. */
+export function startEhrProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions & { marketplaceUrl: string; port?: number },
+): Promise<ApiProcess> {
+  const places = { marketplaceUrl: options.marketplaceUrl, fhirBaseUrl: "https://fhir.example/{orgAlias}" };
+  return startProcess(cleanUp, "ehr/src/api.ts", ehrEnvironment(databaseUrl, places), options);
 }
 
 async function startProcess(
   cleanUp: CleanUp,
-  databaseUrl: string,
-  entry: "api.ts" | "worker.ts",
-  options: ProcessOptions,
+  entry: string,
+  own: Record<string, string>,
+  options: ProcessOptions & { port?: number },
 ): Promise<ApiProcess> {
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), `${sources}${entry}`], {
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), `${services}${entry}`], {
     env: {
-      ...marketplaceEnvironment(databaseUrl),
+      ...own,
       PATH: process.env["PATH"],
       NODE_ENV: "test",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
       WORKER_PORT: String(port),
+      EHR_PORT: String(port),
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
       CALLER_REQUESTS_PER_MINUTE: "100000000",
       PUBLIC_REQUESTS_PER_MINUTE: "100000000",

@@ -6,6 +6,7 @@ import {
   auditPage,
   categoryDto,
   eventApp,
+  failure,
   organisationDto,
   organisationPage,
   pricingPlanDto,
@@ -15,6 +16,7 @@ import {
 } from "@ehr-marketplace/contracts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { assertGuarded } from "./raw-answer.ts";
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 addFormats.default(ajv);
@@ -26,6 +28,7 @@ const shapes = [
   auditPage,
   categoryDto,
   eventApp,
+  failure,
   organisationDto,
   organisationPage,
   pricingPlanDto,
@@ -42,6 +45,7 @@ export function assertShape(
     | "AppPage"
     | "AuditPage"
     | "CategoryDto"
+    | "Failure"
     | "OrganisationDto"
     | "OrganisationPage"
     | "PricingPlanDto"
@@ -65,4 +69,22 @@ export async function assertProblem(answer: Response, status: number, code: stri
   assert.equal(problem["status"], status);
   assert.equal(problem["type"], `/problems/${code}`);
   return problem;
+}
+
+/** Nothing that only we know: no SQL, no stack, no file, no address, no name of a library. */
+const internal =
+  /\b(select|insert|update|delete) .*\b(from|into|set)\b|postgres|pgboss|fastify|FST_|node_modules|\.ts\b|\n\s+at |ECONN|127\.0\.0\.1/i;
+
+/** Holds an error of the EHR against the spec's wrapper, to the letter; answers its message. */
+export async function assertFailure(answer: Response, status: number): Promise<string> {
+  const text = await answer.text();
+  assert.equal(answer.status, status, text.slice(0, 300));
+  assert.equal(answer.headers.get("content-type"), "application/json");
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+  assertGuarded(answer);
+  const failed = JSON.parse(text) as { message: string };
+  assertShape("Failure", failed);
+  assert.ok(failed.message.trim() !== "", "it says why");
+  assert.doesNotMatch(failed.message, internal);
+  return failed.message;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { dropDatabase, type MarketplaceDatabase, urlsOf, withClient } from "@ehr-marketplace/dev/postgres";
+import { dropDatabase, type ServiceDatabase, urlsFor, withClient } from "@ehr-marketplace/dev/postgres";
 import type { CleanUp } from "./clean-up.ts";
 import { templates } from "./templates.ts";
 
@@ -7,12 +7,13 @@ import { templates } from "./templates.ts";
 export async function cloneDatabase(
   cleanUp: CleanUp,
   template: keyof typeof templates = "empty",
-): Promise<MarketplaceDatabase> {
+): Promise<ServiceDatabase> {
   const { TEST_CLUSTER_URL: clusterUrl } = process.env;
   if (clusterUrl === undefined)
     throw new Error("Tests that need a database are run by: npm test -- path/of/the.test.ts");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${templates[template]}`));
+  const { database, login } = templates[template];
+  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
   cleanUp(() => dropDatabase(clusterUrl, name));
-  return urlsOf(clusterUrl, name);
+  return urlsFor(clusterUrl, name, login);
 }

@@ -4,6 +4,8 @@ import { importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import type { Callers } from "./callers.ts";
 
 const minute = 60;
+/** Of every service of ours: what is forged isn't to be refused for its audience. */
+const audiences = ["marketplace", "ehr"];
 const now = (): number => Math.floor(Date.now() / 1_000);
 
 /** What the identity provider would sign for the claims, and whatever else a test wants it to. */
@@ -17,7 +19,7 @@ export async function signedToken(
   const kid = header.kid ?? key.kid ?? "";
   return new SignJWT({
     iss: identityProvider.issuer,
-    aud: ["marketplace", "ehr"],
+    aud: audiences,
     sub: "somebody",
     iat: now(),
     exp: now() + 5 * minute,
@@ -39,7 +41,7 @@ function tampered(token: string): string {
 async function signedWithThePublicKey({ identityProvider }: Callers): Promise<string> {
   const [key] = identityProvider.keys;
   const publicKey = createPublicKey({ key: { ...key }, format: "jwk" }).export({ type: "spki", format: "pem" });
-  return new SignJWT({ ...everything, iss: identityProvider.issuer, aud: "marketplace", sub: "forger" })
+  return new SignJWT({ ...everything, iss: identityProvider.issuer, aud: audiences, sub: "forger" })
     .setExpirationTime("5m")
     .setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid: key?.kid ?? "" })
     .sign(Buffer.from(publicKey));
@@ -55,7 +57,7 @@ export async function badTokens(callers: Callers): Promise<Record<string, string
     "wrong audience": await signedToken(callers, { ...everything, aud: "elsewhere" }),
     "an ID token": (await signIn(issuer, "operator")).idToken,
     "an ID token for this audience": await signedToken(callers, { ...everything, at_hash: "x", nonce: "y" }),
-    "alg: none": new UnsecuredJWT({ ...everything, iss: issuer, aud: "marketplace", sub: "forger" })
+    "alg: none": new UnsecuredJWT({ ...everything, iss: issuer, aud: audiences, sub: "forger" })
       .setExpirationTime("5m")
       .encode(),
     "HS256 with the public key": await signedWithThePublicKey(callers),

@@ -35,7 +35,11 @@ const stepsApart = "\u001e";
 /** Types all of it into one shell, as a reader would; answers what each step printed. */
 export async function followGuide(steps: readonly GuideStep[], stack: DevStack): Promise<string[]> {
   const script = steps
-    .map(({ commands }) => commands.replaceAll("http://127.0.0.1:8080", stack.marketplaceUrl))
+    .map(({ commands }) =>
+      commands
+        .replaceAll("http://127.0.0.1:8080", stack.marketplaceUrl)
+        .replaceAll("http://127.0.0.1:8081", stack.ehrUrl),
+    )
     .join(`\nprintf '\\036'\n`);
   const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
     cwd: root,

@@ -1,24 +1,29 @@
 export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
-export { type ApiProcess, startApiProcess, startWorkerProcess } from "./api-process.ts";
-export { type Asking, ask, type Callers, startCallers } from "./callers.ts";
+export { type ApiProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./api-process.ts";
+export { type Asking, ask, askAt, type Callers, startCallers } from "./callers.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
-export { assertProblem, assertShape } from "./contract.ts";
+export { assertFailure, assertProblem, assertShape } from "./contract.ts";
 export { cloneDatabase } from "./databases.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
+export { type DocumentedAnswers, documentedAnswers } from "./documented-answers.ts";
+export { type RunningEhr, startEhr } from "./ehr.ts";
 export { eventually } from "./eventually.ts";
 export { signedToken } from "./forged-tokens.ts";
 export { followGuide, guideSteps } from "./guide-commands.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { type PeopledMarketplace, startPeopledMarketplace } from "./people.ts";
 export {
-  assertComplete,
+  assertOpen,
+  assertRow,
+  assertStated,
   everyKindOfCaller,
   type KindsOfCallers,
   type Question,
   readMatrix,
-  statusOf,
 } from "./permission-matrix.ts";
+export { answerFrom, assertGuarded, rawAnswer } from "./raw-answer.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds } from "./rounds.ts";
+export { type Cut, type SeveredProxy, startSeveredProxy } from "./severed-proxy.ts";
 export { demoPlaces } from "./templates.ts";
 export { letLeasesEnd, letTimePass } from "./time-travel.ts";

@@ -1,7 +1,13 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ehrLogin, marketplaceLogin } from "@ehr-marketplace/dev/postgres";
 
-export const templates = { empty: "template_empty", demo: "template_demo" } as const;
+/** What a test's database is cloned from, and who logs in to it: the marketplace's two, and the EHR's with the demo organisations. */
+export const templates = {
+  empty: { database: "template_empty", login: marketplaceLogin },
+  demo: { database: "template_demo", login: marketplaceLogin },
+  ehr: { database: "template_ehr", login: ehrLogin },
+} as const;
 
 export const demoPlaces = {
   publicUrl: "http://127.0.0.1:8080",

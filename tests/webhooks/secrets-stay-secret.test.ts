@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { OrganisationDto, SubscriptionDto, WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
 import { prepareMarketplaceDatabase, startDebianCluster, withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import {
   type Asking,
   ask,

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
-import { createQueue, type Queue } from "@ehr-marketplace/marketplace/queue";
 import { recordEvent } from "@ehr-marketplace/marketplace/record-event";
 import { connectDatabase, type Database } from "@ehr-marketplace/service-kit/database";
+import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 
 export interface EventSource {

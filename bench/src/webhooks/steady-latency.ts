@@ -1,5 +1,5 @@
 import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
-import { type MarketplaceDatabase, prepareMarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { prepareMarketplaceDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { PgBoss } from "pg-boss";
 import { ourLatency } from "./latency.ts";
@@ -9,7 +9,7 @@ import { startWorker } from "./workers.ts";
 
 export const perSecond = 200;
 
-export async function prepare(clusterUrl: string, name: string): Promise<MarketplaceDatabase> {
+export async function prepare(clusterUrl: string, name: string): Promise<ServiceDatabase> {
   const database = await prepareMarketplaceDatabase(clusterUrl, name);
   await loadWithProgress(database.ownerUrl, { count: 100, seed: 1 });
   const boss = new PgBoss({ connectionString: database.ownerUrl, schema: "bare", supervise: false, schedule: false });
@@ -26,7 +26,7 @@ export async function prepare(clusterUrl: string, name: string): Promise<Marketp
 
 /** p95 in milliseconds from commit to receiver, each event to a recipient of its own; one in `hangsEvery` of them never answers. */
 export async function latencyOf(
-  database: MarketplaceDatabase,
+  database: ServiceDatabase,
   prefix: string,
   seconds: number,
   hangsEvery?: number,

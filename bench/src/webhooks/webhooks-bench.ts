@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type MarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
 import type { Figure } from "../figures.ts";
 import { median } from "../measure.ts";
@@ -16,7 +16,7 @@ import { startBareWorker, startWorker } from "./workers.ts";
 
 const convoyP95 = 127;
 
-async function bareLatencyOf(database: MarketplaceDatabase, seconds: number): Promise<number> {
+async function bareLatencyOf(database: ServiceDatabase, seconds: number): Promise<number> {
   const receiver = await startBenchReceiver();
   const worker = await startBareWorker("latency", database.ownerUrl);
   try {
@@ -28,7 +28,7 @@ async function bareLatencyOf(database: MarketplaceDatabase, seconds: number): Pr
   }
 }
 
-async function drainFigures(database: MarketplaceDatabase): Promise<Figure[]> {
+async function drainFigures(database: ServiceDatabase): Promise<Figure[]> {
   const count = 20_000;
   const ratios: { ours: number; bare: number }[] = [];
   for (let round = 0; round < 2; round += 1) {

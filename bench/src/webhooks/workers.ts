@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { marketplaceEnvironment } from "@ehr-marketplace/dev/marketplace-environment";
+import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface Stoppable {

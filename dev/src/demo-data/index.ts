@@ -1,2 +1,3 @@
 export { demoOrganisations } from "./demo-organisations.ts";
+export { insertEhrOrganisations } from "./insert-ehr-organisations.ts";
 export { type DemoPlaces, loadDemoData } from "./load-demo-data.ts";

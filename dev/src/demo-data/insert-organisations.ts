@@ -2,7 +2,7 @@ import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type pg from "pg";
 import { v7 as uuid } from "uuid";
-import { developmentEncryptionKeys } from "../marketplace-environment.ts";
+import { developmentEncryptionKeys } from "../service-environments.ts";
 import type { DemoOrganisation } from "./demo-organisations.ts";
 
 /** Organisations that are there already keep their id, and with it their subscriptions. */

@@ -10,7 +10,7 @@ import {
   publishApps,
   setPopularity,
 } from "../catalog/insert-catalog.ts";
-import { withClient } from "../postgres/marketplace-database.ts";
+import { withClient } from "../postgres/service-database.ts";
 import { demoApps } from "./apps.ts";
 import type { DemoApp, DemoPlan } from "./demo-app.ts";
 import { demoOrganisations } from "./demo-organisations.ts";

@@ -4,7 +4,9 @@ import { type Configuration, errors } from "oidc-provider";
 import { clients } from "./clients.ts";
 import { errorPage } from "./login-page.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { claimsOf, isPersona } from "./personas.ts";
+import { claimsOf, isPersona, nameOf } from "./personas.ts";
+import { clientOf, grantableScopes } from "./smart/smart-apps.ts";
+import type { SmartLaunches } from "./smart/smart-launches.ts";
 
 const hour = 3600;
 const day = 24 * hour;
@@ -13,16 +15,23 @@ const day = 24 * hour;
 const resource = "urn:ehr-marketplace:apis";
 const audiences = ["marketplace", "ehr"];
 
-const features: Configuration["features"] = {
+const featuresWith = (smart: SmartLaunches): Configuration["features"] => ({
   clientCredentials: { enabled: true },
   resourceIndicators: {
     enabled: true,
-    defaultResource: () => resource,
+    defaultResource: (context, client) => (smart.appOf(client) === undefined ? resource : smart.audienceOf(context)),
     useGrantedResource: () => true,
-    getResourceServerInfo(_context, indicator) {
+    getResourceServerInfo(_context, indicator, client) {
+      const jwt = { accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } } as const;
+      const app = smart.appOf(client);
+      if (app !== undefined) {
+        // A vendor's app is let in to the FHIR server alone, whoever has signed in to it.
+        smart.organisationOf(indicator);
+        return { scope: grantableScopes(app).join(" "), audience: indicator, ...jwt };
+      }
       if (indicator !== resource)
         throw new errors.InvalidTarget("leave the resource away: tokens are for all our APIs");
-      return { scope: "", accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } };
+      return { scope: "", ...jwt };
     },
   },
   devInteractions: { enabled: false },
@@ -31,20 +40,29 @@ const features: Configuration["features"] = {
   rpInitiatedLogout: { enabled: false },
   // It would be of no use: it refuses tokens that are for an audience, and all of ours are.
   userinfo: { enabled: false },
-};
+});
 
-export function configurationWith(keys: JWK[]): Configuration {
+export function configurationWith(keys: JWK[], smart: SmartLaunches): Configuration {
   return {
     adapter: createMemoryStore(),
-    clients,
+    clients: [...clients, ...smart.apps.map(clientOf)],
     jwks: { keys },
-    features,
+    features: featuresWith(smart),
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
+    // The name is in the record that fhirUser points to; as there are no records here, it comes along.
+    claims: { openid: ["sub"], fhirUser: ["fhirUser", "name"] },
+    extraParams: {
+      aud: null,
+      launch: (context, launch, client) => smart.assertLaunched(context, launch, client),
+    },
     clientAuthMethods: ["client_secret_basic", "none"],
     pkce: { required: () => true },
-    clientBasedCORS: (_context, origin, client) =>
-      client.clientAuthMethod === "none" && URL.parse(origin)?.hostname === "127.0.0.1",
+    clientBasedCORS(_context, origin, client) {
+      const app = smart.appOf(client);
+      if (app !== undefined) return origin === new URL(app.redirectUri).origin;
+      return client.clientAuthMethod === "none" && URL.parse(origin)?.hostname === "127.0.0.1";
+    },
     cookies: { keys: [randomBytes(32).toString("base64url")] },
     ttl: {
       AccessToken: hour,
@@ -56,28 +74,36 @@ export function configurationWith(keys: JWK[]): Configuration {
       Grant: day,
       RefreshToken: day,
     },
-    findAccount: (_context, name) =>
-      isPersona(name) ? { accountId: name, claims: async () => ({ sub: name }) } : undefined,
-    extraTokenClaims(_context, token) {
+    findAccount(_context, name, token) {
+      if (!isPersona(name)) return undefined;
+      const fhirServer = token?.kind === "AuthorizationCode" ? String(token.resource) : "";
+      const fhirUser = `${fhirServer}/Practitioner/${name}`;
+      return { accountId: name, claims: async () => ({ sub: name, name: nameOf(name), fhirUser }) };
+    },
+    extraTokenClaims({ oidc }, token) {
+      if (smart.appOf(oidc.client) !== undefined) return undefined;
       const name = token.kind === "AccessToken" ? token.accountId : (token.clientId ?? "");
       return isPersona(name) ? { ...claimsOf(name) } : undefined;
     },
     formats: {
       customizers: {
         jwt(_context, _token, { payload }) {
-          payload["aud"] = audiences;
+          if (payload["aud"] === resource) payload["aud"] = audiences;
         },
       },
     },
     // Who chose a persona on the login page has agreed to what the client asks for.
-    async loadExistingGrant({ oidc }) {
+    async loadExistingGrant(context) {
+      const { oidc } = context;
       if (oidc.result?.consent === undefined || oidc.account === undefined) return undefined;
       const grant = new oidc.provider.Grant({
         accountId: oidc.account.accountId,
         clientId: oidc.client?.clientId ?? "",
       });
       grant.addOIDCScope([...oidc.requestParamOIDCScopes].join(" "));
-      await grant.save();
+      const app = smart.appOf(oidc.client);
+      if (app !== undefined) await smart.redeem(context, app, grant);
+      else await grant.save();
       return grant;
     },
     issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),

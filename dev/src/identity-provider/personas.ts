@@ -92,3 +92,7 @@ export function isPersona(name: string): name is Persona {
 export function claimsOf(persona: Persona): PersonaDetails["claims"] {
   return personas[persona].claims;
 }
+
+export function nameOf(persona: Persona): string {
+  return personas[persona].displayName.replace(/,.*/, "");
+}

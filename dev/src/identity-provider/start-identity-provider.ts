@@ -7,6 +7,8 @@ import { configurationWith } from "./configuration.ts";
 import { addLoginRoutes } from "./login-routes.ts";
 import type { Persona } from "./personas.ts";
 import { requestAccessToken } from "./request-access-token.ts";
+import { addFhirRoutes } from "./smart/smart-configuration.ts";
+import { SmartLaunches, type SmartOptions } from "./smart/smart-launches.ts";
 
 export interface IdentityProvider {
   issuer: string;
@@ -23,16 +25,27 @@ async function newKey(): Promise<JWK> {
   return { ...key, kid: await calculateJwkThumbprint(key), alg: "RS256", use: "sig" };
 }
 
-/** Port 0 means any free one. To rotate keys, stop it and start another on the same port. */
-export async function startIdentityProvider(options: { port: number; keys?: JWK[] }): Promise<IdentityProvider> {
+export interface IdentityProviderOptions {
+  /** 0 means any free one. */
+  port: number;
+  keys?: JWK[];
+  /** The apps that are opened from an EHR, and that EHR. */
+  smart?: SmartOptions;
+}
+
+/** To rotate keys, stop it and start another on the same port. */
+export async function startIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
   const keys = options.keys ?? [await newKey()];
   const server = createServer().listen(options.port, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const provider = new Provider(issuer, configurationWith(keys));
+  const smart = new SmartLaunches(issuer, options.smart ?? { ehrUrl: "", apps: [] });
+  const provider = new Provider(issuer, configurationWith(keys, smart));
   provider.on("server_error", (_context, error) => console.error(error));
   addLoginRoutes(provider);
+  addFhirRoutes(provider, smart.apps);
+  smart.addToTokenAnswers(provider);
   const answer = provider.callback();
   server.on("request", (request, response) => {
     // A client that kept its connection would send its next request to a provider that may be gone by then.

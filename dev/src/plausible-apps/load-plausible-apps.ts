@@ -1,5 +1,5 @@
 import { insertApps, insertPlans, insertVendors, publishApps, setPopularity } from "../catalog/insert-catalog.ts";
-import { withClient } from "../postgres/marketplace-database.ts";
+import { withClient } from "../postgres/service-database.ts";
 import { Chance, plausibleApp, plausibleVendor } from "./plausible-apps.ts";
 
 const batch = 1_000;

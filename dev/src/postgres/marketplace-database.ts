@@ -1,51 +1,12 @@
 import { migrateDatabase } from "@ehr-marketplace/marketplace/migrate-database";
-import pg from "pg";
+import { prepareDatabase, type ServiceDatabase, type ServiceLogin } from "./service-database.ts";
 
-const login = { user: "marketplace_login", password: "marketplace" };
+export const marketplaceLogin: ServiceLogin = {
+  user: "marketplace_login",
+  password: "marketplace",
+  role: "marketplace_service",
+};
 
-export interface MarketplaceDatabase {
-  ownerUrl: string;
-  /** Connects with the rights that the service has in production: it can't change the schema. */
-  serviceUrl: string;
-}
-
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-export function urlsOf(ownerUrl: string, name: string): MarketplaceDatabase {
-  const owner = new URL(ownerUrl);
-  owner.pathname = `/${name}`;
-  const service = new URL(owner);
-  service.username = login.user;
-  service.password = login.password;
-  return { ownerUrl: owner.href, serviceUrl: service.href };
-}
-
-/** Creates the database where it is missing, migrates it, and lets the service log in. */
-export async function prepareMarketplaceDatabase(clusterUrl: string, name: string): Promise<MarketplaceDatabase> {
-  const urls = urlsOf(clusterUrl, name);
-  await withClient(clusterUrl, async (client) => {
-    const existing = await client.query("select from pg_database where datname = $1", [name]);
-    if (existing.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)} encoding utf8`);
-  });
-  await migrateDatabase(urls.ownerUrl);
-  await withClient(urls.ownerUrl, (client) =>
-    client.query(`
-      do $$ begin
-        create role ${login.user} login password '${login.password}' in role marketplace_service;
-      exception when duplicate_object or unique_violation then null;
-      end $$`),
-  );
-  return urls;
-}
-
-export async function dropDatabase(clusterUrl: string, name: string): Promise<void> {
-  await withClient(clusterUrl, (client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`));
+export function prepareMarketplaceDatabase(clusterUrl: string, name: string): Promise<ServiceDatabase> {
+  return prepareDatabase(clusterUrl, name, marketplaceLogin, migrateDatabase);
 }

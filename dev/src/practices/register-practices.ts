@@ -1,8 +1,8 @@
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { v7 as uuid } from "uuid";
-import { developmentEncryptionKeys } from "../marketplace-environment.ts";
-import { withClient } from "../postgres/marketplace-database.ts";
+import { withClient } from "../postgres/service-database.ts";
+import { developmentEncryptionKeys } from "../service-environments.ts";
 
 export interface Practice {
   alias: string;

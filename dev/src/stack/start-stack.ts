@@ -1,24 +1,22 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { smartAppOf } from "../demo-app/smart-app.ts";
+import { startDemoApp } from "../demo-app/start-demo-app.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
-import { marketplaceEnvironment } from "../marketplace-environment.ts";
-import {
-  dropDatabase,
-  type MarketplaceDatabase,
-  prepareMarketplaceDatabase,
-} from "../postgres/marketplace-database.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
-import { startEhrReceiver } from "./ehr-receiver.ts";
 import { assertFree, readPorts } from "./ports.ts";
+import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
+import { ehrService, marketplaceService, urlOf, workerService } from "./services.ts";
 
 export interface Stack {
   marketplaceUrl: string;
-  issuer: string;
   ehrUrl: string;
-  database: MarketplaceDatabase;
+  demoAppUrl: string;
+  issuer: string;
+  databases: StackDatabases;
   demo: { apps: number; vendors: number };
   stop(): Promise<void>;
 }
@@ -30,6 +28,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
   await assertFree(ports.ehr, "EHR_PORT");
   await assertFree(ports.idp, "IDP_PORT");
+  await assertFree(ports.demoApp, "IDP_PORT", ports.demoApp - ports.idp);
   await assertFree(ports.workerHealth, "IDP_PORT", ports.workerHealth - ports.idp);
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -53,58 +52,39 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
       clusterUrl = cluster.url;
     }
 
-    report("Migrating the database");
-    const name = options.ephemeral && givenDatabase ? `marketplace_${process.pid}` : "marketplace";
-    const database = await prepareMarketplaceDatabase(clusterUrl, name);
-    if (options.ephemeral) stops.push(() => dropDatabase(clusterUrl, name));
+    report("Migrating the databases");
+    const databases = await prepareDatabases(clusterUrl, options.ephemeral && givenDatabase ? `_${process.pid}` : "");
+    if (options.ephemeral) stops.push(() => databases.drop());
 
     report("Loading the demo catalog");
-    const marketplaceUrl = `http://127.0.0.1:${ports.marketplace}`;
+    const [marketplaceUrl, ehrUrl, demoAppUrl] = [urlOf(ports.marketplace), urlOf(ports.ehr), urlOf(ports.demoApp)];
     const mediaDirectory = join(directory, "media");
-    const demo = await loadDemoData(database.ownerUrl, {
+    const demo = await loadDemoData(databases.marketplace.ownerUrl, {
       publicUrl: process.env["PUBLIC_URL"] ?? marketplaceUrl,
-      demoAppUrl: `http://127.0.0.1:${ports.demoApp}`,
+      demoAppUrl,
       mediaDirectory,
-      ehrUrl: `http://127.0.0.1:${ports.ehr}`,
+      ehrUrl,
     });
 
-    report("Starting the identity provider and a receiver in place of the EHR");
-    const identityProvider = await startIdentityProvider({ port: ports.idp });
+    report("Starting the identity provider and the demo app");
+    const smart = { ehrUrl, apps: [smartAppOf(demoAppUrl)] };
+    const identityProvider = await startIdentityProvider({ port: ports.idp, smart });
     stops.push(() => identityProvider.stop());
-    const ehr = await startEhrReceiver(ports.ehr, console.log);
-    stops.push(() => ehr.stop());
+    const { issuer } = identityProvider;
+    const demoApp = await startDemoApp(ports.demoApp, issuer);
+    stops.push(() => demoApp.stop());
 
-    report("Starting the marketplace");
-    const marketplace = await startService({
-      name: "marketplace",
-      entry: join(root, "services/marketplace/src/api.ts"),
-      readyUrl: `${marketplaceUrl}/health/ready`,
-      environment: {
-        ...marketplaceEnvironment(database.serviceUrl, identityProvider),
-        NODE_ENV: "development",
-        HOST: "127.0.0.1",
-        MARKETPLACE_PORT: String(ports.marketplace),
-        MEDIA_DIRECTORY: mediaDirectory,
-        VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
-      },
-    });
-    stops.push(() => marketplace.stop());
-
-    report("Starting the worker, which delivers");
-    const worker = await startService({
-      name: "worker",
-      entry: join(root, "services/marketplace/src/worker.ts"),
-      readyUrl: `http://127.0.0.1:${ports.workerHealth}/health/ready`,
-      environment: {
-        ...marketplaceEnvironment(database.serviceUrl, identityProvider),
-        NODE_ENV: "development",
-        HOST: "127.0.0.1",
-        WORKER_PORT: String(ports.workerHealth),
-        VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
-      },
-    });
-    stops.push(() => worker.stop());
-    return { marketplaceUrl, issuer: identityProvider.issuer, ehrUrl: ehr.url, database, demo, stop };
+    const surroundings = { ports, databases, identityProvider, mediaDirectory };
+    for (const [what, service] of [
+      ["the marketplace", marketplaceService(surroundings)],
+      ["the EHR", ehrService(surroundings)],
+      ["the worker, which delivers", workerService(surroundings)],
+    ] as const) {
+      report(`Starting ${what}`);
+      const running = await startService(service);
+      stops.push(() => running.stop());
+    }
+    return { marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -5,7 +5,9 @@ import {
   apiReference,
   createServer,
   neverCache,
+  readinessOf,
 } from "@ehr-marketplace/service-kit/http";
+import { createQueue } from "@ehr-marketplace/service-kit/queue";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
@@ -18,10 +20,9 @@ import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
+import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
-import { createQueue } from "./queue/queue.ts";
-import { readinessOf } from "./readiness.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 import { endpointProblems } from "./webhooks/endpoints/endpoint-errors.ts";
@@ -66,7 +67,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
-    readiness: readinessOf(database, queue, logger),
+    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
 
   const answers = new AnswerCache(config.catalogCache);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigurationError } from "@ehr-marketplace/service-kit/config";
-import { readConfig, readMigrationConfig } from "./config.ts";
+import { ConfigurationError, readMigrationConfig } from "@ehr-marketplace/service-kit/config";
+import { readConfig } from "./config.ts";
 
 const least = {
   DATABASE_URL: "postgres://service@127.0.0.1/marketplace",

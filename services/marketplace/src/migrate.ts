@@ -1,4 +1,4 @@
-import { readMigrationConfig } from "./config.ts";
+import { readMigrationConfig } from "@ehr-marketplace/service-kit/config";
 import { migrateDatabase } from "./migrate-database.ts";
 
 try {

@@ -1,12 +1,12 @@
 import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
-import { createServer } from "@ehr-marketplace/service-kit/http";
+import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
+import { createQueue } from "@ehr-marketplace/service-kit/queue";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 import type { App } from "./app.ts";
 import type { DB } from "./database-schema.ts";
-import { createQueue } from "./queue/queue.ts";
+import { migrationsDirectory } from "./migrate-database.ts";
 import { recoveries } from "./queue/queues.ts";
-import { readinessOf } from "./readiness.ts";
 import { tendByTheClock } from "./webhooks/delivery/chores.ts";
 import { startDelivering } from "./webhooks/delivery/deliver.ts";
 import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";
@@ -45,7 +45,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
       requestsPerMinute: 1,
       refusedTokensPerMinute: 1,
     },
-    readiness: readinessOf(database, queue, logger),
+    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
 
   const sender = createSender();

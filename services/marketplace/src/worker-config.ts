@@ -1,11 +1,11 @@
-import { port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
-import { assertFitForProduction, processConfig, processEnvironment } from "./config.ts";
+import { assertFitForProduction, port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
+import { marketplaceConfig, marketplaceEnvironment } from "./config.ts";
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const read = readEnvironment(environment, {
-    ...processEnvironment,
+    ...marketplaceEnvironment,
     WORKER_PORT: port({ desc: "Port for health and metrics", default: 8084 }),
     DATABASE_POOL_SIZE: wholeNumber({ min: 2, max: 500 })({ desc: "Connections of one process", default: 10 }),
     DELIVERIES_IN_FLIGHT: wholeNumber({ min: 1, max: 10_000 })({
@@ -20,7 +20,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   });
   if (read.NODE_ENV === "production") assertFitForProduction({ metricsToken: read.METRICS_TOKEN });
   return {
-    ...processConfig(read),
+    ...marketplaceConfig(read),
     port: read.WORKER_PORT,
     database: { url: read.DATABASE_URL, poolSize: read.DATABASE_POOL_SIZE, statementTimeoutMs: 10_000 },
     mostInFlight: read.DELIVERIES_IN_FLIGHT,

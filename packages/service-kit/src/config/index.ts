@@ -1,2 +1,11 @@
 export { bool, type CleanedEnv, num, port, str, url } from "envalid";
-export { ConfigurationError, networks, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
+export { ConfigurationError, networks, readEnvironment, wholeNumber } from "./read-environment.ts";
+export {
+  apiConfig,
+  apiEnvironment,
+  assertFitForProduction,
+  processConfig,
+  processEnvironment,
+  readMigrationConfig,
+  sealingKeys,
+} from "./service-environment.ts";

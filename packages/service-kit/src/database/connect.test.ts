@@ -3,15 +3,22 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { assertProblem, type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/tests/support";
+import {
+  assertProblem,
+  type CleanUp,
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  startSeveredProxy,
+} from "@ehr-marketplace/tests/support";
 import { sql } from "kysely";
 import { startTestServer } from "../http/server.test-support.ts";
 import { createLogger } from "../telemetry/logger.ts";
-import { startTracing } from "../telemetry/tracing.ts";
+import { startTracing, type Tracing } from "../telemetry/tracing.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isDatabaseAway } from "./database-away.ts";
 
-async function connected(cleanUp: CleanUp, url: string, statementTimeoutMs = 5_000, poolSize = 2) {
+async function connected(cleanUp: CleanUp, url: string, statementTimeoutMs = 5_000, poolSize = 2, tracing?: Tracing) {
   const logged: Record<string, unknown>[] = [];
   const database: Database<unknown> = connectDatabase({
     url,
@@ -19,7 +26,7 @@ async function connected(cleanUp: CleanUp, url: string, statementTimeoutMs = 5_0
     poolSize,
     statementTimeoutMs,
     logger: createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) }),
-    tracing: await startTracing("test", undefined),
+    tracing: tracing ?? (await startTracing("test", undefined)),
   });
   cleanUp(() => database.query.destroy());
   return { ...database, logged };
@@ -46,6 +53,26 @@ test("each connection has the time-outs and the name that were asked for", async
   const { rows } = await pool.query(`select ${settings.map((each) => `current_setting('${each}') as ${each}`).join()}`);
   assert.deepEqual(rows, [
     { statement_timeout: "1234ms", idle_in_transaction_session_timeout: "1234ms", application_name: "connect-test" },
+  ]);
+});
+
+test("a prepared statement is parsed once, though it failed for some values, and is traced without them", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const traced: [string, boolean][] = [];
+  const { prepared, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1, {
+    ...(await startTracing("test", undefined)),
+    recordQuery: (text, _milliseconds, failed) => traced.push([text, failed]),
+  });
+  const statement = "select 10 / $1::int as divided";
+  assert.deepEqual(await prepared("divide", statement, [2]), [{ divided: 5 }]);
+  await assert.rejects(prepared("divide", statement, [0]), /division by zero/);
+  assert.deepEqual(await prepared("divide", statement, [5]), [{ divided: 2 }]);
+  const { rows } = await pool.query("select name, generic_plans + custom_plans as runs from pg_prepared_statements");
+  assert.deepEqual(rows, [{ name: "divide", runs: "2" }]);
+  assert.deepEqual(traced, [
+    [statement, false],
+    [statement, true],
+    [statement, false],
   ]);
 });
 
@@ -103,6 +130,18 @@ test("a database whose server accepts and says nothing is 503 within seconds", a
   const began = performance.now();
   await assertAway(await answerOfQuery(t, database, "select 1"));
   assert.ok(performance.now() - began < 5_000);
+});
+
+test("a connection that died without a word is given up with the first statement that gets no answer", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const proxy = await startSeveredProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
+  const database = await connected(cleanUp, proxy.url, 200, 1);
+  const one = async (): Promise<unknown[]> => (await sql`select 1 as one`.execute(database.query)).rows;
+  assert.deepEqual(await one(), [{ one: 1 }]);
+  proxy.cut("swallowed");
+  await assert.rejects(one(), isDatabaseAway);
+  proxy.join();
+  assert.deepEqual(await one(), [{ one: 1 }]);
 });
 
 test("a pool that has no connection to spare is 503 within seconds", async (t) => {

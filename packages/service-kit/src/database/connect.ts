@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
@@ -12,16 +13,48 @@ export interface DatabaseOptions {
   tracing: Tracing;
 }
 
+/** Runs a statement that each connection parses and plans only once, under its name. For what runs at every request. */
+export type Prepared = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
+
 export interface Database<Schema> {
   query: Kysely<Schema>;
+  prepared: Prepared;
   pool: pg.Pool;
 }
 
 const waitForConnectionMs = 2_000;
 
+/**
+ * Gives a connection up when a statement gets no answer on it. The pool would keep it and hand it out: every statement that
+ * follows would wait behind the one that nobody answers any more.
+ */
+class ImpatientClient extends pg.Client {
+  constructor(options?: pg.ClientConfig) {
+    super(options);
+    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
+    const asked = (...given: unknown[]): unknown => {
+      const answer = query(...given);
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#giveUpAfter(error)) : answer;
+    };
+    this.query = asked as typeof this.query;
+  }
+
+  /** Whoever asked is told once it is gone: what is released before that would be handed out again. */
+  async #giveUpAfter(error: unknown): Promise<never> {
+    const { stream } = this.connection;
+    if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
+      const gone = once(this, "end");
+      stream.destroy();
+      await gone;
+    }
+    throw error;
+  }
+}
+
 export function connectDatabase<Schema>(options: DatabaseOptions): Database<Schema> {
   const { statementTimeoutMs, logger, tracing } = options;
   const pool = new pg.Pool({
+    Client: ImpatientClient,
     connectionString: options.url,
     application_name: options.service,
     max: options.poolSize,
@@ -40,5 +73,19 @@ export function connectDatabase<Schema>(options: DatabaseOptions): Database<Sche
     dialect: new PostgresDialect({ pool }),
     log: (event) => tracing.recordQuery(event.query.sql, event.queryDurationMillis, event.level === "error"),
   });
-  return { query, pool };
+  const prepared: Prepared = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => {
+    // The pool's own `query` gives up the connection with every error, also with those that only the statement has.
+    const client = await pool.connect();
+    const start = performance.now();
+    let failed = true;
+    try {
+      const { rows } = await client.query<Row>({ name, text, values });
+      failed = false;
+      return rows;
+    } finally {
+      client.release();
+      tracing.recordQuery(text, performance.now() - start, failed);
+    }
+  };
+  return { query, prepared, pool };
 }

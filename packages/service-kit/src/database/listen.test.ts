@@ -9,15 +9,21 @@ import { listen } from "./listen.ts";
 
 function listening(cleanUp: CleanUp, url: string, channel = "changes") {
   const seen = { connected: 0, notified: 0, warnings: 0 };
+  const payloads: string[] = [];
+  let disconnected = 0;
   const listener = listen({
     url,
     service: "listen-test",
     channel,
-    onNotification: () => {
+    onNotification: (payload) => {
       seen.notified += 1;
+      payloads.push(payload);
     },
     onConnected: () => {
       seen.connected += 1;
+    },
+    onDisconnected: () => {
+      disconnected += 1;
     },
     logger: createLogger({ service: "test", level: "info" }, { write: () => void (seen.warnings += 1) }),
   });
@@ -25,6 +31,8 @@ function listening(cleanUp: CleanUp, url: string, channel = "changes") {
   return {
     stop: () => listener.stop(),
     seen,
+    payloads,
+    disconnected: () => disconnected,
     hasConnected: (times: number) => eventually("connected", 15_000, () => seen.connected === times),
   };
 }
@@ -68,12 +76,13 @@ describe("a service listens for changes, through whatever happens to the connect
   });
 
   test("what is notified on its channel arrives, and nothing else", async (t) => {
-    const { seen, hasConnected } = listening(cleanUpAfter(t), url);
+    const { seen, payloads, hasConnected } = listening(cleanUpAfter(t), url);
     await hasConnected(1);
     await notify(url, "other");
     await notify(url);
     await eventually("it arrives", 5_000, () => seen.notified > 0);
     assert.deepEqual(seen, { connected: 1, notified: 1, warnings: 0 });
+    assert.deepEqual(payloads, ["x"]);
   });
 
   test("a channel may have any name", async (t) => {
@@ -84,9 +93,10 @@ describe("a service listens for changes, through whatever happens to the connect
   });
 
   test("after its backend is terminated it connects again, says so, and hears again", async (t) => {
-    const { seen, hasConnected } = listening(cleanUpAfter(t), url);
+    const { seen, disconnected, hasConnected } = listening(cleanUpAfter(t), url);
     for (const times of [1, 2, 3]) {
       await hasConnected(times);
+      assert.equal(disconnected(), times - 1);
       await notify(url);
       await eventually("it arrives", 5_000, () => seen.notified === times);
       const end =

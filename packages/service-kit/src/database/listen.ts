@@ -10,9 +10,11 @@ export interface ListenOptions {
   url: string;
   service: string;
   channel: string;
-  onNotification: () => void;
+  onNotification: (payload: string) => void;
   /** What was notified while no connection stood is lost: after each connect the listener must assume the worst. */
   onConnected: () => void;
+  /** From now on nothing is heard, until it is connected again. */
+  onDisconnected?: () => void;
   logger: Logger;
 }
 
@@ -56,7 +58,7 @@ async function listenOnce(options: ListenOptions, stopped: AbortSignal, connecte
   const broken = Promise.withResolvers<void>();
   client.on("error", (error) => broken.reject(error));
   client.on("end", () => broken.resolve());
-  client.on("notification", options.onNotification);
+  client.on("notification", ({ payload = "" }) => options.onNotification(payload));
   const end = (): void => broken.resolve();
   stopped.addEventListener("abort", end);
   // A connection that died without a word looks like silence; asking now and then tells the two apart.
@@ -67,7 +69,7 @@ async function listenOnce(options: ListenOptions, stopped: AbortSignal, connecte
     if (stopped.aborted) return;
     connected();
     options.onConnected();
-    await broken.promise;
+    await broken.promise.finally(options.onDisconnected);
   } finally {
     clearInterval(heartbeat);
     stopped.removeEventListener("abort", end);

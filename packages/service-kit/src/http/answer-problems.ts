@@ -7,7 +7,7 @@ import type {
 } from "fastify";
 import FindMyWay, { type HTTPMethod } from "find-my-way";
 import { isDatabaseAway } from "../database/database-away.ts";
-import { escapedForPointer, type InvalidInput, Problem, problemMediaType } from "./problem.ts";
+import { type ErrorShape, escapedForPointer, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
@@ -76,19 +76,21 @@ function badRequestDetail(code: string | undefined): string {
   }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, shape: ErrorShape): void {
   if (problem.kind.status >= 500)
     request.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.kind.code);
   void reply
     .code(problem.kind.status)
     .headers({ "cache-control": "no-store", ...problem.headers })
-    .type(problemMediaType)
+    .type(shape.mediaType)
     // Bytes go past the route's response schema, and past Fastify's wish to add a charset that this type doesn't have.
-    .send(Buffer.from(JSON.stringify(problem.toDocument(request.id))));
+    .send(Buffer.from(shape.write(problem, request.id)));
 }
 
-export function answerProblems(server: FastifyInstance): void {
-  server.setErrorHandler<FastifyError>((error, request, reply) => send(request, reply, toProblem(error, request)));
+export function answerProblems(server: FastifyInstance, shape: ErrorShape): void {
+  server.setErrorHandler<FastifyError>((error, request, reply) =>
+    send(request, reply, toProblem(error, request), shape),
+  );
 
   const routes = FindMyWay({ ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER });
   const methods = new Set<HTTPMethod>();

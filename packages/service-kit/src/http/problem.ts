@@ -51,6 +51,17 @@ export class Problem extends Error {
 
 export const problemMediaType = "application/problem+json";
 
+/** How a service writes its errors: every one of them, also those of Node's parser. */
+export interface ErrorShape {
+  mediaType: string;
+  write(problem: Problem, requestId: string): string;
+}
+
+export const problemShape: ErrorShape = {
+  mediaType: problemMediaType,
+  write: (problem, requestId) => JSON.stringify(problem.toDocument(requestId)),
+};
+
 /** The answers that any route may give beside its own, for the API reference. */
 const anyRoute = [400, 408, 414, 429, 431, 500, 503] as const;
 
@@ -79,12 +90,13 @@ export const answerOf = (description: string, name: string): object => ({
   content: { "application/json": { schema: { $ref: `${name}#` } } },
 });
 
-export function problemResponses(...own: number[]): Record<number, object> {
-  const statuses = [...new Set([...own, ...anyRoute])].toSorted((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      { description: meanings[status], content: { [problemMediaType]: { schema: { $ref: "Problem#" } } } },
-    ]),
-  );
-}
+/** The errors of a route, for the API reference of a service that writes them in this shape. */
+export const errorResponses =
+  (mediaType: string, schemaName: string) =>
+  (...own: number[]): Record<number, object> => {
+    const statuses = [...new Set([...own, ...anyRoute])].toSorted((a, b) => a - b);
+    const content = { [mediaType]: { schema: { $ref: `${schemaName}#` } } };
+    return Object.fromEntries(statuses.map((status) => [status, { description: meanings[status], content }]));
+  };
+
+export const problemResponses = errorResponses(problemMediaType, "Problem");

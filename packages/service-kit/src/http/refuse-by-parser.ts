@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ConnectionError } from "fastify";
 import { securityHeaders } from "./guard-requests.ts";
-import { Problem, type ProblemKind, problemMediaType } from "./problem.ts";
+import { type ErrorShape, Problem, type ProblemKind } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const lingerMs = 2_000;
@@ -33,12 +33,12 @@ function kindOf(error: ConnectionError, urlBytes: number): ProblemKind {
   }
 }
 
-function refusal(kind: ProblemKind): string {
+function refusal(kind: ProblemKind, shape: ErrorShape): string {
   const requestId = randomUUID();
-  const body = JSON.stringify(new Problem(kind, kind.advice).toDocument(requestId));
+  const body = shape.write(new Problem(kind, kind.advice), requestId);
   const headers = {
     ...securityHeaders,
-    "content-type": problemMediaType,
+    "content-type": shape.mediaType,
     "content-length": Buffer.byteLength(body),
     "cache-control": "no-store",
     "x-request-id": requestId,
@@ -49,7 +49,7 @@ function refusal(kind: ProblemKind): string {
 }
 
 /** Node's parser refuses before any route is found: the answer has the same shape all the same. */
-export function refuseByParser(urlBytes: number): (error: ConnectionError, socket: Socket) => void {
+export function refuseByParser(urlBytes: number, shape: ErrorShape): (error: ConnectionError, socket: Socket) => void {
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     if (refused.has(socket)) return;
@@ -58,7 +58,7 @@ export function refuseByParser(urlBytes: number): (error: ConnectionError, socke
       return;
     }
     refused.add(socket);
-    socket.end(refusal(kindOf(error, urlBytes)));
+    socket.end(refusal(kindOf(error, urlBytes), shape));
     // To close on a client that is still sending would reset the connection before it has read why it is refused.
     const lingering = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(lingering));

@@ -17,8 +17,9 @@ interface Encoded {
 export interface Representation {
   contentType: string;
   cacheControl: string;
+  vary: string;
   plain: Encoded;
-  compressed: Map<Coding, Promise<Encoded>>;
+  compressed: Map<Coding, Encoded | Promise<Encoded>>;
 }
 
 const worthCompressingBytes = 1_024;
@@ -36,25 +37,26 @@ const codings = new Negotiator<Coding>({
 
 export function representationOf(
   body: Buffer | string,
-  options: { contentType: string; cacheControl: string },
+  options: { contentType: string; cacheControl: string; vary?: string },
 ): Representation {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   return {
+    vary: "accept-encoding",
     ...options,
     plain: { body: bytes, etag: `"${hash("sha1", bytes, "base64url")}"` },
     compressed: new Map(),
   };
 }
 
-function encode(representation: Representation, coding: Coding): Promise<Encoded> {
+function encode(representation: Representation, coding: Coding): Encoded | Promise<Encoded> {
   let encoded = representation.compressed.get(coding);
   if (encoded === undefined) {
     const { body, etag } = representation.plain;
-    encoded = compressors[coding](body).then((compressed) => ({
-      body: compressed,
-      etag: `${etag.slice(0, -1)}-${coding}"`,
-      coding,
-    }));
+    encoded = compressors[coding](body).then((compressed) => {
+      const made = { body: compressed, etag: `${etag.slice(0, -1)}-${coding}"`, coding };
+      representation.compressed.set(coding, made);
+      return made;
+    });
     representation.compressed.set(coding, encoded);
   }
   return encoded;
@@ -66,7 +68,7 @@ function isKnownToClient(ifNoneMatch: string, etag: string): boolean {
 }
 
 function prepare(request: FastifyRequest, reply: FastifyReply, from: Representation, encoded: Encoded): Buffer | null {
-  reply.headers({ "cache-control": from.cacheControl, etag: encoded.etag, vary: "accept-encoding" });
+  reply.headers({ "cache-control": from.cacheControl, etag: encoded.etag, vary: from.vary });
   const { "if-none-match": ifNoneMatch } = request.headers;
   if (ifNoneMatch !== undefined && isKnownToClient(ifNoneMatch, encoded.etag)) {
     reply.code(304);
@@ -87,7 +89,10 @@ export function payloadFor(
   const small = representation.plain.body.length < worthCompressingBytes;
   const coding = small || accepted === undefined ? null : codings.negotiate(accepted);
   if (coding === null) return prepare(request, reply, representation, representation.plain);
-  return encode(representation, coding).then((encoded) => prepare(request, reply, representation, encoded));
+  const encoded = encode(representation, coding);
+  return encoded instanceof Promise
+    ? encoded.then((made) => prepare(request, reply, representation, made))
+    : prepare(request, reply, representation, encoded);
 }
 
 /** What is at hand is sent at once: a promise, even a kept one, would cost a warm request dearly. */

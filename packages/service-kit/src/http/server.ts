@@ -10,7 +10,7 @@ import { answerProblems } from "./answer-problems.ts";
 import { guardAnswer, guardRequests } from "./guard-requests.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { operationsRoutes, type Readiness } from "./operations-routes.ts";
-import type { ProblemKind } from "./problem.ts";
+import { type ErrorShape, type ProblemKind, problemShape } from "./problem.ts";
 import { problemRoutes } from "./problem-routes.ts";
 import { readJson } from "./read-json.ts";
 import { refuseByParser } from "./refuse-by-parser.ts";
@@ -33,7 +33,10 @@ export interface ServerOptions {
   trustedProxies: string[];
   limits: { bodyBytes: number; urlBytes: number; requestMs: number; eventLoopDelayMs: number };
   readiness: Readiness;
-  problems: ProblemKind[];
+  /** Every kind of error that this service adds to the standard ones, each with a page of its own. */
+  problems?: ProblemKind[];
+  /** Problem documents, unless the service's contract says otherwise: then there are no pages about kinds of them either. */
+  errorShape?: ErrorShape;
   access: AccessOptions;
 }
 
@@ -45,7 +48,7 @@ function requestIdOf(request: IncomingMessage): string {
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { limits } = options;
+  const { limits, errorShape = problemShape } = options;
   const loggerInstance: FastifyBaseLogger = options.logger;
   const server = Fastify({
     loggerInstance,
@@ -66,7 +69,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // The guard refuses long URLs; the router, with a limit of its own below the parser's, would get there first.
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,
-    clientErrorHandler: refuseByParser(limits.urlBytes),
+    clientErrorHandler: refuseByParser(limits.urlBytes, errorShape),
     // Such an answer passes no hook.
     frameworkErrors: (error, request, reply) => {
       guardAnswer(request, reply);
@@ -83,14 +86,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // A timer for each request is saved where only the database is waited for: its own time-outs come sooner.
     if (route.config?.waitsOnlyForDatabase !== true) route.handlerTimeout ??= limits.requestMs;
   });
-  server.addSchema(problemDocument);
   await options.tracing.instrument(server);
   guardRequests(server, limits.urlBytes);
   const observe = observeRequests(server, options.metrics, options.logger);
-  answerProblems(server);
+  answerProblems(server, errorShape);
   await shedLoad(server, limits.eventLoopDelayMs);
   controlAccess(server, options.access);
   operationsRoutes(server, options);
-  problemRoutes(server, [...Object.values(standardProblems), ...options.problems]);
+  if (errorShape === problemShape) {
+    server.addSchema(problemDocument);
+    problemRoutes(server, [...Object.values(standardProblems), ...(options.problems ?? [])]);
+  }
   return server;
 }

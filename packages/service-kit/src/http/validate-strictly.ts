@@ -2,6 +2,7 @@ import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js
 import addFormats from "ajv-formats";
 import type { FastifyServerOptions } from "fastify";
 import type { FastifyRouteSchemaDef } from "fastify/types/schema.js";
+import { uuidFormat } from "./uuid-format.ts";
 
 interface ObjectSchema {
   properties?: Record<string, { type?: string }>;
@@ -35,8 +36,7 @@ function withWholeNumbers(validate: ValidateFunction, schema: ObjectSchema) {
 function buildValidator(sharedSchemas: Record<string, AnySchema>) {
   const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
-  // The package's own takes `urn:uuid:…` as well, which PostgreSQL doesn't.
-  ajv.addFormat("uuid", /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i);
+  ajv.addFormat("uuid", uuidFormat);
   for (const schema of Object.values(sharedSchemas)) ajv.addSchema(schema);
   return ({ schema, httpPart }: FastifyRouteSchemaDef<ObjectSchema>) => {
     const validate = ajv.compile(schema);

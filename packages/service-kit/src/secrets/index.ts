@@ -1,2 +1,2 @@
 export { type EncryptionKeys, encryptionKeys, parseEncryptionKeys } from "./encryption-keys.ts";
-export { createSeal, type Seal } from "./seal.ts";
+export { createSeal, type Seal, SealBrokenError } from "./seal.ts";

@@ -49,7 +49,7 @@ async function fetchKeys(jwksUrl: string, stopping: AbortSignal): Promise<JWTVer
  * used until a newer one is there. A key that isn't in it is asked for at once, though never more often than the
  * cool-down allows: anyone can send a token with an invented key id.
  */
-export function issuerKeys(options: { jwksUrl: string; logger: Logger }): IssuerKeys {
+export function issuerKeys(options: { jwksUrl: string; logger: Logger; onFetched?: () => void }): IssuerKeys {
   const stopping = new AbortController();
   let known: JWTVerifyGetKey | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -57,6 +57,7 @@ export function issuerKeys(options: { jwksUrl: string; logger: Logger }): Issuer
   const fetchNewer = async (): Promise<void> => {
     try {
       known = await fetchKeys(options.jwksUrl, stopping.signal);
+      options.onFetched?.();
     } catch (error) {
       if (stopping.signal.aborted) return;
       options.logger.warn({ err: error }, "the token issuer's keys can't be fetched; those known so far stay in use");

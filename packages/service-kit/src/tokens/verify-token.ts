@@ -3,6 +3,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Caller } from "./caller.ts";
 import { type ClaimPaths, callerFrom } from "./claims.ts";
 import { issuerKeys } from "./issuer-keys.ts";
+import { rememberTokens } from "./verified-tokens.ts";
 
 /** A token that isn't valid, and why, in words that may be shown to whoever sent it. */
 export class TokenRefusedError extends Error {
@@ -28,19 +29,25 @@ const accessTokenTypes = new Set<unknown>([undefined, "jwt", "at+jwt", "applicat
 const onlyInIdTokens = ["at_hash", "c_hash", "s_hash"];
 
 export function createTokens(options: TokenOptions): Tokens {
-  const keys = issuerKeys(options);
+  const verified = rememberTokens(skewSeconds);
+  const keys = issuerKeys({ ...options, onFetched: () => verified.forgetAll() });
+  const { issuer, audience } = options;
+  const checks = { issuer, audience, algorithms, clockTolerance: skewSeconds, requiredClaims: ["exp", "sub"] };
   return {
     async verify(token) {
-      const { issuer, audience } = options;
-      const checks = { issuer, audience, algorithms, clockTolerance: skewSeconds, requiredClaims: ["exp", "sub"] };
-      let verified: JWTVerifyResult;
+      const known = verified.find(token);
+      if (known !== undefined) return known;
+      const remember = verified.rememberer();
+      let result: JWTVerifyResult;
       try {
-        verified = await jwtVerify(token, keys.find, checks);
+        result = await jwtVerify(token, keys.find, checks);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
         throw new TokenRefusedError(whyRefused(error), { cause: error });
       }
-      return callerFrom(accessClaims(verified), options.claims);
+      const caller = callerFrom(accessClaims(result), options.claims);
+      remember(token, caller, result.payload.exp ?? 0);
+      return caller;
     },
     stop: () => keys.stop(),
   };

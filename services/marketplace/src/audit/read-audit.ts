@@ -1,9 +1,9 @@
 import type { AuditPage, PageQuery } from "@ehr-marketplace/contracts";
+import { pageOf } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import { requireRole } from "../access/role-for.ts";
 import type { DB } from "../database-schema.ts";
-import { pageOf } from "../paging/page-of.ts";
 import { findEntries } from "./audit-store.ts";
 
 export async function readAudit(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto } from "@ehr-marketplace/contracts";
-import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
   cleanUpAfter,
   cloneDatabase,
@@ -14,7 +14,7 @@ const visibleWithinMs = 1_000;
 
 describe("the catalog's answers are kept, and dropped when the catalog changes", () => {
   const cleanUp = cleanUpAfter();
-  let database: MarketplaceDatabase;
+  let database: ServiceDatabase;
   let processes: RunningMarketplace[];
   before(async () => {
     database = await cloneDatabase(cleanUp, "demo");

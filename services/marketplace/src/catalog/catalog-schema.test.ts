@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 
 describe("the database itself refuses what must not be", () => {
   const cleanUp = cleanUpAfter();
-  let database: MarketplaceDatabase;
+  let database: ServiceDatabase;
   before(async () => {
     database = await cloneDatabase(cleanUp, "demo");
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, CategoryDto, PricingPlanDto } from "@ehr-marketplace/contracts";
-import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   assertShape,
@@ -13,7 +13,7 @@ import {
 
 describe("one app, its pricing, what is featured, and the categories", () => {
   const cleanUp = cleanUpAfter();
-  let database: MarketplaceDatabase;
+  let database: ServiceDatabase;
   let marketplace: RunningMarketplace;
   before(async () => {
     database = await cloneDatabase(cleanUp, "demo");

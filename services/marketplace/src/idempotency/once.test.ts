@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type MarketplaceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
   ask,
   assertProblem,
@@ -14,7 +14,7 @@ import {
 describe("a request with an Idempotency-Key", () => {
   const cleanUp = cleanUpAfter();
   let marketplace: PeopledMarketplace;
-  let database: MarketplaceDatabase;
+  let database: ServiceDatabase;
   before(async () => {
     marketplace = await startPeopledMarketplace(cleanUp);
     database = marketplace.database;

@@ -1,4 +1,4 @@
-import type { Queue } from "pg-boss";
+import type { Queues } from "@ehr-marketplace/service-kit/queue";
 
 /** How long a worker has a job to itself. A request takes ten seconds at most; what has not settled long after is taken over. */
 export const leaseSeconds = 30;
@@ -22,7 +22,7 @@ const common = {
   retentionSeconds: 40 * 86_400,
 } as const;
 
-export const queues: Record<string, Omit<Queue, "name">> = {
+export const queues: Queues = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,

@@ -1,12 +1,12 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { forbidden, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import { type Asked, roleFor } from "../access/role-for.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
-import type { Queue } from "../queue/queue.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import type { Subscribing } from "./create-subscription.ts";

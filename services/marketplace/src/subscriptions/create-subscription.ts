@@ -1,5 +1,6 @@
 import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import { type Asked, requireRole } from "../access/role-for.ts";
@@ -8,7 +9,6 @@ import { findOffer, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
 import { findOrganisationId } from "../organisations/find-organisation.ts";
-import type { Queue } from "../queue/queue.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";

@@ -1,6 +1,6 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { type AddressedEvent, insertDeliveries } from "./delivery-store.ts";
 import { sendJobs } from "./jobs.ts";
 

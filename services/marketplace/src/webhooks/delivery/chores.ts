@@ -1,7 +1,7 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { type Kysely, sql } from "kysely";
 import type { PgBoss } from "pg-boss";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { chores } from "../../queue/queues.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { keptForDisabled } from "./retry-schedule.ts";

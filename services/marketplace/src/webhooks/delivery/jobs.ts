@@ -1,7 +1,7 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import { fromKysely } from "pg-boss";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 
 export interface ReadyDelivery {

@@ -1,6 +1,6 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { recoveries } from "../../queue/queues.ts";
 import { queueHeads } from "./delivery-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";

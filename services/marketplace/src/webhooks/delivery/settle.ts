@@ -1,6 +1,6 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { deliveries } from "../../queue/queues.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import { lockLanes, queueSuccessors } from "./delivery-store.ts";

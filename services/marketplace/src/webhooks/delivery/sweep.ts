@@ -1,6 +1,6 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 import type { Backlog } from "./delivery-metrics.ts";
 import { sendJobs } from "./jobs.ts";

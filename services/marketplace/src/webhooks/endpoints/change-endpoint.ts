@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ChangeWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/contracts";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
 import { once, type Repeatable } from "../../idempotency/once.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { nextInstant } from "../events/event.ts";
 import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
 import { requireUsableUrl } from "./check-endpoint.ts";

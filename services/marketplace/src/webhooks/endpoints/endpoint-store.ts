@@ -1,6 +1,6 @@
+import type { Slice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries, DeliveryAttempts, WebhookEndpoints } from "../../database-schema.ts";
-import type { Slice } from "../../paging/page-of.ts";
 
 /** An endpoint together with how it is getting on as a recipient. */
 export type EndpointRow = Selectable<WebhookEndpoints> & {

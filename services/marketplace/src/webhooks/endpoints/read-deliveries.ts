@@ -4,10 +4,9 @@ import type {
   WebhookDeliveryLogPage,
   WebhookDeliveryPage,
 } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem, pageOf } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { pageOf } from "../../paging/page-of.ts";
 import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { attemptRecord, deliveryRecord } from "./endpoint-record.ts";

@@ -1,8 +1,7 @@
 import type { PageQuery, WebhookEndpointDto, WebhookEndpointPage } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem, pageOf } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { pageOf } from "../../paging/page-of.ts";
 import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord } from "./endpoint-record.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
-import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import {
   assertProblem,

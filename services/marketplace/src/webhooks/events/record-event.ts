@@ -1,7 +1,7 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { addressEvent } from "../delivery/address-event.ts";
 import { payloadOf, type SubscriptionChange } from "./event.ts";
 import { insertEvent } from "./event-store.ts";

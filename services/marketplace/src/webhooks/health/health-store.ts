@@ -1,6 +1,6 @@
+import type { Slice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Slice } from "../../paging/page-of.ts";
 import { deliveries } from "../../queue/queues.ts";
 
 /** What is counted is counted so far: the answer must come soon when there are millions, most of all then. */

@@ -1,7 +1,7 @@
 import type { HeldEhrDto, PageQuery, WebhookHealthDto } from "@ehr-marketplace/contracts";
+import { pageOf } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { pageOf } from "../../paging/page-of.ts";
 import { findHeldEhrs, type HeldEhrRow, mostCounted, readHealthRow, readRecentAttempts } from "./health-store.ts";
 
 export interface ReadingHealth {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
 import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
-import { developmentEncryptionKeys } from "@ehr-marketplace/dev/marketplace-environment";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, registerPractices } from "@ehr-marketplace/tests/support";
 import { replays } from "../../queue/queues.ts";

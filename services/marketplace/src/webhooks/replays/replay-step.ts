@@ -1,6 +1,6 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import type { Queue } from "../../queue/queue.ts";
 import { replays } from "../../queue/queues.ts";
 import { endJobs } from "../delivery/jobs.ts";
 import { sendAgain } from "../delivery/send-again.ts";

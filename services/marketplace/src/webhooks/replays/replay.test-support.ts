@@ -1,10 +1,10 @@
 import { connectDatabase } from "@ehr-marketplace/service-kit/database";
+import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
-import { createQueue, type Queue } from "../../queue/queue.ts";
 import { deliveries } from "../../queue/queues.ts";
 import { claimDeliveries } from "../delivery/claim-store.ts";
 import { settleDelivered } from "../delivery/settle.ts";

@@ -1,0 +1,59 @@
+import type { TokenIssuer } from "@ehr-marketplace/dev/service-environments";
+import type { Figure } from "../figures.ts";
+import { Client, median, percentile } from "../measure.ts";
+import { type BenchServer, startEhr } from "../servers.ts";
+
+const requests = 400;
+const rounds = 5;
+
+interface Sized {
+  serviceUrl: string;
+  organisations: number;
+}
+
+/** Organisations in an order in which none comes twice: each is read for the first time. */
+function shuffled(organisations: number): string[] {
+  return Array.from({ length: Math.min(organisations, 2_500) }, (_, nth) => {
+    const step = Math.floor(organisations / Math.min(organisations, 2_500));
+    return { alias: `clinic-${nth * step + 1}`, place: Math.random() };
+  })
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ alias }) => alias);
+}
+
+/** The list of an organisation that this process has not read before: p95, few and many installations in turns. */
+export async function coldReads(small: Sized, large: Sized, issuer: TokenIssuer, token: string): Promise<Figure[]> {
+  const few = await startEhr(small.serviceUrl, { issuer });
+  const many = await startEhr(large.serviceUrl, { issuer });
+  const fresh = new Map([
+    [few, shuffled(small.organisations)],
+    [many, shuffled(large.organisations)],
+  ]);
+  const p95 = async (server: BenchServer): Promise<number> => {
+    const client = new Client(server.url);
+    const times: number[] = [];
+    for (const alias of fresh.get(server)?.splice(0, requests) ?? []) {
+      const began = performance.now();
+      const { status } = await client.get(`${server.url}/app-installations`, token, { "x-org-alias": alias });
+      times.push(performance.now() - began);
+      if (status !== 200) throw new Error(`${status} for ${alias}`);
+    }
+    await client.close();
+    return percentile(times, 0.95);
+  };
+  await p95(few);
+  await p95(many);
+  const pairs: { few: number; many: number }[] = [];
+  for (let round = 0; round < rounds; round += 1) pairs.push({ few: await p95(few), many: await p95(many) });
+  await few.stop();
+  await many.stop();
+  return [
+    {
+      name: `2 cold list, p95, ${(large.organisations * 4).toLocaleString("en")} installations`,
+      measured: `${median(pairs.map((pair) => pair.many)).toFixed(2)} ms`,
+      reference: `${median(pairs.map((pair) => pair.few)).toFixed(2)} ms at ${(small.organisations * 4).toLocaleString("en")}`,
+      value: median(pairs.map((pair) => pair.many / pair.few)),
+      goal: { atMost: 1.5 },
+    },
+  ];
+}

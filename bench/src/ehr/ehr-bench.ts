@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { prepareEhrDatabase, startCluster, withClient } from "@ehr-marketplace/dev/postgres";
+import type { Figure } from "../figures.ts";
+import { startEhr } from "../servers.ts";
+import { warmCpu } from "../warm-cpu.ts";
+import { coldReads } from "./cold-reads.ts";
+import { launchThroughput } from "./launch-throughput.ts";
+import { loadInstallations } from "./load-installations.ts";
+import { subscribeToInstalled } from "./subscribe-to-installed.ts";
+
+/** PostgreSQL at its defaults, on a throwaway cluster; commit timestamps are on for figure 4. */
+export async function ehrBench(options: string[]): Promise<Figure[]> {
+  const { values } = parseArgs({
+    args: options,
+    options: {
+      installations: { type: "string", default: "1000000" },
+      seconds: { type: "string", default: "60" },
+      figures: { type: "string", default: "1,2,3,4" },
+    },
+  });
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
+  const settings = { max_connections: "300", track_commit_timestamp: "on" };
+  const cluster = await startCluster({ directory, throwaway: true, settings });
+  const issuer = await startIdentityProvider({ port: 0 });
+  try {
+    const small = await prepareEhrDatabase(cluster.url, "bench_ehr_small");
+    const few = { ...small, organisations: await loadInstallations(small.ownerUrl, 10_000) };
+    const token = await issuer.accessToken("operator");
+    const measures: Record<string, () => Promise<Figure[]>> = {
+      1: async () => {
+        // The persona's own organisation, with four apps.
+        await withClient(small.ownerUrl, (client) =>
+          client.query(
+            `insert into organisations (alias, sealed_secret, created_at, updated_at)
+             values ('riverside-clinic', '1.none', now(), now());
+             insert into subscriptions (org_alias, id, app_slug, status, as_of)
+             select 'riverside-clinic', mint_uuid(), slug, 'active', now() from apps order by slug limit 4;
+             insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
+             select mint_uuid(), org_alias, app_slug, status, id, as_of, as_of from subscriptions
+             where org_alias = 'riverside-clinic'`,
+          ),
+        );
+        const server = await startEhr(small.serviceUrl, { issuer });
+        const paths = {
+          "GET …/installed": "/app-installations/app-1/installed",
+          "GET /api/app-installations": "/app-installations",
+        };
+        const member = await issuer.accessToken("riverside-member");
+        const tokens = { issuer: issuer.issuer, jwksUrl: issuer.jwksUrl, audience: "ehr" };
+        const figures = await warmCpu(server, { paths, atLeast: 0.6, token: member, tokens });
+        await server.stop();
+        return figures;
+      },
+      2: async () => {
+        const large = await prepareEhrDatabase(cluster.url, "bench_ehr_large");
+        const many = await loadInstallations(large.ownerUrl, Number(values.installations));
+        return coldReads(few, { ...large, organisations: many }, issuer, token);
+      },
+      3: () => launchThroughput(small.serviceUrl, issuer, token),
+      4: () => subscribeToInstalled(cluster.url, issuer, Number(values.seconds)),
+    };
+    const figures: Figure[] = [];
+    for (const wanted of values.figures.split(",")) {
+      console.error(`measuring ${wanted} …`);
+      figures.push(...((await measures[wanted]?.()) ?? []));
+    }
+    return figures;
+  } finally {
+    await issuer.stop();
+    await cluster.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}

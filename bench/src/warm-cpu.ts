@@ -1,0 +1,54 @@
+import autocannon from "autocannon";
+import type { Figure } from "./figures.ts";
+import { Client, median } from "./measure.ts";
+import { type BareTokens, type BenchServer, startBare } from "./servers.ts";
+
+const connections = 20;
+const requestsPerRound = 20_000;
+const rounds = 7;
+const warmUpRounds = 3;
+
+async function cpuPerRequest(server: BenchServer, path: string, headers: Record<string, string>): Promise<number> {
+  const before = await server.cpu();
+  const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requestsPerRound, headers });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} bad answers, ${result.errors} errors`);
+  return ((await server.cpu()) - before) / requestsPerRound;
+}
+
+/** Warm: what our server spends on a request, against a bare Fastify that sends the same bytes. */
+export async function warmCpu(
+  ours: BenchServer,
+  given: { paths: Record<string, string>; atLeast: number; token?: string; tokens?: BareTokens },
+): Promise<Figure[]> {
+  const { token } = given;
+  const client = new Client(ours.url);
+  const bodies: Record<string, Buffer> = {};
+  for (const path of Object.values(given.paths)) {
+    bodies[path] = (await client.get(`${ours.url}${path}`, token)).body;
+  }
+  await client.close();
+  const bare = await startBare(bodies, given.tokens);
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const figures: Figure[] = [];
+  for (const [name, path] of Object.entries(given.paths)) {
+    // V8 goes on compiling for tens of thousands of requests.
+    for (let round = 0; round < warmUpRounds; round += 1) {
+      await cpuPerRequest(ours, path, headers);
+      await cpuPerRequest(bare, path, headers);
+    }
+    const pairs: { ours: number; bare: number }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const spent = await cpuPerRequest(ours, path, headers);
+      pairs.push({ ours: spent, bare: await cpuPerRequest(bare, path, headers) });
+    }
+    figures.push({
+      name: `1 warm, CPU per request: ${name}`,
+      measured: `${median(pairs.map((pair) => pair.ours)).toFixed(1)} µs`,
+      reference: `${median(pairs.map((pair) => pair.bare)).toFixed(1)} µs (${bodies[path]?.length} bytes)`,
+      value: median(pairs.map((pair) => pair.bare / pair.ours)),
+      goal: { atLeast: given.atLeast },
+    });
+  }
+  await bare.stop();
+  return figures;
+}

@@ -1,0 +1,33 @@
+import { createApp as createEhr } from "@ehr-marketplace/ehr/app";
+import { readConfig as readEhrConfig } from "@ehr-marketplace/ehr/config";
+import { createApp as createMarketplace } from "@ehr-marketplace/marketplace/app";
+import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import type { FastifyInstance } from "fastify";
+import { prepareEhrDatabase } from "../postgres/ehr-database.ts";
+import { prepareMarketplaceDatabase } from "../postgres/marketplace-database.ts";
+import type { ServiceDatabase } from "../postgres/service-database.ts";
+import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.ts";
+
+export interface GeneratedService {
+  prepareDatabase(clusterUrl: string, name: string): Promise<ServiceDatabase>;
+  documentPath: string;
+  createApp(databaseUrl: string): Promise<{ server: FastifyInstance; stop(): Promise<void> }>;
+}
+
+const quiet = { NODE_ENV: "test", LOG_LEVEL: "silent" };
+const logger = createLogger({ service: "generate", level: "silent" });
+const nowhere = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "http://127.0.0.1:9" };
+
+export const services: Record<string, GeneratedService> = {
+  marketplace: {
+    prepareDatabase: prepareMarketplaceDatabase,
+    documentPath: "/api/v1/openapi.json",
+    createApp: (url) => createMarketplace(readMarketplaceConfig({ ...marketplaceEnvironment(url), ...quiet }), logger),
+  },
+  ehr: {
+    prepareDatabase: prepareEhrDatabase,
+    documentPath: "/api/openapi.json",
+    createApp: (url) => createEhr(readEhrConfig({ ...ehrEnvironment(url, nowhere), ...quiet }), logger),
+  },
+};

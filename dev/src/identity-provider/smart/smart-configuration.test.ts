@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { smartAppOf } from "../../demo-app/smart-app.ts";
+import { startIdentityProvider } from "../start-identity-provider.ts";
+
+describe("a FHIR server of the local stack", () => {
+  const cleanUp = cleanUpAfter();
+  let issuer: string;
+  before(async () => {
+    const smart = { ehrUrl: "http://127.0.0.1:9", apps: [smartAppOf("http://127.0.0.1:49153")] };
+    const identityProvider = await startIdentityProvider({ port: 0, smart });
+    cleanUp(() => identityProvider.stop());
+    issuer = identityProvider.issuer;
+  });
+
+  test("leads apps of any origin to the authorization server, as SMART App Launch 2.2 has it", async () => {
+    const answer = await fetch(`${issuer}/fhir/riverside-clinic/.well-known/smart-configuration`);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+    assert.deepEqual(await answer.json(), {
+      issuer,
+      jwks_uri: `${issuer}/jwks`,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      grant_types_supported: ["authorization_code"],
+      response_types_supported: ["code"],
+      token_endpoint_auth_methods_supported: ["none"],
+      code_challenge_methods_supported: ["S256"],
+      scopes_supported: [
+        "launch",
+        "openid",
+        "fhirUser",
+        "patient/Patient.r",
+        "patient/Encounter.rs",
+        "patient/Condition.rs",
+        "patient/MedicationRequest.rs",
+        "patient/Observation.rs",
+        "patient/DocumentReference.crus",
+      ],
+      capabilities: [
+        "launch-ehr",
+        "client-public",
+        "sso-openid-connect",
+        "context-banner",
+        "context-ehr-patient",
+        "context-ehr-encounter",
+        "permission-patient",
+        "permission-v2",
+      ],
+    });
+  });
+
+  test("has nothing else, and says so as a FHIR server does", async () => {
+    for (const path of [
+      "riverside-clinic/Patient/1",
+      "riverside-clinic/metadata",
+      "-/.well-known/smart-configuration",
+    ]) {
+      const answer = await fetch(`${issuer}/fhir/${path}`);
+      assert.equal(answer.status, 404, path);
+      assert.match(answer.headers.get("content-type") ?? "", /^application\/fhir\+json/);
+      assert.equal(((await answer.json()) as { resourceType: string }).resourceType, "OperationOutcome");
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import type { Provider } from "oidc-provider";
+import { fhirBaseUrl, orgAliasOf } from "./fhir-servers.ts";
+import { grantableScopes, type SmartApp } from "./smart-apps.ts";
+
+const wellKnown = "/.well-known/smart-configuration";
+
+/** SMART App Launch 2.2, section "FHIR Authorization Endpoint and Capabilities Discovery". */
+export function smartConfiguration(issuer: string, apps: readonly SmartApp[]): object {
+  return {
+    issuer,
+    jwks_uri: `${issuer}/jwks`,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+    grant_types_supported: ["authorization_code"],
+    response_types_supported: ["code"],
+    token_endpoint_auth_methods_supported: ["none"],
+    code_challenge_methods_supported: ["S256"],
+    scopes_supported: [...new Set(apps.flatMap(grantableScopes))],
+    capabilities: [
+      "launch-ehr",
+      "client-public",
+      "sso-openid-connect",
+      "context-banner",
+      "context-ehr-patient",
+      "context-ehr-encounter",
+      "permission-patient",
+      "permission-v2",
+    ],
+  };
+}
+
+const noData = {
+  resourceType: "OperationOutcome",
+  issue: [
+    { severity: "error", code: "not-supported", diagnostics: "The local stack signs apps in; it has no FHIR data." },
+  ],
+};
+
+/** The only thing that the FHIR servers of the local stack have is what leads apps to the authorization server. */
+export function addFhirRoutes(provider: Provider, apps: readonly SmartApp[]): void {
+  const { issuer } = provider;
+  provider.use(async (context, next) => {
+    const url = `${issuer}${context.path}`;
+    if (!url.startsWith(fhirBaseUrl(issuer, ""))) {
+      await next();
+      return;
+    }
+    // Any app's page asks here, before it knows of any other address.
+    context.set("access-control-allow-origin", "*");
+    const alias = url.endsWith(wellKnown) ? orgAliasOf(issuer, url.slice(0, -wellKnown.length)) : undefined;
+    const found = alias !== undefined && context.method === "GET";
+    context.status = found ? 200 : 404;
+    context.type = found ? "application/json" : "application/fhir+json";
+    context.body = JSON.stringify(found ? smartConfiguration(issuer, apps) : noData);
+  });
+}

@@ -1,0 +1,62 @@
+import { developmentSecret } from "../identity-provider/clients.ts";
+import { fhirBaseUrl, type IdentityProvider } from "../identity-provider/index.ts";
+import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.ts";
+import type { Ports } from "./ports.ts";
+import type { StackDatabases } from "./prepare-databases.ts";
+import type { ServiceOptions } from "./service-process.ts";
+
+export interface Surroundings {
+  ports: Ports;
+  databases: StackDatabases;
+  identityProvider: IdentityProvider;
+  mediaDirectory: string;
+}
+
+const services = new URL("../../../services/", import.meta.url).pathname;
+const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8" };
+export const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+export function marketplaceService({ ports, databases, ...given }: Surroundings): ServiceOptions {
+  return {
+    name: "marketplace",
+    entry: `${services}marketplace/src/api.ts`,
+    readyUrl: `${urlOf(ports.marketplace)}/health/ready`,
+    environment: {
+      ...marketplaceEnvironment(databases.marketplace.serviceUrl, given.identityProvider),
+      ...local,
+      MARKETPLACE_PORT: String(ports.marketplace),
+      MEDIA_DIRECTORY: given.mediaDirectory,
+    },
+  };
+}
+
+export function workerService({ ports, databases, identityProvider }: Surroundings): ServiceOptions {
+  return {
+    name: "worker",
+    entry: `${services}marketplace/src/worker.ts`,
+    readyUrl: `${urlOf(ports.workerHealth)}/health/ready`,
+    environment: {
+      ...marketplaceEnvironment(databases.marketplace.serviceUrl, identityProvider),
+      ...local,
+      WORKER_PORT: String(ports.workerHealth),
+    },
+  };
+}
+
+export function ehrService({ ports, databases, identityProvider }: Surroundings): ServiceOptions {
+  const { issuer } = identityProvider;
+  const places = { marketplaceUrl: urlOf(ports.marketplace), fhirBaseUrl: fhirBaseUrl(issuer, "{orgAlias}") };
+  return {
+    name: "ehr",
+    entry: `${services}ehr/src/api.ts`,
+    readyUrl: `${urlOf(ports.ehr)}/health/ready`,
+    environment: {
+      ...ehrEnvironment(databases.ehr.serviceUrl, places, identityProvider),
+      ...local,
+      EHR_PORT: String(ports.ehr),
+      MARKETPLACE_TOKEN_URL: `${issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: developmentSecret,
+    },
+  };
+}

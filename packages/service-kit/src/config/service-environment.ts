@@ -1,0 +1,119 @@
+import { type CleanedEnv, str } from "envalid";
+import { encryptionKeys } from "../secrets/encryption-keys.ts";
+import { ConfigurationError, networks, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
+
+export const sealingKeys = encryptionKeys({
+  desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
+  example: "1:$(openssl rand -base64 32)",
+});
+
+/** What every process of ours reads. */
+export const processEnvironment = {
+  NODE_ENV: str({
+    desc: "Production asks for everything that protects it",
+    choices: ["production", "development", "test"],
+    default: "production",
+  }),
+  HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
+  LOG_LEVEL: str({
+    desc: "Least severe level that is logged",
+    choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    default: "info",
+  }),
+  METRICS_TOKEN: str({
+    desc: "Bearer token that /metrics asks for; production needs one",
+    default: "",
+  }),
+  ENCRYPTION_KEYS: sealingKeys,
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({
+    desc: "Where traces are sent (OTLP over HTTP); where it isn't set, none are",
+    example: "http://collector.internal:4318",
+    default: "",
+  }),
+};
+
+export function processConfig(read: CleanedEnv<typeof processEnvironment>) {
+  return {
+    host: read.HOST,
+    logLevel: read.LOG_LEVEL,
+    metricsToken: read.METRICS_TOKEN === "" ? undefined : read.METRICS_TOKEN,
+    encryptionKeys: read.ENCRYPTION_KEYS,
+    tracesEndpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT === "" ? undefined : read.OTEL_EXPORTER_OTLP_ENDPOINT,
+  };
+}
+
+/** What every process reads that serves an API to callers with tokens. */
+export const apiEnvironment = {
+  DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
+  STATEMENT_TIMEOUT_MS: wholeNumber({ min: 100, max: 60_000 })({
+    desc: "Longest time a statement may take",
+    default: 5_000,
+  }),
+  TRUSTED_PROXIES: networks({
+    desc: "Addresses or networks of the proxies in front, comma-separated",
+    example: "10.0.0.0/8",
+    default: [],
+  }),
+  CALLER_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+    desc: "Requests a minute that one caller may send to everything that asks for a token, per process",
+    default: 1_200,
+  }),
+  PUBLIC_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+    desc: "Requests a minute that one address may send to what is open to anyone, per process",
+    default: 6_000,
+  }),
+  ALLOWED_ORIGINS: origins({
+    desc: "Origins whose pages may use what asks for a token, comma-separated",
+    example: "https://console.example.com",
+    default: [],
+  }),
+  REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
+    desc: "Longest time for a request to arrive, and for its answer to be made",
+    default: 10_000,
+  }),
+  BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 104_857_600 })({ desc: "Largest body", default: 1_048_576 }),
+  URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Longest URL", default: 8_192 }),
+  MAX_EVENT_LOOP_DELAY_MS: wholeNumber({ min: 10, max: 60_000 })({
+    desc: "Mean lag of the event loop above which requests are refused with 503",
+    default: 200,
+  }),
+};
+
+export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
+  return {
+    trustedProxies: read.TRUSTED_PROXIES,
+    callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
+    publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
+    allowedOrigins: read.ALLOWED_ORIGINS,
+    limits: {
+      requestMs: read.REQUEST_TIMEOUT_MS,
+      bodyBytes: read.BODY_LIMIT_BYTES,
+      urlBytes: read.URL_LIMIT_BYTES,
+      eventLoopDelayMs: read.MAX_EVENT_LOOP_DELAY_MS,
+    },
+  };
+}
+
+export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseUrl: string } {
+  const read = readEnvironment(environment, {
+    MIGRATION_DATABASE_URL: str({
+      desc: "Connection string with the login that owns the schema; only the migration step has it",
+      example: "postgres://owner:secret@db.internal:5432/marketplace",
+    }),
+  });
+  return { databaseUrl: read.MIGRATION_DATABASE_URL };
+}
+
+export function assertFitForProduction({ metricsToken, jwksUrl }: { metricsToken: string; jwksUrl?: string }): void {
+  const wrong = [
+    metricsToken === "" &&
+      "METRICS_TOKEN: is not set, and production needs it, because /metrics would be open to anyone. Set it to a long " +
+        "random string and give the same to Prometheus.",
+    jwksUrl?.startsWith("https://") === false &&
+      "TOKEN_JWKS_URL: must begin with https:// in production, because whoever can change that answer on its way can " +
+        "sign tokens for anybody.",
+  ].filter((line) => line !== false);
+  if (wrong.length > 0) {
+    throw new ConfigurationError(`The configuration can't be used:\n${wrong.map((line) => `  ${line}`).join("\n")}`);
+  }
+}

@@ -1,0 +1,2 @@
+export { installQueues, type Queues } from "./install-queues.ts";
+export { createQueue, type Queue } from "./queue.ts";

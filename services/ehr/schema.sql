@@ -1,0 +1,276 @@
+CREATE FUNCTION public.apps_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('installations_changed', 'app:' || new.slug);
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.installations_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('installations_changed', coalesce(new.org_alias, old.org_alias));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.launches_stay() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the launch log is append-only' using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.mint_uuid() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+
+CREATE FUNCTION public.prepare_launch_partitions(today date, kept_days integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '1s'
+    AS $_$
+declare
+  day date;
+  name text;
+  oldest_kept date := least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, 1);
+  dropped integer := 0;
+begin
+  -- Processes that start together come here together.
+  perform pg_advisory_xact_lock(hashtext('prepare_launch_partitions'));
+  for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
+    name := 'launches_' || to_char(day, 'YYYYMMDD');
+    if to_regclass(name) is null then
+      execute format('create table %I (like launches including all)', name);
+      -- Triggers on whole statements of the log don't hold for whoever names a partition.
+      execute format(
+        'create trigger launches_stay before update or delete or truncate on %I
+           for each statement execute function launches_stay()',
+        name
+      );
+      execute format(
+        'alter table launches attach partition %I for values from (%L) to (%L)',
+        name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
+      );
+    end if;
+  end loop;
+  for name in
+    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
+    where inhparent = 'launches'::regclass
+      and relname ~ '^launches_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < oldest_kept
+  loop
+    execute format('drop table %I', name);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end
+$_$;
+
+CREATE TABLE public.applied_deliveries (
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    delivery_id text NOT NULL,
+    applied_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT applied_deliveries_delivery_id_check CHECK (((length(delivery_id) >= 1) AND (length(delivery_id) <= 255)))
+);
+
+CREATE TABLE public.apps (
+    slug text NOT NULL COLLATE pg_catalog."C",
+    id uuid NOT NULL,
+    name text NOT NULL,
+    icon_url text NOT NULL,
+    category text NOT NULL,
+    extension_points text[] NOT NULL,
+    smart_launch_url text,
+    fhir_scopes text NOT NULL,
+    config_schema text,
+    schema_known boolean DEFAULT false NOT NULL,
+    schema_problem text,
+    config_secrets text,
+    etag text,
+    as_of timestamp(3) with time zone NOT NULL,
+    fetched_at timestamp(3) with time zone,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64))))
+);
+
+CREATE TABLE public.installations (
+    id uuid NOT NULL,
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL,
+    subscription_id uuid NOT NULL,
+    sealed_config text,
+    installed_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    removed_at timestamp(3) with time zone,
+    CONSTRAINT installations_sealed_config_check CHECK ((sealed_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))),
+    CONSTRAINT removed_at_a_time CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL)))
+);
+
+CREATE TABLE public.launch_contexts (
+    launch_hash bytea NOT NULL,
+    launch_id uuid NOT NULL,
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    user_subject text NOT NULL,
+    patient_id uuid,
+    encounter_id uuid,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT launch_contexts_launch_hash_check CHECK ((length(launch_hash) = 32))
+);
+
+CREATE TABLE public.launches (
+    id uuid NOT NULL,
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    launch_type text NOT NULL,
+    user_issuer text NOT NULL,
+    user_subject text NOT NULL,
+    patient_id uuid,
+    encounter_id uuid,
+    launched_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT launches_launch_type_check CHECK ((launch_type = ANY (ARRAY['native'::text, 'smart'::text, 'standalone'::text])))
+)
+PARTITION BY RANGE (launched_at);
+
+CREATE TABLE public.organisations (
+    alias text NOT NULL COLLATE pg_catalog."C",
+    sealed_secret text NOT NULL,
+    sealed_previous_secret text,
+    previous_until timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    reconciled_at timestamp(3) with time zone,
+    CONSTRAINT an_overlap_has_an_end CHECK (((sealed_previous_secret IS NULL) = (previous_until IS NULL))),
+    CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
+    CONSTRAINT organisations_sealed_previous_secret_check CHECK ((sealed_previous_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
+);
+
+CREATE TABLE public.schema_migrations (
+    id integer NOT NULL,
+    name character varying(255) NOT NULL,
+    run_on timestamp without time zone NOT NULL
+);
+
+CREATE SEQUENCE public.schema_migrations_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE public.schema_migrations_id_seq OWNED BY public.schema_migrations.id;
+
+CREATE TABLE public.subscriptions (
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    id uuid NOT NULL,
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL,
+    as_of timestamp(3) with time zone NOT NULL,
+    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY public.applied_deliveries
+    ADD CONSTRAINT applied_deliveries_pkey PRIMARY KEY (org_alias, delivery_id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (slug);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_org_alias_app_slug_key UNIQUE (org_alias, app_slug);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.launch_contexts
+    ADD CONSTRAINT launch_contexts_pkey PRIMARY KEY (launch_hash);
+
+ALTER TABLE ONLY public.launches
+    ADD CONSTRAINT launches_pkey PRIMARY KEY (launched_at, id);
+
+ALTER TABLE ONLY public.organisations
+    ADD CONSTRAINT organisations_pkey PRIMARY KEY (alias);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (org_alias, id);
+
+CREATE INDEX applied_deliveries_old ON public.applied_deliveries USING btree (applied_at);
+
+CREATE INDEX apps_to_fetch ON public.apps USING btree (fetched_at NULLS FIRST, slug);
+
+CREATE INDEX installations_of_app ON public.installations USING btree (app_slug);
+
+CREATE INDEX installations_removed ON public.installations USING btree (removed_at) WHERE (status = 'removed'::text);
+
+CREATE INDEX launch_contexts_expired ON public.launch_contexts USING btree (expires_at);
+
+CREATE INDEX launches_of_app ON ONLY public.launches USING btree (org_alias, app_slug, launched_at DESC, id DESC);
+
+CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
+
+CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN (((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets))) EXECUTE FUNCTION public.apps_changed();
+
+CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
+
+CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_stay();
+
+ALTER TABLE ONLY public.applied_deliveries
+    ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
+
+ALTER TABLE ONLY public.installations
+    ADD CONSTRAINT installations_org_alias_subscription_id_fkey FOREIGN KEY (org_alias, subscription_id) REFERENCES public.subscriptions(org_alias, id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
+
+GRANT USAGE ON SCHEMA public TO ehr_service;
+
+REVOKE ALL ON FUNCTION public.prepare_launch_partitions(today date, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_launch_partitions(today date, kept_days integer) TO ehr_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.applied_deliveries TO ehr_service;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.apps TO ehr_service;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installations TO ehr_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.launch_contexts TO ehr_service;
+
+GRANT SELECT,INSERT ON TABLE public.launches TO ehr_service;
+
+GRANT SELECT,INSERT ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(sealed_secret) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(sealed_previous_secret) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(previous_until) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(reconciled_at) ON TABLE public.organisations TO ehr_service;
+
+GRANT SELECT ON TABLE public.schema_migrations TO ehr_service;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.subscriptions TO ehr_service;
+

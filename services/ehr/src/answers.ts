@@ -1,0 +1,21 @@
+import type { Failure } from "@ehr-marketplace/contracts";
+import { type ErrorShape, errorResponses } from "@ehr-marketplace/service-kit/http";
+
+export interface Success<T> {
+  success: true;
+  message: string;
+  data: T;
+}
+
+export const success = <T>(message: string, data: T): Success<T> => ({ success: true, message, data });
+
+/** The spec's wrapper, for whatever failed. */
+export const wrapperShape: ErrorShape = {
+  mediaType: "application/json",
+  write(problem) {
+    const failure: Failure = { success: false, message: problem.message, data: null };
+    return JSON.stringify(failure);
+  },
+};
+
+export const failureResponses = errorResponses("application/json", "Failure");

@@ -1,0 +1,137 @@
+import { failure } from "@ehr-marketplace/contracts";
+import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
+import {
+  allowListedOrigins,
+  apiReference,
+  createServer,
+  neverCache,
+  readinessOf,
+} from "@ehr-marketplace/service-kit/http";
+import { createQueue } from "@ehr-marketplace/service-kit/queue";
+import { createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import { createTokens } from "@ehr-marketplace/service-kit/tokens";
+import type { FastifyInstance } from "fastify";
+import { wrapperShape } from "./answers.ts";
+import { apiDescription } from "./api-description.ts";
+import { workAppFetches } from "./apps/fetch-app.ts";
+import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
+import { startTending } from "./chores.ts";
+import type { Config } from "./config.ts";
+import type { DB } from "./database-schema.ts";
+import { createConfigChecker } from "./installations/config-checker.ts";
+import { createInstallationCache } from "./installations/installation-cache.ts";
+import { installationRoutes } from "./installations/installation-routes.ts";
+import { loadInstallations } from "./installations/read-installations.ts";
+import { createLaunchMetrics } from "./launches/launch-metrics.ts";
+import { launchRoutes } from "./launches/launch-routes.ts";
+import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
+import { migrationsDirectory } from "./migrate-database.ts";
+import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { createSubscriptionList } from "./reconciliation/marketplace-subscriptions.ts";
+import { createMarketplaceToken } from "./reconciliation/marketplace-token.ts";
+import type { Reconciling } from "./reconciliation/reconcile.ts";
+import { workReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
+import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
+
+const service = "ehr-api";
+
+export interface App {
+  server: FastifyInstance;
+  stop(): Promise<void>;
+}
+
+/** Wires the process: everything it needs, and nothing that decides anything. */
+export async function createApp(config: Config, logger: Logger): Promise<App> {
+  const metrics = createMetrics(service);
+  const tracing = await startTracing(service, config.tracesEndpoint);
+  const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
+  metrics.watchPool(database.pool);
+  const queue = createQueue({ pool: database.pool, logger, tendsJobs: true });
+  const tokens = createTokens({ ...config.tokens, logger });
+  const clock = (): Date => new Date();
+  const seal = createSeal(config.encryptionKeys);
+  const common = { database: database.query, queue, clock };
+  const { url: marketplaceUrl, credentials } = config.marketplace;
+  const catalog = createMarketplaceCatalog(marketplaceUrl);
+  const reconciling: Reconciling | undefined = credentials && {
+    ...common,
+    logger,
+    listSubscriptions: createSubscriptionList(marketplaceUrl, createMarketplaceToken(credentials, clock)),
+    async findInCatalog(slug) {
+      const answer = await catalog.fetchApp(slug, null);
+      return answer.kind === "found" ? answer.found.app : undefined;
+    },
+  };
+  const checker = createConfigChecker();
+  const installations = createInstallationCache({
+    maxBytes: config.installationCacheBytes,
+    load: (orgAlias) => loadInstallations(database.query, seal, orgAlias),
+  });
+  const listener = listen({
+    url: config.database.url,
+    service,
+    channel: "installations_changed",
+    onNotification: installations.hear,
+    onConnected: installations.connected,
+    onDisconnected: installations.disconnected,
+    logger,
+  });
+  const server = await createServer({
+    logger,
+    metrics,
+    tracing,
+    metricsToken: config.metricsToken,
+    trustedProxies: config.trustedProxies,
+    limits: config.limits,
+    errorShape: wrapperShape,
+    access: {
+      verify: tokens.verify,
+      requestsPerMinute: config.callerRequestsPerMinute,
+      refusedTokensPerMinute: config.publicRequestsPerMinute,
+    },
+    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
+  });
+  server.addSchema(failure);
+  await apiReference(server, apiDescription);
+  await server.register(
+    async (scope) => {
+      await allowListedOrigins(scope, config.allowedOrigins);
+      neverCache(scope);
+      await scope.register(marketplaceEventRoutes, {
+        ...common,
+        seal,
+        refusedSignaturesPerMinute: config.publicRequestsPerMinute,
+      });
+      await scope.register(organisationRoutes, { ...common, seal });
+      await scope.register(reconciliationRoutes, { database: database.query, reconciling });
+      await scope.register(installationRoutes, { ...common, seal, checker, installations });
+      await scope.register(launchRoutes, {
+        database,
+        clock,
+        metrics: createLaunchMetrics(metrics.registry),
+        fhirBaseUrl: config.fhirBaseUrl,
+        launchLogDays: config.launchLogDays,
+      });
+    },
+    { prefix: "/api" },
+  );
+
+  const tending = startTending({ ...common, logger, launchLogDays: config.launchLogDays }, [
+    (boss) => workAppFetches(boss, { ...common, catalog, logger }),
+    async (boss) => (reconciling === undefined ? undefined : workReconciliations(boss, reconciling)),
+  ]);
+
+  return {
+    server,
+    async stop() {
+      tokens.stop();
+      await listener.stop();
+      await tending.stop();
+      await queue.stop();
+      await checker.stop();
+      await database.query.destroy();
+      await tracing.stop();
+    },
+  };
+}

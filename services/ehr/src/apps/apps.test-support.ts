@@ -1,0 +1,55 @@
+import { connectDatabase } from "@ehr-marketplace/service-kit/database";
+import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
+import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import type { CleanUp } from "@ehr-marketplace/tests/support";
+import { type Kysely, sql } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { appFetches } from "../queues.ts";
+import { requestAppFetch } from "./remember-app.ts";
+
+export interface FetchJob {
+  slug: string;
+  state: string;
+  retries: number;
+  inSeconds: number;
+}
+
+export interface Workbench {
+  database: Kysely<DB>;
+  queue: Queue;
+  clock: () => Date;
+  requestFetch(slug: string): Promise<void>;
+  /** Those that aren't over. */
+  jobs(): Promise<FetchJob[]>;
+}
+
+/** The service's own way to its database and its queue, with the rights that it has, and without workers. */
+export async function workbench(cleanUp: CleanUp, url: string): Promise<Workbench> {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const { query: database, pool } = connectDatabase<DB>({
+    url,
+    service: "test",
+    poolSize: 10,
+    statementTimeoutMs: 5_000,
+    logger,
+    tracing: await startTracing("test", undefined),
+  });
+  const queue = createQueue({ pool, logger, tendsJobs: false });
+  cleanUp(async () => {
+    await queue.stop();
+    await database.destroy();
+  });
+  return {
+    database,
+    queue,
+    clock: () => new Date(),
+    requestFetch: (slug) => database.transaction().execute((transaction) => requestAppFetch(transaction, queue, slug)),
+    async jobs() {
+      const { rows } = await sql<FetchJob>`
+        select data->>'slug' as slug, state::text, retry_count as retries,
+          greatest(0, round(extract(epoch from start_after - created_on)))::integer as "inSeconds"
+        from pgboss.job where name = ${appFetches} and state < 'completed' order by 1`.execute(database);
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
+import type { PgBoss } from "pg-boss";
+import { refreshApps } from "./apps/refresh-apps.ts";
+import type { DB } from "./database-schema.ts";
+import { deleteLeftConfigurations } from "./installations/left-configuration.ts";
+import { deleteExpiredContexts } from "./launches/expire-contexts.ts";
+import { prepareLaunchPartitions } from "./launches/prepare-partitions.ts";
+import { forgetDeliveries } from "./marketplace-events/forget-deliveries.ts";
+import { chores } from "./queues.ts";
+import { requestAllReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
+
+export interface Tending {
+  database: Kysely<DB>;
+  queue: Queue;
+  clock: () => Date;
+  logger: Logger;
+  launchLogDays: number;
+}
+
+const schedule = {
+  "keep-house": "11 * * * *",
+  "refresh-apps": "41 * * * *",
+  reconcile: "23 1 * * *",
+} as const;
+type Chore = keyof typeof schedule;
+
+const did: Record<Chore, (tending: Tending) => Promise<void>> = {
+  async "keep-house"({ database, clock, launchLogDays }) {
+    const now = clock();
+    await prepareLaunchPartitions(database, now, launchLogDays);
+    await deleteExpiredContexts(database, now);
+    await forgetDeliveries(database, now);
+    await deleteLeftConfigurations(database, now);
+  },
+  "refresh-apps": (tending) => refreshApps(tending),
+  reconcile: (tending) => requestAllReconciliations(tending),
+};
+
+/** What the clock starts, once for all processes, whichever of them is free. */
+async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
+  // After a week without any process there would be no partition for today until the clock comes round.
+  await did["keep-house"](tending);
+  for (const [chore, cron] of Object.entries(schedule)) {
+    // A night that nobody was there is made up for.
+    const missed = chore === "reconcile" ? "once" : "skip";
+    await boss.schedule(chores, cron, { chore }, { key: chore, missed });
+  }
+  await boss.work<{ chore: Chore }>(chores, { pollingIntervalSeconds: 2 }, async (jobs) => {
+    for (const { data } of jobs) await did[data.chore]?.(tending);
+  });
+}
+
+type Work = (boss: PgBoss) => Promise<void>;
+
+const tryAgainMs = 1_000;
+
+/** Begins all work on the queue as soon as the database is there: it may be away when the process starts. */
+export function startTending(tending: Tending, works: Work[]): { stop(): Promise<void> } {
+  const stopped = new AbortController();
+  const left: Work[] = [(boss) => tendByTheClock(boss, tending), ...works];
+  const started = (async () => {
+    for (let work = left.shift(); work !== undefined && !stopped.signal.aborted; work = left.shift()) {
+      try {
+        await work(await tending.queue.boss());
+      } catch (error) {
+        left.push(work);
+        tending.logger.warn({ err: error }, "the queue can't be worked on yet; trying again");
+        await delay(tryAgainMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      }
+    }
+  })();
+  return {
+    stop() {
+      stopped.abort();
+      return started;
+    },
+  };
+}

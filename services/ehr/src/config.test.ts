@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { readConfig, variables } from "./config.ts";
+
+const least = {
+  DATABASE_URL: "postgres://service@127.0.0.1/ehr",
+  TOKEN_ISSUER: "https://id.example",
+  TOKEN_JWKS_URL: "https://id.example/jwks",
+  ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
+  MARKETPLACE_URL: "https://marketplace.example/api/v1/",
+  FHIR_BASE_URL: "https://fhir.example/{orgAlias}",
+};
+
+test("production doesn't start without a token for its metrics, nor where its secret would travel in the clear", () => {
+  assert.throws(() => readConfig(least), /METRICS_TOKEN: is not set, and production needs it/);
+  const fit = { ...least, METRICS_TOKEN: "long" };
+  assert.equal(readConfig(fit).metricsToken, "long");
+  const open = { ...fit, MARKETPLACE_TOKEN_URL: "http://id.example/token" };
+  assert.throws(() => readConfig(open), /MARKETPLACE_TOKEN_URL: must begin with https/);
+  assert.equal(readConfig({ ...open, NODE_ENV: "test" }).marketplace.credentials?.plainHttp, true);
+});
+
+test("without a place to ask for tokens there are no credentials, and nothing is reconciled", () => {
+  assert.equal(readConfig({ ...least, NODE_ENV: "test" }).marketplace.credentials, undefined);
+});
+
+test("the marketplace's address is taken without a slash at its end", () => {
+  assert.equal(readConfig({ ...least, NODE_ENV: "test" }).marketplace.url, "https://marketplace.example/api/v1");
+});
+
+for (const given of ["fhir.example/{orgAlias}", "ftp://fhir.example", "https://", "javascript:alert(1)"]) {
+  test(`a FHIR server at ${given} keeps the process from starting, and says so`, () => {
+    assert.throws(
+      () => readConfig({ ...least, NODE_ENV: "test", FHIR_BASE_URL: given }),
+      /FHIR_BASE_URL: ".*" is not a URL/,
+    );
+  });
+}
+
+test("the README names every variable, and its default", async () => {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (\S+) +\|/gm)].map(([, name, value]) => [name, value]);
+  const documented = rows.filter(([name]) => name !== "MIGRATION_DATABASE_URL");
+  const expected = Object.entries(variables).map(([name, { default: value }]) => {
+    if (value === undefined) return [name, "required"];
+    const shown = JSON.stringify(value).replaceAll(/["[\]]/g, "");
+    return [name, shown === "" ? "none" : `\`${shown}\``];
+  });
+  assert.deepEqual(new Map(documented as [string, string][]), new Map(expected as [string, string][]));
+});

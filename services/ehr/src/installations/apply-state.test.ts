@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import fc from "fast-check";
+import type { Kysely } from "kysely";
+import { connectTo } from "../connected.test-support.ts";
+import type { DB } from "../database-schema.ts";
+import { appCalled, type InstalledRow, installationsIn } from "../marketplace-events/events.test-support.ts";
+import { applyState, type SubscriptionState } from "./apply-state.ts";
+import { deleteLeftConfigurations } from "./left-configuration.ts";
+
+const orgAlias = "riverside-clinic";
+const day = 86_400_000;
+const began = new Date("2026-03-01T00:00:00.000Z").getTime();
+
+describe("the state of a subscription", () => {
+  const cleanUp = cleanUpAfter();
+  let database: Kysely<DB>;
+  let ownerUrl: string;
+  let apply: (state: Partial<SubscriptionState> & { subscriptionId: string }) => Promise<boolean>;
+  let nth = 0;
+  const newApp = (): string => {
+    nth += 1;
+    return `app-${nth}`;
+  };
+
+  before(async () => {
+    const cloned = await cloneDatabase(cleanUp, "ehr");
+    ({ ownerUrl } = cloned);
+    const connected = await connectTo(cleanUp, cloned.serviceUrl);
+    ({ database } = connected);
+    apply = (state) =>
+      database.transaction().execute((transaction) =>
+        applyState(transaction, connected.queue, {
+          orgAlias,
+          app: appCalled("app-0"),
+          status: "active",
+          asOf: new Date(began),
+          now: new Date(began),
+          ...state,
+        }),
+      );
+  });
+  const installed = async (slug: string): Promise<InstalledRow | undefined> =>
+    (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
+  const configure = (slug: string): Promise<unknown> =>
+    withClient(ownerUrl, (client) =>
+      client.query("update installations set sealed_config = '1.c2VhbGVk' where app_slug = $1", [slug]),
+    );
+
+  test("in any order and however often it comes, the newest of each subscription is what stays, and the newest live is shown", async () => {
+    const statuses = ["active", "paused", "cancelled"] as const;
+    const state = fc.record({
+      of: fc.nat({ max: 3 }),
+      status: fc.constantFrom(...statuses),
+      // Unique: the marketplace's times are, within a subscription.
+      at: fc.nat({ max: 1_000_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(state, { selector: ({ at }) => at, minLength: 1, maxLength: 12 }),
+        fc.infiniteStream(fc.nat()),
+        async (states, random) => {
+          const app = newApp();
+          const ids = [0, 1, 2, 3].map(() => randomUUID());
+          const arriving = [...states, ...states.filter(() => (random.next().value ?? 0) % 2 === 0)]
+            .map((each) => ({ each, place: random.next().value ?? 0 }))
+            .toSorted((one, other) => one.place - other.place);
+          for (const { each } of arriving) {
+            const asOf = new Date(began + each.at);
+            const subscriptionId = ids[each.of] ?? "";
+            await apply({ subscriptionId, app: appCalled(app), status: each.status, asOf });
+          }
+          const newestFirst = states.toSorted((one, other) => other.at - one.at);
+          const newestOfEach = ids.map((_, of) => newestFirst.find((each) => each.of === of));
+          const shown = newestFirst.find((each) => each.status !== "cancelled" && newestOfEach[each.of] === each);
+          const found = await installed(app);
+          if (shown === undefined) assert.ok(found === undefined || found.status === "removed");
+          else assert.deepEqual([found?.status, found?.subscription_id], [shown.status, ids[shown.of]]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("one as old as what is known, or older, changes nothing and says so", async () => {
+    const [app, subscriptionId] = [appCalled(newApp()), randomUUID()];
+    assert.equal(await apply({ subscriptionId, app, asOf: new Date(began + 5) }), true);
+    for (const asOf of [began + 5, began + 4, 0]) {
+      assert.equal(await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(asOf) }), false);
+    }
+    assert.equal(await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(began + 6) }), true);
+  });
+
+  test("of an app that is known, its slug is enough", async () => {
+    const [slug, subscriptionId] = [newApp(), randomUUID()];
+    await apply({ subscriptionId: randomUUID(), app: appCalled(slug) });
+    assert.equal(await apply({ subscriptionId, app: { slug }, asOf: new Date(began + 1) }), true);
+    assert.equal((await installed(slug))?.subscription_id, subscriptionId);
+  });
+
+  test("of the same id in two organisations are two", async () => {
+    const [app, subscriptionId] = [appCalled(newApp()), randomUUID()];
+    await apply({ subscriptionId, app });
+    await apply({ subscriptionId, app, orgAlias: "hilltop-family-practice", asOf: new Date(began - 1) });
+    await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(began + 1) });
+    const rows = (await installationsIn(ownerUrl)).filter(({ subscription_id }) => subscription_id === subscriptionId);
+    assert.deepEqual(
+      rows.map(({ org_alias, status }) => [org_alias, status]),
+      [
+        ["hilltop-family-practice", "active"],
+        [orgAlias, "removed"],
+      ],
+    );
+  });
+
+  test("moves the installation where the app's slug is another now", async () => {
+    const [old, renamed, subscriptionId] = [newApp(), newApp(), randomUUID()];
+    await apply({ subscriptionId, app: appCalled(old) });
+    await apply({ subscriptionId, app: appCalled(renamed), asOf: new Date(began + 1) });
+    assert.equal((await installed(old))?.status, "removed");
+    assert.equal((await installed(renamed))?.status, "active");
+  });
+
+  for (const [days, kept] of [
+    [30, true],
+    [30.001, false],
+  ] as const) {
+    test(`subscribed again after ${days} days, the configuration is ${kept ? "as it was" : "gone"}`, async () => {
+      const [slug, first] = [newApp(), randomUUID()];
+      const app = appCalled(slug);
+      await apply({ subscriptionId: first, app });
+      await configure(slug);
+      await apply({
+        subscriptionId: first,
+        app,
+        status: "cancelled",
+        asOf: new Date(began + 1),
+        now: new Date(began + day),
+      });
+      const left = await installed(slug);
+      assert.deepEqual([left?.status, left?.removed_at?.getTime()], ["removed", began + day]);
+      assert.notEqual(left?.sealed_config, null);
+      const now = new Date(began + day + days * day);
+      await apply({ subscriptionId: randomUUID(), app, asOf: new Date(began + 2), now });
+      const again = await installed(slug);
+      assert.deepEqual([again?.id, again?.status, again?.removed_at], [left?.id, "active", null]);
+      assert.deepEqual(again?.installed_at, now);
+      assert.equal(again?.sealed_config !== null, kept);
+    });
+  }
+
+  test("pausing and resuming leave the configuration and the day of the installation", async () => {
+    const [slug, subscriptionId] = [newApp(), randomUUID()];
+    const app = appCalled(slug);
+    await apply({ subscriptionId, app });
+    await configure(slug);
+    for (const [step, status] of (["paused", "active"] as const).entries()) {
+      await apply({ subscriptionId, app, status, asOf: new Date(began + 1 + step), now: new Date(began + 90 * day) });
+      const found = await installed(slug);
+      assert.equal(found?.status, status);
+      assert.notEqual(found?.sealed_config, null);
+      assert.deepEqual(found?.installed_at, new Date(began));
+    }
+  });
+
+  test("what was removed more than 30 days ago is deleted, and only that", async () => {
+    const now = new Date(began + 400 * day);
+    const slugs = { live: newApp(), lately: newApp(), longAgo: newApp() };
+    for (const [which, slug] of Object.entries(slugs)) {
+      const [app, subscriptionId] = [appCalled(slug), randomUUID()];
+      await apply({ subscriptionId, app });
+      const removedAt = new Date(now.getTime() - (which === "longAgo" ? 31 : 29) * day);
+      const cancelled = {
+        subscriptionId,
+        app,
+        status: "cancelled",
+        asOf: new Date(began + 1),
+        now: removedAt,
+      } as const;
+      if (which !== "live") await apply(cancelled);
+    }
+    await deleteLeftConfigurations(database, now);
+    assert.equal((await installed(slugs.live))?.status, "active");
+    assert.equal((await installed(slugs.lately))?.status, "removed");
+    assert.equal(await installed(slugs.longAgo), undefined);
+  });
+});

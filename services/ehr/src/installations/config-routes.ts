@@ -1,0 +1,62 @@
+import { appSlugParams, configAnswer, putConfigBody } from "@ehr-marketplace/contracts";
+import { answerOf } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import { actingOrganisation } from "../access/acting-organisation.ts";
+import { failureResponses, success } from "../answers.ts";
+import { type Configuring, putConfig, readConfig } from "./put-config.ts";
+
+const configurers = ["org-admin", "operator"] as const;
+const backends = ["ehr-service"] as const;
+const mostConfigBytes = 65_536;
+
+export async function configRoutes(scope: FastifyInstance, options: Configuring): Promise<void> {
+  scope.addSchema(configAnswer);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+
+  routes.put(
+    "/app-installations/:appSlug/config",
+    {
+      config: { access: configurers },
+      bodyLimit: mostConfigBytes,
+      schema: {
+        tags: ["Installations"],
+        operationId: "putConfig",
+        summary: "Configure an app",
+        description:
+          "Replaces the whole configuration, once it fits the app's `configSchema`. What the schema marks `writeOnly` is " +
+          "answered as `null`; `null` for it keeps what is stored, leaving it out removes it. An item of a list keeps its own " +
+          "only while all else in that item stays the same. `default`s are not filled in. At most 64 KiB.",
+        params: appSlugParams,
+        body: putConfigBody,
+        response: {
+          200: answerOf("The installed app, configured", "InstallationAnswer"),
+          ...failureResponses(401, 403, 404, 409, 413, 415, 422),
+        },
+      },
+    },
+    (request) =>
+      putConfig(options, actingOrganisation(request, configurers), request.params.appSlug, request.body).then(
+        (record) => success("The configuration is stored.", record),
+      ),
+  );
+
+  routes.get(
+    "/internal/app-installations/:appSlug/config",
+    {
+      config: { access: backends, waitsOnlyForDatabase: true },
+      schema: {
+        tags: ["Internal"],
+        operationId: "readConfig",
+        summary: "Read a configuration with its secrets",
+        description: "For the EHR's own backend: every value as it was set. No cache keeps it.",
+        params: appSlugParams,
+        response: { 200: answerOf("The configuration", "ConfigAnswer"), ...failureResponses(401, 403, 404) },
+      },
+    },
+    (request) =>
+      readConfig(options, actingOrganisation(request, backends), request.params.appSlug).then((config) =>
+        success("The configuration, with its secrets.", config),
+      ),
+  );
+}

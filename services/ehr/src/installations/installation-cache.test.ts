@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createInstallationCache, type Keepable } from "./installation-cache.ts";
+
+interface Loaded extends Keepable {
+  text: string;
+}
+
+const loaded = (text: string, slugs: string[] = [], bytes = 100): Loaded => ({
+  text,
+  has: (slug) => slugs.includes(slug),
+  bytes,
+});
+
+/** Loads end when the test says so, in whatever order. */
+function controlled(maxBytes = 1_000_000) {
+  const begun: { alias: string; end(value: Loaded): void; fail(error: Error): void }[] = [];
+  let now = 0;
+  const cache = createInstallationCache<Loaded>({
+    maxBytes,
+    load(alias) {
+      const settled = Promise.withResolvers<Loaded>();
+      begun.push({ alias, end: settled.resolve, fail: settled.reject });
+      return settled.promise;
+    },
+    now: () => now,
+  });
+  cache.connected();
+  const endLoad = async (value: Loaded, which = begun.length - 1): Promise<void> => {
+    begun[which]?.end(value);
+    await new Promise(setImmediate);
+  };
+  return {
+    cache,
+    begun,
+    endLoad,
+    /** As a request does it: what is kept is there at once. */
+    kept: (alias: string): string | undefined => {
+      const found = cache.get(alias);
+      return found instanceof Promise ? undefined : found.text;
+    },
+    fill: async (alias: string, value: Loaded): Promise<void> => {
+      void cache.get(alias);
+      await endLoad(value);
+    },
+    letPass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+test("a herd costs one load; what it brought is then there without a promise", async () => {
+  const { cache, begun, endLoad, kept } = controlled();
+  const herd = Array.from({ length: 100 }, async () => cache.get("org"));
+  await endLoad(loaded("once"));
+  assert.deepEqual(new Set((await Promise.all(herd)).map(({ text }) => text)), new Set(["once"]));
+  assert.equal(kept("org"), "once");
+  assert.equal(begun.length, 1);
+});
+
+for (const [what, drop] of [
+  ["its organisation is dropped", (cache: ReturnType<typeof controlled>["cache"]) => cache.drop("org")],
+  ["its organisation is heard of", (cache) => cache.hear("org")],
+  ["an app of its is heard of", (cache) => cache.hear("app:scribe")],
+  ["everything is dropped", (cache) => cache.hear("")],
+  ["the listener is connected again", (cache) => cache.connected()],
+] as [string, (cache: ReturnType<typeof controlled>["cache"]) => void][]) {
+  test(`when ${what}, it is loaded again`, async () => {
+    const { cache, fill, kept, endLoad } = controlled();
+    await fill("org", loaded("old", ["scribe"]));
+    drop(cache);
+    assert.equal(kept("org"), undefined);
+    await endLoad(loaded("new"));
+    assert.equal(kept("org"), "new");
+  });
+
+  test(`when ${what} during a load, that answers who waits, is not kept, and nobody who comes later shares it`, async () => {
+    const { cache, begun, endLoad, kept } = controlled();
+    const early = cache.get("org");
+    drop(cache);
+    const late = cache.get("org");
+    assert.equal(begun.length, 2);
+    await endLoad(loaded("old"), 0);
+    assert.equal((await early).text, "old");
+    assert.equal(kept("org"), undefined, "the old one ended first");
+    await endLoad(loaded("new"), 1);
+    assert.equal((await late).text, "new");
+    assert.equal(kept("org"), "new");
+  });
+
+  test(`when ${what} during a load that ends last, it doesn't replace the newer one`, async () => {
+    const { cache, endLoad, kept } = controlled();
+    const early = cache.get("org");
+    drop(cache);
+    void cache.get("org");
+    await endLoad(loaded("new"), 1);
+    await endLoad(loaded("old"), 0);
+    assert.equal((await early).text, "old");
+    assert.equal(kept("org"), "new");
+  });
+}
+
+test("what is heard of one leaves the others alone", async () => {
+  const { cache, fill, kept } = controlled();
+  await fill("one", loaded("1", ["scribe"]));
+  await fill("two", loaded("2", ["tally"]));
+  cache.hear("three");
+  cache.hear("app:other");
+  assert.deepEqual([kept("one"), kept("two")], ["1", "2"]);
+  cache.hear("app:scribe");
+  assert.deepEqual([kept("one"), kept("two")], [undefined, "2"]);
+});
+
+test("a failed load fails who waits for it, and is not kept", async () => {
+  const { cache, begun, endLoad, kept } = controlled();
+  const waiting = [cache.get("org"), cache.get("org")].map((each) => assert.rejects(async () => each, /away/));
+  begun[0]?.fail(new Error("the database is away"));
+  await Promise.all(waiting);
+  assert.equal(kept("org"), undefined);
+  await endLoad(loaded("back"));
+  assert.equal(kept("org"), "back");
+});
+
+test("while it is listened, it serves for an hour", async () => {
+  const { fill, kept, letPass } = controlled();
+  await fill("org", loaded("kept"));
+  letPass(3_599_999);
+  assert.equal(kept("org"), "kept");
+  letPass(1);
+  assert.equal(kept("org"), undefined);
+});
+
+test("once nobody listens, what is there serves for a minute, and what is loaded then too; then nothing", async () => {
+  const { cache, fill, kept, letPass } = controlled();
+  await fill("early", loaded("early"));
+  letPass(600_000);
+  cache.disconnected();
+  letPass(30_000);
+  await fill("late", loaded("late"));
+  letPass(29_999);
+  assert.deepEqual([kept("early"), kept("late")], ["early", "late"]);
+  letPass(1);
+  assert.deepEqual([kept("early"), kept("late")], [undefined, "late"]);
+  letPass(30_000);
+  assert.equal(kept("late"), undefined);
+});
+
+test("before it has ever listened, likewise", async () => {
+  let now = 0;
+  let loads = 0;
+  const cache = createInstallationCache({
+    maxBytes: 1_000,
+    load: () => Promise.resolve(loaded(`load ${++loads}`)),
+    now: () => now,
+  });
+  await cache.get("org");
+  now = 59_999;
+  assert.equal((await cache.get("org")).text, "load 1");
+  now = 60_000;
+  assert.equal((await cache.get("org")).text, "load 2");
+});
+
+test("it takes no more memory than it may: the least used go first, and what is too large is served unkept", async () => {
+  const { fill, kept } = controlled(3_000);
+  await fill("one", loaded("1", [], 1_000));
+  await fill("two", loaded("2", [], 1_000));
+  assert.equal(kept("one"), "1");
+  await fill("three", loaded("3", [], 1_000));
+  assert.deepEqual([kept("one"), kept("two"), kept("three")], ["1", undefined, "3"]);
+  await fill("huge", loaded("huge", [], 10_000));
+  assert.deepEqual([kept("one"), kept("three"), kept("huge")], ["1", "3", undefined]);
+});

@@ -1,0 +1,38 @@
+import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+
+export const installationProblems = {
+  notInstalled: {
+    code: "not-installed",
+    status: 404,
+    title: "The app is not installed",
+    advice: "Subscribe to it in the marketplace. `GET /api/app-installations` lists what is installed.",
+  },
+  schemaUnknown: {
+    code: "schema-unknown",
+    status: 503,
+    title: "The app's settings are not known yet",
+    advice: "They are being read from the marketplace. Try again after as many seconds as `Retry-After` says.",
+  },
+  schemaUnusable: {
+    code: "schema-unusable",
+    status: 422,
+    title: "The app's settings can't be checked",
+    advice: "The schema that the app's vendor published can't be used. Tell the vendor.",
+  },
+  keepsChanging: {
+    code: "configuration-keeps-changing",
+    status: 409,
+    title: "The configuration keeps changing",
+    advice: "Others are changing it at the same moment. Try again.",
+  },
+  busy: {
+    code: "busy",
+    status: 503,
+    title: "Too many configurations are being checked",
+    advice: "Try again after as many seconds as `Retry-After` says.",
+  },
+} satisfies Record<string, ProblemKind>;
+
+/** The same whether there is no such app or the organisation doesn't have it. */
+export const notInstalled = (): Problem =>
+  new Problem(installationProblems.notInstalled, "No app with that slug is installed for the organisation.");

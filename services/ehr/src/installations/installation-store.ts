@@ -1,0 +1,49 @@
+import type { Kysely, Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+
+/** With what is known of its app. */
+const installed = (database: Kysely<DB>, orgAlias: string) =>
+  database
+    .selectFrom("installations")
+    .innerJoin("apps", "apps.slug", "installations.app_slug")
+    .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
+    .select(["installations.sealed_config", "installations.installed_at", "installations.updated_at"])
+    .select(["apps.id as app_id", "apps.name", "apps.icon_url", "apps.category", "apps.extension_points"])
+    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets"])
+    .where("installations.org_alias", "=", orgAlias)
+    .where("installations.status", "<>", "removed");
+
+export type InstallationRow = Awaited<ReturnType<typeof findInstallations>>[number];
+
+export function findInstallations(database: Kysely<DB>, orgAlias: string) {
+  return installed(database, orgAlias).execute();
+}
+
+/** With what its configuration is checked against. */
+export function findConfigured(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+  return installed(database, orgAlias)
+    .select(["apps.config_schema", "apps.schema_known", "apps.schema_problem"])
+    .where("installations.app_slug", "=", appSlug)
+    .executeTakeFirst();
+}
+
+/** Nobody else changes it until the transaction ends. */
+export function lockInstallation(transaction: Transaction<DB>, orgAlias: string, appSlug: string) {
+  return installed(transaction, orgAlias)
+    .where("installations.app_slug", "=", appSlug)
+    .forUpdate("installations")
+    .executeTakeFirst();
+}
+
+export async function updateConfig(
+  transaction: Transaction<DB>,
+  id: string,
+  sealedConfig: string,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable("installations")
+    .set({ sealed_config: sealedConfig, updated_at: now })
+    .where("id", "=", id)
+    .execute();
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { InstallationDto } from "@ehr-marketplace/contracts";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type Asking,
+  askAt,
+  type Callers,
+  type CleanUp,
+  cloneDatabase,
+  type RunningEhr,
+  startCallers,
+  startEhr,
+} from "@ehr-marketplace/tests/support";
+import { inspectSchema } from "../apps/inspect-schema.ts";
+
+export const riverside = "riverside-clinic";
+export const hilltop = "hilltop-family-practice";
+
+export interface Practice {
+  database: ServiceDatabase;
+  callers: Callers;
+  ehr: RunningEhr;
+  /** Another process of the same service. */
+  startAnother(environment?: Record<string, string>): Promise<RunningEhr>;
+  as(persona: Persona | null, path: string, asking?: Asking & { at?: RunningEhr }): Promise<Response>;
+}
+
+/** The EHR with everyone who may want something from it, and nothing installed. */
+export async function startPractice(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<Practice> {
+  const callers = await startCallers(cleanUp);
+  const database = await cloneDatabase(cleanUp, "ehr");
+  const startAnother = (more: Record<string, string> = {}): Promise<RunningEhr> =>
+    startEhr(cleanUp, database.serviceUrl, { ...callers.environment, ...environment, ...more });
+  const ehr = await startAnother();
+  return {
+    database,
+    callers,
+    ehr,
+    startAnother,
+    as: (persona, path, { at = ehr, ...asking } = {}) =>
+      askAt(`${at.url}/api${path}`, persona === null ? undefined : callers.token(persona), asking),
+  };
+}
+
+export interface Installing {
+  orgAlias?: string;
+  slug?: string;
+  name?: string;
+  status?: "active" | "paused" | "removed";
+  /** undefined: not known yet. */
+  schema?: unknown;
+}
+
+let nth = 0;
+
+/** An app, as events and the catalog would have installed it. Answers its slug. */
+export async function install(ownerUrl: string, installing: Installing = {}): Promise<string> {
+  nth += 1;
+  const { orgAlias = riverside, slug = `app-${nth}`, name = `App ${nth}`, status = "active" } = installing;
+  const { text, problem, secrets } = inspectSchema(installing.schema ?? null);
+  const subscription = randomUUID();
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      `insert into apps (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, config_schema,
+         schema_known, schema_problem, config_secrets, as_of, fetched_at, updated_at)
+       values ($1, gen_random_uuid(), $2, 'https://icons.example/a.svg', 'DOCUMENTATION', '{note-panel}', null, 'launch', $3,
+         $4, $5, $6, now(), now(), now()) on conflict do nothing`,
+      [slug, name, text, "schema" in installing, problem, secrets === null ? null : JSON.stringify(secrets)],
+    );
+    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
+      orgAlias,
+      subscription,
+      slug,
+    ]);
+    await client.query(
+      `insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)
+       values (gen_random_uuid(), $1, $2, $3, $4, now(), now(), case when $3 = 'removed' then now() end)`,
+      [orgAlias, slug, status, subscription],
+    );
+  });
+  return slug;
+}
+
+export async function change(ownerUrl: string, statement: string, values: unknown[] = []): Promise<void> {
+  await withClient(ownerUrl, (client) => client.query(statement, values));
+}
+
+/** What an answer in the wrapper carries. */
+export async function dataOf<T = unknown>(answer: Response, status = 200): Promise<T> {
+  const text = await answer.text();
+  assert.equal(answer.status, status, text);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+  const { success, message, data, ...others } = JSON.parse(text) as { success: boolean; message: string; data: T };
+  assert.deepEqual(others, {});
+  assert.equal(success, true);
+  assert.equal(typeof message, "string");
+  return data;
+}
+
+/** Why it was refused. */
+export async function refusalOf(answer: Response, status: number): Promise<string> {
+  const text = await answer.text();
+  assert.equal(answer.status, status, text);
+  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+  const { success, message, data, ...others } = JSON.parse(text) as Record<string, unknown>;
+  assert.deepEqual({ success, data, others }, { success: false, data: null, others: {} });
+  assert.ok(typeof message === "string" && message !== "");
+  return message;
+}
+
+export const putConfig = (
+  practice: Practice,
+  slug: string,
+  body: unknown,
+  persona: Persona = "riverside-admin",
+): Promise<Response> => practice.as(persona, `/app-installations/${slug}/config`, { method: "PUT", body });
+
+export const configShown = async (practice: Practice, slug: string): Promise<InstallationDto["config"]> =>
+  (await dataOf<InstallationDto>(await practice.as("riverside-member", `/app-installations/${slug}`))).config;
+
+export const configInClear = async (practice: Practice, slug: string): Promise<unknown> =>
+  dataOf(
+    await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+      headers: { "x-org-alias": riverside },
+    }),
+  );

@@ -1,0 +1,30 @@
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { findMissingApps, findSubscription, findSubscriptions } from "./subscription-store.ts";
+
+export interface KnownState {
+  status: string;
+  asOf: Date;
+}
+
+/** Whether this or something newer is known of the subscription. Once it is, it stays so. */
+export async function isKnownState(
+  database: Kysely<DB>,
+  orgAlias: string,
+  subscriptionId: string,
+  asOf: Date,
+): Promise<boolean> {
+  const known = await findSubscription(database, orgAlias, subscriptionId);
+  return known !== undefined && known.as_of >= asOf;
+}
+
+/** Every subscription of the organisation by its id, cancelled ones too. */
+export async function findKnownStates(database: Kysely<DB>, orgAlias: string): Promise<Map<string, KnownState>> {
+  const rows = await findSubscriptions(database, orgAlias);
+  return new Map(rows.map(({ id, status, as_of }) => [id, { status, asOf: as_of }]));
+}
+
+/** Of these apps, those of which nothing is known here. */
+export function findUnknownApps(database: Kysely<DB>, slugs: Iterable<string>): Promise<string[]> {
+  return findMissingApps(database, [...new Set(slugs)]);
+}

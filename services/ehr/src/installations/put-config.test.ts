@@ -1,0 +1,314 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { InstallationDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import {
+  change,
+  configInClear,
+  configShown,
+  dataOf,
+  hilltop,
+  install,
+  type Practice,
+  putConfig,
+  refusalOf,
+  riverside,
+  startPractice,
+} from "./installations.test-support.ts";
+
+const schema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  properties: {
+    language: { type: "string", enum: ["en-US", "es-US"], default: "en-US" },
+    apiKey: { type: "string", minLength: 8, writeOnly: true },
+    mail: {
+      type: "object",
+      properties: { host: { type: "string", format: "hostname" }, password: { type: "string", writeOnly: true } },
+      required: ["host", "password"],
+    },
+    accounts: {
+      type: "array",
+      items: { type: "object", properties: { user: { type: "string" }, pin: { type: "string", writeOnly: true } } },
+    },
+  },
+  required: ["language", "apiKey"],
+  additionalProperties: false,
+};
+const full = {
+  language: "es-US",
+  apiKey: "key-one-secret",
+  mail: { host: "mail.example", password: "mail-secret" },
+  accounts: [
+    { user: "ann", pin: "pin-of-ann" },
+    { user: "bob", pin: "pin-of-bob" },
+  ],
+};
+
+describe("an app is configured", () => {
+  const cleanUp = cleanUpAfter();
+  let practice: Practice;
+  before(async () => {
+    practice = await startPractice(cleanUp);
+  });
+  const newApp = (given: unknown = schema): Promise<string> => install(practice.database.ownerUrl, { schema: given });
+  const put = (slug: string, body: unknown): Promise<Response> => putConfig(practice, slug, body);
+
+  test("and whoever reads it sees null where the schema says writeOnly, at every depth", async () => {
+    const slug = await newApp();
+    const shown = {
+      language: "es-US",
+      apiKey: null,
+      mail: { host: "mail.example", password: null },
+      accounts: [
+        { user: "ann", pin: null },
+        { user: "bob", pin: null },
+      ],
+    };
+    const answered = await dataOf<InstallationDto>(await put(slug, full));
+    assert.deepEqual(answered.config, shown);
+    assert.deepEqual(await configShown(practice, slug), shown);
+    const list = await dataOf<InstallationDto[]>(await practice.as("riverside-member", "/app-installations"));
+    assert.deepEqual(
+      list.find(({ appSlug }) => appSlug === slug),
+      answered,
+    );
+    assert.ok(answered.updatedAt > answered.installedAt);
+    assert.deepEqual(await configInClear(practice, slug), full);
+  });
+
+  test("null for a secret keeps the stored one, also where it is required; leaving it out removes it", async () => {
+    const slug = await newApp();
+    await dataOf(await put(slug, full));
+    await dataOf(await put(slug, { ...(await configShown(practice, slug)), language: "en-US" }));
+    assert.deepEqual(await configInClear(practice, slug), { ...full, language: "en-US" });
+    await dataOf(await put(slug, { language: "en-US", apiKey: null }));
+    assert.deepEqual(await configInClear(practice, slug), { language: "en-US", apiKey: full.apiKey });
+    assert.match(await refusalOf(await put(slug, { language: "en-US" }), 400), /\/body\/apiKey is required/);
+  });
+
+  test("null for a secret that isn't stored is as if it were left out", async () => {
+    const slug = await newApp();
+    const refusal = await refusalOf(await put(slug, { language: "en-US", apiKey: null }), 400);
+    assert.match(refusal, /\/body\/apiKey is required/);
+    assert.deepEqual(await configInClear(practice, slug), {});
+  });
+
+  test("an item of a list keeps its secret wherever it moves, and never gets another's", async () => {
+    const slug = await newApp();
+    await dataOf(await put(slug, full));
+    const swapped = [
+      { user: "bob", pin: null },
+      { user: "ann", pin: null },
+    ];
+    await dataOf(await put(slug, { ...full, accounts: swapped }));
+    assert.deepEqual(await configInClear(practice, slug), {
+      ...full,
+      accounts: [
+        { user: "bob", pin: "pin-of-bob" },
+        { user: "ann", pin: "pin-of-ann" },
+      ],
+    });
+    await dataOf(await put(slug, { ...full, accounts: [{ user: "eve", pin: null }] }));
+    assert.deepEqual(await configInClear(practice, slug), { ...full, accounts: [{ user: "eve" }] });
+  });
+
+  test("what doesn't fit is refused, and every key of it named", async () => {
+    const slug = await newApp();
+    await dataOf(await put(slug, full));
+    const wrong = { language: "de", apiKey: "short", mail: { host: "?" }, "od/d~": 1 };
+    const message = await refusalOf(await put(slug, wrong), 400);
+    for (const part of [
+      "/body/language must be equal to one of the allowed values",
+      "/body/apiKey must NOT have fewer than 8 characters",
+      "/body/mail/password is required",
+      '/body/mail/host must match format "hostname"',
+      "/body/od~1d~0 is not known to this app",
+    ]) {
+      assert.ok(message.includes(part), `${part}: ${message}`);
+    }
+    assert.doesNotMatch(message, /short/, "no value is repeated");
+    assert.deepEqual(await configInClear(practice, slug), full, "nothing of it is stored");
+  });
+
+  test("defaults are not filled in, and unknown keywords and formats are ignored", async () => {
+    const slug = await newApp({
+      properties: { tone: { type: "string", default: "warm", "x-widget": "select", format: "tone" } },
+      "x-order": ["tone"],
+    });
+    await dataOf(await put(slug, {}));
+    assert.deepEqual(await configInClear(practice, slug), {});
+    await dataOf(await put(slug, { tone: "neutral", anything: { at: ["all"] } }));
+    assert.deepEqual(await configShown(practice, slug), { tone: "neutral", anything: { at: ["all"] } });
+  });
+
+  test("an app without a schema takes any object, with whatever names", async () => {
+    const slug = await newApp(null);
+    const odd = { "": 1, "a\nb": { "c d": [null, 1.5, "ü 𝄞"] }, toString: "x", nested: { hasOwnProperty: 1 } };
+    await dataOf(await put(slug, odd));
+    assert.deepEqual(await configShown(practice, slug), odd);
+    assert.deepEqual(await configInClear(practice, slug), odd);
+  });
+
+  test("only a JSON object is a configuration", async () => {
+    const slug = await newApp(null);
+    for (const body of [[], "text", 1, null, true]) await refusalOf(await put(slug, body), 400);
+    for (const [raw, type, status] of [
+      ["", "application/json", 400],
+      ["{", "application/json", 400],
+      ['{"__proto__":{"a":1}}', "application/json", 400],
+      ["{}", "text/plain", 415],
+      ["a=1", "application/x-www-form-urlencoded", 415],
+    ] as const) {
+      const answer = await fetch(`${practice.ehr.url}/api/app-installations/${slug}/config`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${practice.callers.token("riverside-admin")}`, "content-type": type },
+        body: raw,
+      });
+      await refusalOf(answer, status);
+    }
+    assert.match(await refusalOf(await put(slug, { a: "\0" }), 400), /NUL/);
+    const nested = JSON.parse(`${'{"a":'.repeat(65)}1${"}".repeat(65)}`) as unknown;
+    assert.match(await refusalOf(await put(slug, nested), 400), /nests deeper than 64 levels/);
+    const deepest = JSON.parse(`${'{"a":'.repeat(64)}1${"}".repeat(64)}`) as unknown;
+    await dataOf(await put(slug, deepest));
+  });
+
+  test("64 KiB are taken, and no byte more", async () => {
+    const slug = await newApp(null);
+    const exactly = { text: "x".repeat(65_536 - '{"text":""}'.length) };
+    await dataOf(await put(slug, exactly));
+    assert.deepEqual(await configInClear(practice, slug), exactly);
+    await refusalOf(await put(slug, { text: `${exactly.text}x` }), 413);
+  });
+
+  test("until the schema is known it is 503, with the time to try again", async () => {
+    const slug = await install(practice.database.ownerUrl);
+    const answer = await put(slug, {});
+    assert.equal(answer.headers.get("retry-after"), "5");
+    await refusalOf(answer, 503);
+  });
+
+  test("what isn't installed, was removed or is another organisation's is 404", async () => {
+    const { ownerUrl } = practice.database;
+    const removed = await install(ownerUrl, { schema: null, status: "removed" });
+    const theirs = await install(ownerUrl, { schema: null, orgAlias: hilltop });
+    for (const slug of ["no-such-app", removed, theirs, "..%2F..", "a b"]) {
+      await refusalOf(await put(slug, {}), 404);
+      await refusalOf(
+        await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+          headers: { "x-org-alias": riverside },
+        }),
+        404,
+      );
+    }
+  });
+
+  test("while paused it can be configured", async () => {
+    const slug = await install(practice.database.ownerUrl, { schema: null, status: "paused" });
+    await dataOf(await put(slug, { a: 1 }));
+    assert.deepEqual(await configInClear(practice, slug), { a: 1 });
+  });
+
+  test("an operator may, for a named organisation; a member and the EHR's backend may not", async () => {
+    const slug = await newApp(null);
+    const path = `/app-installations/${slug}/config`;
+    const asking = { method: "PUT", body: { by: "operator" }, headers: { "x-org-alias": riverside } };
+    await dataOf(await practice.as("operator", path, asking));
+    assert.deepEqual(await configInClear(practice, slug), { by: "operator" });
+    for (const persona of ["riverside-member", "ehr-service", "hilltop-admin", "billing"] as const) {
+      await refusalOf(await practice.as(persona, path, asking), 403);
+    }
+    for (const persona of ["riverside-admin", "operator", "riverside-member", "launch-redeemer"] as const) {
+      await refusalOf(await practice.as(persona, `/internal${path}`, { headers: { "x-org-alias": riverside } }), 403);
+    }
+  });
+
+  test("in clear it is never cached", async () => {
+    const slug = await newApp(null);
+    const answer = await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+      headers: { "x-org-alias": riverside },
+    });
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.equal(answer.headers.get("etag"), null);
+  });
+
+  test("of many at once one wins whole", async () => {
+    const slug = await newApp({ properties: { secret: { writeOnly: true } } });
+    const bodies = Array.from({ length: 10 }, (_, n) => ({ n, secret: `secret ${n}`, list: Array(20).fill(n) }));
+    await Promise.all(bodies.map(async (body) => dataOf(await put(slug, body))));
+    const stored = (await configInClear(practice, slug)) as { n: number };
+    assert.deepEqual(stored, bodies[stored.n]);
+  });
+
+  test("null keeps the secret that is stored when it is written, not the one that was read before", async () => {
+    const slug = await newApp({ properties: { secret: { writeOnly: true } } });
+    await dataOf(await put(slug, { secret: "old" }));
+    await withClient(practice.database.ownerUrl, async (client) => {
+      await client.query("begin");
+      await client.query("select from installations where app_slug = $1 for update", [slug]);
+      const first = put(slug, { by: "first", secret: "new" });
+      await lockedWaiters(client, 1);
+      const second = put(slug, { by: "second", secret: null });
+      await lockedWaiters(client, 2);
+      await client.query("commit");
+      await Promise.all([dataOf(await first), dataOf(await second)]);
+    });
+    assert.deepEqual(await configInClear(practice, slug), { by: "second", secret: "new" });
+  });
+
+  test("at rest nothing of it can be read", async () => {
+    const slug = await newApp(null);
+    await dataOf(await put(slug, { plainly: "visible-needle", nested: { deeper: ["another-needle"] } }));
+    const dump = await withClient(practice.database.ownerUrl, async (client) => {
+      const { rows: tables } = await client.query<{ name: string }>(
+        "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')",
+      );
+      let text = "";
+      for (const { name } of tables) text += JSON.stringify((await client.query(`select * from ${name}`)).rows);
+      return text;
+    });
+    assert.match(dump, new RegExp(slug), "the dump has something in it");
+    assert.doesNotMatch(dump, /needle|plainly|deeper/);
+    const sealed = await withClient(practice.database.ownerUrl, async (client) => {
+      const { rows } = await client.query("select sealed_config from installations where app_slug = $1", [slug]);
+      return (rows[0] as { sealed_config: string }).sealed_config;
+    });
+    const other = await newApp(null);
+    await change(practice.database.ownerUrl, "update installations set sealed_config = $1 where app_slug = $2", [
+      sealed,
+      other,
+    ]);
+    const moved = await practice.as("ehr-service", `/internal/app-installations/${other}/config`, {
+      headers: { "x-org-alias": riverside },
+    });
+    await refusalOf(moved, 500);
+    await change(practice.database.ownerUrl, "update installations set sealed_config = null where app_slug = $1", [
+      other,
+    ]);
+  });
+
+  test("a schema that begins to keep a value secret hides it at once", async () => {
+    const slug = await newApp({});
+    await dataOf(await put(slug, { token: "was-visible" }));
+    assert.deepEqual(await configShown(practice, slug), { token: "was-visible" });
+    await change(practice.database.ownerUrl, "update apps set config_secrets = $1 where slug = $2", [
+      JSON.stringify([{ names: [["token", 1]] }, { secret: true }]),
+      slug,
+    ]);
+    await eventually("it is hidden", 2_000, async () => {
+      const shown = await configShown(practice, slug);
+      return shown["token"] === null;
+    });
+  });
+});
+
+async function lockedWaiters(client: { query(text: string): Promise<{ rowCount: number | null }> }, count: number) {
+  await eventually(`${count} wait for the row`, 5_000, async () => {
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rowCount === count;
+  });
+}

@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { InstallationDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
+import {
+  change,
+  configShown,
+  dataOf,
+  hilltop,
+  install,
+  type Practice,
+  putConfig,
+  refusalOf,
+  riverside,
+  startPractice,
+} from "./installations.test-support.ts";
+
+const visibleWithinMs = 1_000;
+
+describe("what an organisation has installed", () => {
+  const cleanUp = cleanUpAfter();
+  let practice: Practice;
+  before(async () => {
+    practice = await startPractice(cleanUp);
+    const { ownerUrl } = practice.database;
+    for (const [slug, name] of [
+      ["zeta", "alpha"],
+      ["beta", "Álpha"],
+      ["alpha", "Alpha"],
+      ["gamma", "Zeta"],
+    ] as const) {
+      await install(ownerUrl, { slug, name, schema: null });
+    }
+    await install(ownerUrl, { slug: "paused-app", name: "Paused", status: "paused" });
+    await install(ownerUrl, { slug: "removed-app", name: "Removed", status: "removed" });
+    await install(ownerUrl, { slug: "theirs", name: "Theirs", orgAlias: hilltop });
+    await install(ownerUrl, { slug: "gamma", name: "Zeta", orgAlias: hilltop });
+  });
+  const list = (asking = {}): Promise<Response> => practice.as("riverside-member", "/app-installations", asking);
+
+  test("is listed by name and then by slug, paused ones too, and nobody else's", async () => {
+    const all = await dataOf<InstallationDto[]>(await list());
+    assert.deepEqual(
+      all.map(({ appSlug, status }) => [appSlug, status]),
+      [
+        ["alpha", "active"],
+        ["zeta", "active"],
+        ["beta", "active"],
+        ["paused-app", "paused"],
+        ["gamma", "active"],
+      ],
+    );
+    const theirs = await dataOf<InstallationDto[]>(await practice.as("hilltop-admin", "/app-installations"));
+    assert.deepEqual(
+      theirs.map(({ appSlug }) => appSlug),
+      ["theirs", "gamma"],
+    );
+    assert.deepEqual(Object.keys(all[0] ?? {}), [
+      "id",
+      "appId",
+      "appSlug",
+      "name",
+      "iconUrl",
+      "category",
+      "extensionPoints",
+      "smartLaunchUrl",
+      "fhirScopes",
+      "status",
+      "subscriptionId",
+      "config",
+      "installedAt",
+      "updatedAt",
+    ]);
+  });
+
+  test("is answered one by one, the same as in the list; what isn't there is 404", async () => {
+    for (const one of await dataOf<InstallationDto[]>(await list())) {
+      assert.deepEqual(await dataOf(await practice.as("riverside-member", `/app-installations/${one.appSlug}`)), one);
+    }
+    for (const slug of ["removed-app", "theirs", "no-such-app", "A%20B", "__proto__", "%F0%9F%92%8A"]) {
+      await refusalOf(await practice.as("riverside-member", `/app-installations/${slug}`), 404);
+    }
+  });
+
+  test("is asked for by name: true also while paused, false for all else", async () => {
+    for (const [slug, expected] of [
+      ["alpha", true],
+      ["paused-app", true],
+      ["removed-app", false],
+      ["theirs", false],
+      ["no-such-app", false],
+      ["__proto__", false],
+    ] as const) {
+      const answer = await practice.as("riverside-member", `/app-installations/${slug}/installed`);
+      assert.equal(await dataOf(answer), expected, slug);
+    }
+  });
+
+  test("is the organisation's that the token or X-Org-Alias names, and only for those who belong to it", async () => {
+    const named = (alias: string) => ({ headers: { "x-org-alias": alias } });
+    for (const persona of ["two-practices", "ehr-service", "operator"] as const) {
+      await refusalOf(await practice.as(persona, "/app-installations"), 403);
+      for (const [alias, count] of [
+        [riverside, 5],
+        [hilltop, 2],
+      ] as const) {
+        const all = await dataOf<unknown[]>(await practice.as(persona, "/app-installations", named(alias)));
+        assert.equal(all.length, count);
+      }
+    }
+    assert.deepEqual(await dataOf(await practice.as("operator", "/app-installations", named("unheard-of"))), []);
+    for (const path of ["/app-installations", "/app-installations/gamma", "/app-installations/gamma/installed"]) {
+      await refusalOf(await practice.as("riverside-admin", path, named(hilltop)), 403);
+      await refusalOf(await practice.as("northwind-developer", path), 403);
+      await refusalOf(await practice.as(null, path), 401);
+    }
+  });
+
+  test("has an ETag per content coding: a page that knows it is told so", async () => {
+    const etags = new Set<string>();
+    for (const coding of ["identity", "gzip", "br"]) {
+      const answer = await list({ headers: { "accept-encoding": coding } });
+      assert.equal(answer.headers.get("cache-control"), "private, no-cache");
+      assert.equal(answer.headers.get("vary"), "authorization, x-org-alias, origin, accept-encoding");
+      assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding);
+      assert.equal((await dataOf<unknown[]>(answer)).length, 5);
+      const etag = answer.headers.get("etag") ?? "";
+      const again = await list({ headers: { "accept-encoding": coding, "if-none-match": etag } });
+      assert.equal(again.status, 304);
+      assert.equal(await again.text(), "");
+      etags.add(etag);
+    }
+    assert.equal(etags.size, 3);
+    const one = await practice.as("riverside-member", "/app-installations/alpha/installed");
+    assert.equal(one.headers.get("cache-control"), "no-store");
+  });
+});
+
+describe("what is kept of it follows every change, in every process", () => {
+  const cleanUp = cleanUpAfter();
+  let practice: Practice;
+  let processes: RunningEhr[];
+  before(async () => {
+    practice = await startPractice(cleanUp);
+    processes = [practice.ehr, await practice.startAnother()];
+  });
+  const isInstalled = async (slug: string, at: RunningEhr): Promise<boolean> =>
+    dataOf(await practice.as("riverside-member", `/app-installations/${slug}/installed`, { at }));
+  const seenByAll = (what: string, check: (at: RunningEhr) => Promise<boolean>): Promise<void> =>
+    eventually(what, visibleWithinMs, async () => (await Promise.all(processes.map(check))).every(Boolean));
+
+  test("installed, renamed, removed: seen everywhere within a second", async () => {
+    const { ownerUrl } = practice.database;
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(processes.map((at) => isInstalled(`round-${round}`, at)));
+      const slug = await install(ownerUrl, { slug: `round-${round}`, schema: null });
+      await seenByAll("it is installed", (at) => isInstalled(slug, at));
+      await change(ownerUrl, "update apps set name = 'Renamed' where slug = $1", [slug]);
+      await seenByAll("it is renamed", async (at) => {
+        const answer = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
+        return (await dataOf<InstallationDto>(answer)).name === "Renamed";
+      });
+      await change(ownerUrl, "update installations set status = 'removed', removed_at = now() where app_slug = $1", [
+        slug,
+      ]);
+      await seenByAll("it is removed", async (at) => !(await isInstalled(slug, at)));
+    }
+  });
+
+  test("whoever configures an app sees it in the next answer of that process, and soon of the others", async () => {
+    const slug = await install(practice.database.ownerUrl, { schema: null });
+    for (let round = 0; round < 20; round += 1) {
+      await dataOf(await putConfig(practice, slug, { round }));
+      assert.deepEqual(await configShown(practice, slug), { round });
+    }
+    await seenByAll("it is seen", async (at) => {
+      const answer = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
+      return (await dataOf<InstallationDto>(answer)).config["round"] === 19;
+    });
+  });
+
+  test("a listener that lost its connection misses nothing", async () => {
+    const slug = await install(practice.database.ownerUrl, { schema: null });
+    await seenByAll("it is installed", (at) => isInstalled(slug, at));
+    await withClient(practice.database.ownerUrl, async (client) => {
+      // Listeners cut off and a change in the same moment: no notification can reach them.
+      await client.query("begin");
+      await client.query("update installations set status = 'removed', removed_at = now() where app_slug = $1", [slug]);
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like '%listener'",
+      );
+      await client.query("commit");
+    });
+    await eventually("it is removed everywhere", 5_000, async () =>
+      (await Promise.all(processes.map((at) => isInstalled(slug, at)))).every((installed) => !installed),
+    );
+  });
+
+  test("what is kept serves on while the database is away, and what isn't is 503", async () => {
+    const slug = await install(practice.database.ownerUrl, { schema: null });
+    await seenByAll("it is installed", (at) => isInstalled(slug, at));
+    const cut = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
+    const name = new URL(practice.database.ownerUrl).pathname.slice(1);
+    await withClient(new URL("/postgres", practice.database.ownerUrl).href, async (client) => {
+      await client.query(`alter database ${name} connection limit 0`);
+      await client.query(cut, [name]);
+      try {
+        assert.equal(await isInstalled(slug, practice.ehr), true);
+        await refusalOf(await practice.as("hilltop-admin", "/app-installations"), 503);
+      } finally {
+        await client.query(`alter database ${name} connection limit -1`);
+      }
+    });
+    await eventually("it is back", 10_000, async () => {
+      const answer = await practice.as("hilltop-admin", "/app-installations");
+      return answer.status === 200;
+    });
+  });
+});
+
+test("a load that began before a change answers who waits for it, and is not kept", async (t) => {
+  const practice = await startPractice(cleanUpAfter(t));
+  const { ownerUrl } = practice.database;
+  const slug = await install(ownerUrl, { schema: null });
+  const isInstalled = async (): Promise<boolean> =>
+    dataOf(await practice.as("riverside-member", `/app-installations/${slug}/installed`));
+  // A gate in the middle of the query: what it has seen by then is as old as its beginning.
+  await change(
+    ownerUrl,
+    `create function wait_at_gate() returns boolean language plpgsql as $$ begin
+       perform pg_advisory_lock_shared(1); perform pg_advisory_unlock_shared(1); return true; end $$;
+     alter table apps rename to all_apps;
+     create view apps as select * from all_apps where wait_at_gate();
+     grant select on apps to ehr_service`,
+  );
+  await withClient(ownerUrl, async (client) => {
+    // Until it listens, it has yet to drop everything once.
+    await eventually("it listens", 5_000, async () => {
+      const { rowCount } = await client.query(
+        "select from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
+      );
+      return rowCount === 1;
+    });
+    await client.query("select pg_advisory_lock(1)");
+    const early = isInstalled();
+    await eventually("it waits", 4_000, async () => {
+      const { rowCount } = await client.query("select from pg_locks where locktype = 'advisory' and not granted");
+      return rowCount === 1;
+    });
+    await client.query("update installations set status = 'removed', removed_at = now() where app_slug = $1", [slug]);
+    // Not awaited one by one: whoever comes before the change is heard of shares the early load, and waits with it.
+    let seen = false;
+    const others: Promise<void>[] = [];
+    await eventually("others see it", 4_000, () => {
+      others.push(isInstalled().then((installed) => void (seen ||= !installed)));
+      return seen;
+    });
+    await client.query("select pg_advisory_unlock(1)");
+    assert.equal(await early, true, "it is as old as its beginning");
+    await Promise.all(others);
+    assert.equal(await isInstalled(), false);
+  });
+});

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { createHash, randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import {
+  appUrl,
+  become,
+  contextsOf,
+  failureOf,
+  hilltop,
+  install,
+  type LaunchingEhr,
+  launchOf,
+  loggedOf,
+  member,
+  riverside,
+  startLaunching,
+} from "./launches.test-support.ts";
+
+const iss = encodeURIComponent("https://fhir.example/riverside-clinic");
+const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+describe("launching an app", () => {
+  const cleanUp = cleanUpAfter();
+  let ehr: LaunchingEhr;
+  before(async () => {
+    ehr = await startLaunching(cleanUp);
+  });
+  const launchAs = (persona: Parameters<LaunchingEhr["as"]>[0], slug: string, body: unknown, headers = {}) =>
+    ehr.as(persona, `/app-installations/${slug}/launch`, { body, headers });
+  const assertNothingLaunched = async (slug: string): Promise<void> => {
+    assert.deepEqual(await loggedOf(ehr.ownerUrl, slug), []);
+    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+  };
+
+  test("smart: the browser gets the app's URL with iss and a launch of 256 bits, of which only the hash is kept", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const asked = { patientId: randomUUID(), encounterId: randomUUID(), launchType: "smart" };
+    const start = Date.now();
+    const launched = await ehr.launch(slug, asked);
+    const launch = launchOf(launched);
+    assert.equal(Buffer.from(launch, "base64url").length, 32);
+    assert.equal(launched.launchUrl, `${appUrl}&iss=${iss}&launch=${launch}`);
+    assert.match(launched.launchId, uuidV7);
+    const at = Date.parse(launched.launchedAt);
+    assert.ok(start <= at && at <= Date.now());
+    assert.equal(launched.expiresAt, new Date(at + 300_000).toISOString());
+    assert.deepEqual(Object.keys(launched), ["launchId", "launchType", "launchedAt", "launchUrl", "expiresAt"]);
+
+    const [row, ...others] = await loggedOf(ehr.ownerUrl, slug);
+    assert.deepEqual(others, []);
+    assert.deepEqual(row, {
+      id: launched.launchId,
+      org_alias: riverside,
+      app_slug: slug,
+      launch_type: "smart",
+      user_issuer: ehr.callers.identityProvider.issuer,
+      user_subject: member,
+      patient_id: asked.patientId,
+      encounter_id: asked.encounterId,
+      launched_at: new Date(at),
+    });
+    const contexts = await contextsOf(ehr.ownerUrl, slug);
+    assert.deepEqual(contexts, [
+      {
+        launch_hash: createHash("sha256").update(launch).digest(),
+        launch_id: launched.launchId,
+        org_alias: riverside,
+        app_slug: slug,
+        user_subject: member,
+        patient_id: asked.patientId,
+        encounter_id: asked.encounterId,
+        expires_at: new Date(at + 300_000),
+      },
+    ]);
+  });
+
+  test("native: the EHR opens the app itself; nothing is there to redeem, and the patient is in the log alone", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const patientId = randomUUID();
+    const { launchType, launchUrl, expiresAt } = await ehr.launch(slug, { launchType: "native", patientId });
+    assert.deepEqual({ launchType, launchUrl, expiresAt }, { launchType: "native", launchUrl: null, expiresAt: null });
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id, row.encounter_id]),
+      [["native", patientId, null]],
+    );
+    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+  });
+
+  test("standalone: the app's URL with iss and no launch; nothing is there to redeem, so nothing expires", async () => {
+    const slug = await install(ehr.ownerUrl, { smartLaunchUrl: `${appUrl}&launch=stale` });
+    const { launchType, launchUrl, expiresAt } = await ehr.launch(slug, { launchType: "standalone" });
+    assert.deepEqual([launchType, launchUrl, expiresAt], ["standalone", `${appUrl}&iss=${iss}`, null]);
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, slug)).map((row) => row.launch_type),
+      ["standalone"],
+    );
+    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+  });
+
+  test("by default smart where the app has a launch URL, else native", async () => {
+    const smart = await install(ehr.ownerUrl);
+    const native = await install(ehr.ownerUrl, { smartLaunchUrl: null });
+    assert.equal((await ehr.launch(smart)).launchType, "smart");
+    const launched = await ehr.launch(native);
+    assert.deepEqual([launched.launchType, launched.launchUrl, launched.expiresAt], ["native", null, null]);
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, native)).map((row) => row.launch_type),
+      ["native"],
+    );
+  });
+
+  test("every launch is one of its own", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const launches = await Promise.all(Array.from({ length: 20 }, () => ehr.launch(slug)));
+    assert.equal(new Set(launches.map(launchOf)).size, 20);
+    assert.equal(new Set((await loggedOf(ehr.ownerUrl, slug)).map(({ id }) => id)).size, 20);
+  });
+
+  for (const launchType of ["smart", "standalone"]) {
+    for (const [what, smartLaunchUrl] of [
+      ["no launch URL", null],
+      ["a launch URL that would run in the EHR's own page", "javascript:alert(1)"],
+    ] as const) {
+      test(`422: ${launchType}, for an app with ${what}`, async () => {
+        const slug = await install(ehr.ownerUrl, { smartLaunchUrl });
+        assert.match(await failureOf(await launchAs(member, slug, { launchType }), 422), /no SMART launch URL/);
+        await assertNothingLaunched(slug);
+      });
+    }
+  }
+
+  test("422: an app with a launch URL that only resembles one", async () => {
+    const slug = await install(ehr.ownerUrl, { smartLaunchUrl: "https://a.example:99999/launch" });
+    assert.match(await failureOf(await launchAs(member, slug, {}), 422), /no SMART launch URL/);
+    assert.equal((await ehr.launch(slug, { launchType: "native" })).launchType, "native");
+  });
+
+  test("409 from the moment it is paused, whatever was read before; launched again once it is resumed", async () => {
+    const slug = await install(ehr.ownerUrl);
+    await ehr.launch(slug);
+    await become(ehr.ownerUrl, slug, "paused");
+    for (const launchType of ["native", "smart", "standalone", undefined]) {
+      assert.match(await failureOf(await launchAs(member, slug, { launchType }), 409), /paused/);
+    }
+    assert.equal((await loggedOf(ehr.ownerUrl, slug)).length, 1);
+    await become(ehr.ownerUrl, slug, "active");
+    await ehr.launch(slug);
+  });
+
+  test("404: an app that nobody knows, that was removed, or that only others have", async () => {
+    const removed = await install(ehr.ownerUrl, { status: "removed" });
+    const others = await install(ehr.ownerUrl, { orgAlias: hilltop });
+    const messages = new Set<string>();
+    for (const slug of ["unheard-of", removed, others, "%27%20or%201=1", "a".repeat(500)]) {
+      messages.add(await failureOf(await launchAs(member, slug, {}), 404));
+      messages.add(await failureOf(await launchAs(member, slug, { launchType: "smart" }), 404));
+    }
+    assert.equal(messages.size, 1);
+    await assertNothingLaunched(removed);
+    await assertNothingLaunched(others);
+  });
+
+  test("members, admins and operators launch, each for the organisation they act for", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const hilltops = await install(ehr.ownerUrl, { orgAlias: hilltop });
+    await ehr.launch(slug, {}, "riverside-admin");
+    assert.equal((await launchAs("two-practices", slug, {}, { "x-org-alias": riverside })).status, 200);
+    assert.equal((await launchAs("two-practices", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
+    assert.equal((await launchAs("operator", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
+    await failureOf(await launchAs("two-practices", slug, {}, { "x-org-alias": hilltop }), 404);
+    await failureOf(await launchAs("two-practices", slug, {}), 403);
+    await failureOf(await launchAs("riverside-admin", hilltops, {}, { "x-org-alias": hilltop }), 403);
+    for (const persona of ["billing", "northwind-developer", "ehr-service", "launch-redeemer"] as const) {
+      await failureOf(await launchAs(persona, slug, {}, { "x-org-alias": riverside }), 403);
+    }
+    await failureOf(await launchAs(null, slug, {}), 401);
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, hilltops)).map((row) => [row.org_alias, row.user_subject]),
+      [
+        [hilltop, "two-practices"],
+        [hilltop, "operator"],
+      ],
+    );
+  });
+
+  for (const [what, body] of [
+    ["a patient's id that is no UUID", { patientId: "MRN-0815-Jane" }],
+    ["one with something behind it", { patientId: `${randomUUID()} Jane` }],
+    ["one in another spelling", { patientId: `urn:uuid:${randomUUID()}` }],
+    ["one in a list", { patientId: ["MRN-0815-Jane"] }],
+    ["an encounter's id that is no UUID", { encounterId: "MRN-0815-Jane" }],
+    ["a type that isn't one", { patientId: randomUUID(), launchType: "Jane" }],
+    ["a field too many", { patientId: randomUUID(), patient: "Jane" }],
+    ["a list", [randomUUID()]],
+  ] as const) {
+    test(`400: ${what}, and the answer repeats none of it`, async () => {
+      const slug = await install(ehr.ownerUrl);
+      const message = await failureOf(await launchAs(member, slug, body), 400);
+      assert.doesNotMatch(message, /Jane|MRN|[\da-f]{8}-/);
+      await assertNothingLaunched(slug);
+    });
+  }
+
+  test("400: no body; 415: another media type; 413: too large a body", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const post = (headers: Record<string, string>, body?: string) =>
+      fetch(`${ehr.url}/api/app-installations/${slug}/launch`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${ehr.callers.token(member)}`, ...headers },
+        ...(body === undefined ? {} : { body }),
+      });
+    await failureOf(await post({}), 400);
+    await failureOf(await post({ "content-type": "application/json" }, "{"), 400);
+    await failureOf(await post({ "content-type": "text/plain" }, "{}"), 415);
+    await failureOf(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(1_100_000)}"}`), 413);
+    await assertNothingLaunched(slug);
+  });
+
+  test("metrics count launches by type and outcome, and say nothing of whose they are", async () => {
+    const { url } = ehr;
+    const slug = await install(ehr.ownerUrl);
+    const lines = async (): Promise<string[]> => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return text.split("\n").filter((line) => line.startsWith("launch"));
+    };
+    const count = async (type: string, outcome: string): Promise<number> => {
+      const labels = `launches_total{launch_type="${type}",outcome="${outcome}",service="ehr-api"}`;
+      return Number((await lines()).find((line) => line.startsWith(labels))?.split(" ")[1] ?? 0);
+    };
+    const earlier = [await count("smart", "launched"), await count("default", "refused")];
+    await ehr.launch(slug);
+    await launchAs(member, "unheard-of", {});
+    assert.deepEqual(
+      [await count("smart", "launched"), await count("default", "refused")],
+      earlier.map((value) => value + 1),
+    );
+    assert.doesNotMatch((await lines()).join(), /app-\d|riverside|hilltop/);
+  });
+});

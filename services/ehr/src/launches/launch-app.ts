@@ -1,0 +1,98 @@
+import type { LaunchBody, LaunchDto } from "@ehr-marketplace/contracts";
+import type { Database } from "@ehr-marketplace/service-kit/database";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Caller } from "@ehr-marketplace/service-kit/tokens";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../database-schema.ts";
+import { installationProblems } from "../installations/installation-errors.ts";
+import { hashOf, type LaunchType, newLaunch, redeemableForMs } from "./launch.ts";
+import { launchProblems } from "./launch-errors.ts";
+import type { LaunchMetrics } from "./launch-metrics.ts";
+import { findStatus, insertLaunch, type Launched, type NewLaunch } from "./launch-store.ts";
+import { fhirBaseUrlOf, launchUrlOf, opensInBrowsers } from "./launch-url.ts";
+import { prepareLaunchPartitions } from "./prepare-partitions.ts";
+
+export interface Launching {
+  database: Database<DB>;
+  clock: () => Date;
+  metrics: LaunchMetrics;
+  fhirBaseUrl: string;
+  launchLogDays: number;
+}
+
+export async function launchApp(
+  launching: Launching,
+  caller: Caller,
+  app: { orgAlias: string; appSlug: string },
+  asked: LaunchBody,
+): Promise<LaunchDto> {
+  const launchedAt = launching.clock();
+  const expiresAt = new Date(launchedAt.getTime() + redeemableForMs);
+  const launch = newLaunch();
+  const id = uuid();
+  const launched = await logged(launching, {
+    id,
+    ...app,
+    launchType: asked.launchType,
+    user: caller,
+    patientId: asked.patientId,
+    encounterId: asked.encounterId,
+    launchedAt,
+    launchHash: hashOf(launch),
+    expiresAt,
+  });
+  if (launched === undefined || isAstray(launched)) {
+    launching.metrics.launched(asked.launchType, "refused");
+    throw await whyNot(launching, app, launched?.launch_type ?? asked.launchType);
+  }
+  const { launch_type: launchType, launch_url: appUrl } = launched;
+  const answer = { launchId: id, launchType, launchedAt: launchedAt.toISOString() };
+  launching.metrics.launched(launchType, "launched");
+  if (launchType === "native" || appUrl === null) return { ...answer, launchUrl: null, expiresAt: null };
+  const iss = fhirBaseUrlOf(launching.fhirBaseUrl, app.orgAlias);
+  if (launchType === "standalone") return { ...answer, launchUrl: launchUrlOf(appUrl, { iss }), expiresAt: null };
+  return { ...answer, launchUrl: launchUrlOf(appUrl, { iss, launch }), expiresAt: expiresAt.toISOString() };
+}
+
+/** A day without a partition, because nobody made it for a week, gets it here: nobody at a patient's bed waits for a chore. */
+async function logged(launching: Launching, launch: NewLaunch): Promise<Launched | undefined> {
+  const { prepared, query } = launching.database;
+  try {
+    return await insertLaunch(prepared, launch);
+  } catch (error) {
+    if (!isWithoutPartition(error)) throw error;
+    await prepareLaunchPartitions(query, launch.launchedAt, launching.launchLogDays);
+    return insertLaunch(prepared, launch);
+  }
+}
+
+/** It shares its code with constraints, which have a name. */
+function isWithoutPartition(error: unknown): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  return code === "23514" && constraint === undefined;
+}
+
+/** PostgreSQL can't tell every address that browsers refuse: such a launch is in the log, though it leads nowhere. */
+const isAstray = ({ launch_type, launch_url }: Launched): boolean =>
+  launch_type !== "native" && !opensInBrowsers(launch_url ?? "");
+
+async function whyNot(
+  { database }: Launching,
+  { orgAlias, appSlug }: { orgAlias: string; appSlug: string },
+  launchType: LaunchType | undefined,
+): Promise<Problem> {
+  const found = await findStatus(database.query, orgAlias, appSlug);
+  if (found === undefined || found.status === "removed") {
+    return new Problem(installationProblems.notInstalled, "The app is not installed for this organisation.");
+  }
+  if (found.status === "paused") {
+    return new Problem(launchProblems.paused, "The app is paused for this organisation; it can't be launched.");
+  }
+  if (launchType !== undefined && launchType !== "native" && !opensInBrowsers(found.smart_launch_url ?? "")) {
+    return new Problem(
+      launchProblems.noLaunchUrl,
+      `The app has no SMART launch URL; it can't be launched ${launchType}.`,
+    );
+  }
+  return new Problem(launchProblems.paused, "The app was installed or resumed this very moment; launch it again.");
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { databaseAt } from "./launch-database.test-support.ts";
+import {
+  failureOf,
+  install,
+  type LaunchingEhr,
+  loggedOf,
+  member,
+  riverside,
+  startLaunching,
+} from "./launches.test-support.ts";
+import { prepareLaunchPartitions } from "./prepare-partitions.ts";
+
+const dayMs = 86_400_000;
+const daysFromNow = (days: number): Date => new Date(Date.now() + days * dayMs);
+const partitionOf = (day: Date): string => `launches_${day.toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+function partitionsIn(ownerUrl: string): Promise<string[]> {
+  return withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'launches'::regclass order by 1",
+    );
+    return rows.map(({ name }) => name);
+  });
+}
+
+/** The message of the error that a statement ends with, or what it did all the same. */
+const refusal = (url: string, statement: string): Promise<string> =>
+  withClient(url, (client) =>
+    client.query(statement).then(
+      ({ rowCount }) => `done: ${rowCount} rows`,
+      (error: unknown) => (error as Error).message,
+    ),
+  );
+
+describe("the launch log is only added to", () => {
+  const cleanUp = cleanUpAfter();
+  const today = partitionOf(new Date());
+  let ehr: LaunchingEhr;
+  let slug: string;
+  before(async () => {
+    ehr = await startLaunching(cleanUp);
+    slug = await install(ehr.ownerUrl);
+    await ehr.launch(slug, { patientId: randomUUID() });
+  });
+  const changes = (table: string): string[] => [
+    `update ${table} set user_subject = 'somebody else'`,
+    `update ${table} set patient_id = null where false`,
+    `delete from ${table}`,
+    `truncate ${table}`,
+    `merge into ${table} using (values (1)) as one on true when matched then delete`,
+  ];
+  const unchanged = async (work: () => Promise<unknown>): Promise<void> => {
+    const earlier = await loggedOf(ehr.ownerUrl, slug);
+    assert.equal(earlier.length, 1);
+    await work();
+    assert.deepEqual(await loggedOf(ehr.ownerUrl, slug), earlier);
+  };
+
+  test("the service's role changes nothing in it, neither in the whole nor in a day", () =>
+    unchanged(async () => {
+      for (const statement of [
+        ...changes("launches"),
+        "drop table launches",
+        "alter table launches disable trigger all",
+      ])
+        assert.match(await refusal(ehr.serviceUrl, statement), /permission denied|must be owner/, statement);
+      for (const statement of [...changes(today), `select from ${today}`, `drop table ${today}`])
+        assert.match(await refusal(ehr.serviceUrl, statement), /permission denied|must be owner/, statement);
+      assert.match(await refusal(ehr.serviceUrl, `insert into ${today} select * from launches`), /permission denied/);
+    }));
+
+  test("not even its owner does by mistake", () =>
+    unchanged(async () => {
+      for (const statement of [...changes("launches"), ...changes(today)])
+        assert.equal(await refusal(ehr.ownerUrl, statement), "the launch log is append-only", statement);
+    }));
+
+  test("a clock that is ahead, and a log that is kept for no time at all, end no day that isn't over", () =>
+    unchanged(async () => {
+      for (const [day, kept] of [
+        ["2999-01-01", 2_192],
+        ["2999-01-01", -1_000_000],
+        [new Date().toISOString().slice(0, 10), 0],
+      ] as const)
+        assert.equal(
+          await refusal(ehr.serviceUrl, `select prepare_launch_partitions('${day}', ${kept})`),
+          "done: 1 rows",
+        );
+    }));
+
+  test("a table of the service's own can't pass for the log", () =>
+    unchanged(() =>
+      withClient(ehr.serviceUrl, async (client) => {
+        await client.query("create temporary table launches (like public.launches) partition by range (launched_at)");
+        await client.query("select prepare_launch_partitions('2031-01-01', 2192)");
+        assert.ok((await partitionsIn(ehr.ownerUrl)).includes("launches_20310101"));
+      }),
+    ));
+
+  test("the API has no way to change it: 405", () =>
+    unchanged(async () => {
+      for (const method of ["PUT", "PATCH", "DELETE", "POST"]) {
+        const answer = await ehr.as("operator", `/app-installations/${slug}/launches`, {
+          method,
+          headers: { "x-org-alias": riverside },
+        });
+        assert.equal(answer.headers.get("allow"), "GET, HEAD");
+        await failureOf(answer, 405);
+      }
+    }));
+
+  test("launches outlive their installation, and what is known of the app", () =>
+    unchanged(async () => {
+      await withClient(ehr.ownerUrl, (client) => client.query("delete from installations where app_slug = $1", [slug]));
+    }));
+});
+
+describe("the log's days", () => {
+  const cleanUp = cleanUpAfter();
+
+  test("a week ahead is made, by whoever comes first of many", async () => {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+    const database = await databaseAt(cleanUp, serviceUrl);
+    const inAMonth = daysFromNow(30);
+    await Promise.all(Array.from({ length: 8 }, () => prepareLaunchPartitions(database, inAMonth, 2_192)));
+    const made = await partitionsIn(ownerUrl);
+    for (let days = 29; days <= 37; days += 1) assert.ok(made.includes(partitionOf(daysFromNow(days))), String(days));
+    assert.equal(new Set(made).size, made.length);
+  });
+
+  test("what is older than it is kept for goes, to the day; the rest stays", async () => {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+    const database = await databaseAt(cleanUp, serviceUrl);
+    for (const days of [-2_200, -2_192, -100]) await prepareLaunchPartitions(database, daysFromNow(days), 36_500);
+    const earlier = await partitionsIn(ownerUrl);
+    const oldest = partitionOf(daysFromNow(-2_192));
+    const kept = earlier.filter((name) => name >= oldest);
+    assert.ok(kept.length < earlier.length && earlier.includes(oldest));
+    assert.equal(await prepareLaunchPartitions(database, new Date(), 2_192), earlier.length - kept.length);
+    assert.deepEqual(await partitionsIn(ownerUrl), kept);
+  });
+
+  test("launches are written while days are made", async () => {
+    const ehr = await startLaunching(cleanUp);
+    const slug = await install(ehr.ownerUrl);
+    await withClient(ehr.ownerUrl, async (reader) => {
+      // Somebody reads for long: whoever would have to wait for them would make all launches wait behind.
+      await reader.query("begin");
+      await reader.query("select count(*) from launches");
+      await prepareLaunchPartitions(await databaseAt(cleanUp, ehr.serviceUrl), daysFromNow(60), 2_192);
+      await ehr.launch(slug);
+      await reader.query("rollback");
+    });
+    assert.ok((await partitionsIn(ehr.ownerUrl)).includes(partitionOf(daysFromNow(60))));
+  });
+
+  test("a launch on a day that nobody made is written all the same, many at once too", async () => {
+    const ehr = await startLaunching(cleanUp);
+    const slug = await install(ehr.ownerUrl);
+    await withClient(ehr.ownerUrl, async (client) => {
+      for (const name of await partitionsIn(ehr.ownerUrl)) await client.query(`drop table ${name}`);
+    });
+    await Promise.all(Array.from({ length: 10 }, () => ehr.launch(slug)));
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, slug)).map((row) => row.user_subject),
+      Array.from({ length: 10 }, () => member),
+    );
+  });
+});

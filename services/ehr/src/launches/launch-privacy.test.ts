@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  startCallers,
+  startEhrProcess,
+  startReceiver,
+} from "@ehr-marketplace/tests/support";
+import { askingAt, become, install, launchOf } from "./launches.test-support.ts";
+
+test("patients and launches leave no trace in logs, metrics and traces, whatever becomes of a launch", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const callers = await startCallers(cleanUp);
+  const database = await cloneDatabase(cleanUp, "ehr");
+  const collector = await startReceiver(cleanUp);
+  const service = await startEhrProcess(cleanUp, database.serviceUrl, {
+    marketplaceUrl: "http://127.0.0.1:9",
+    environment: { ...callers.environment, LOG_LEVEL: "trace", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  });
+  const ehr = askingAt(service.url, callers, database);
+  const slug = await install(ehr.ownerUrl);
+  const secrets: string[] = [];
+  const context = (): { patientId: string; encounterId: string } => {
+    const made = { patientId: randomUUID(), encounterId: randomUUID() };
+    secrets.push(made.patientId, made.encounterId);
+    return made;
+  };
+  const launch = async (): Promise<string> => {
+    const made = launchOf(await ehr.launch(slug, context()));
+    secrets.push(made);
+    return made;
+  };
+  const path = `/app-installations/${slug}/launch`;
+  const statuses: number[] = [];
+  const ask = async (answer: Promise<Response>): Promise<void> => {
+    statuses.push((await answer).status);
+  };
+
+  await ask(ehr.redeem({ launch: await launch(), appSlug: slug }));
+  await ask(ehr.redeem({ launch: await launch(), appSlug: slug, user: "somebody-else" }));
+  await ehr.launch(slug, { ...context(), launchType: "native" });
+  await ehr.launch(slug, { ...context(), launchType: "standalone" });
+  await ask(ehr.as("riverside-member", path, { body: { ...context(), launchType: "unheard-of" } }));
+  await ask(ehr.as("riverside-member", path, { body: { patientId: `${context().patientId}?` } }));
+  await ask(ehr.as("riverside-member", "/app-installations/unheard-of/launch", { body: context() }));
+  await become(ehr.ownerUrl, slug, "paused");
+  await ask(ehr.as("riverside-member", path, { body: context() }));
+  await become(ehr.ownerUrl, slug, "active");
+  // An error of the database's own, whose details would name the whole row.
+  await withClient(ehr.ownerUrl, (client) =>
+    client.query("alter table launch_contexts add constraint never check (false) not valid"),
+  );
+  await ask(ehr.as("riverside-member", path, { body: context() }));
+  assert.deepEqual(statuses, [200, 410, 400, 400, 404, 409, 500]);
+
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  assert.match(metrics, /launches_total\{launch_type="smart",outcome="launched"/);
+  assert.match(metrics, /launch_redemptions_total\{outcome="refused"/);
+  const lines = (): string => JSON.stringify(service.logged);
+  await eventually("the failure is logged", 10_000, async () => lines().includes("internal-error"));
+  service.child.kill("SIGTERM");
+  await service.ended;
+  const traces = collector.received.map(({ body }) => body).join("\n");
+  assert.match(traces, /insert into launches/);
+  assert.match(traces, /delete from launch_contexts/);
+
+  for (const secret of secrets) {
+    for (const [where, text] of Object.entries({ logs: lines(), metrics, traces }))
+      assert.ok(!text.includes(secret), `${secret} is in the ${where}`);
+  }
+});

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import type { Failure, LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type Asking,
+  askAt,
+  type Callers,
+  type CleanUp,
+  cloneDatabase,
+  startCallers,
+  startEhr,
+} from "@ehr-marketplace/tests/support";
+
+export const riverside = "riverside-clinic";
+export const hilltop = "hilltop-family-practice";
+export const appUrl = "https://scribe.example/launch?theme=dark";
+
+interface Installing {
+  orgAlias?: string;
+  status?: "active" | "paused" | "removed";
+  smartLaunchUrl?: string | null;
+}
+
+let nth = 0;
+
+/** An app of the test's own, as events would have installed it. Answers its slug. */
+export async function install(ownerUrl: string, installing: Installing = {}): Promise<string> {
+  const { orgAlias = riverside, status = "active", smartLaunchUrl = appUrl } = installing;
+  nth += 1;
+  const slug = `app-${nth}`;
+  const subscription = randomUUID();
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      `insert into apps
+         (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known, as_of, updated_at)
+       values ($1, gen_random_uuid(), 'An app', 'https://icons.example/a.svg', 'DOCUMENTATION', '{}', $2, 'launch', true,
+         now(), now())`,
+      [slug, smartLaunchUrl],
+    );
+    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
+      orgAlias,
+      subscription,
+      slug,
+    ]);
+    await client.query(
+      "insert into installations values (gen_random_uuid(), $1, $2, 'active', $3, null, now(), now())",
+      [orgAlias, slug, subscription],
+    );
+  });
+  if (status !== "active") await become(ownerUrl, slug, status);
+  return slug;
+}
+
+export async function become(ownerUrl: string, slug: string, status: "active" | "paused" | "removed"): Promise<void> {
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      "update installations set status = $2, removed_at = case when $2 = 'removed' then now() end where app_slug = $1",
+      [slug, status],
+    ),
+  );
+}
+
+export interface LaunchRow {
+  id: string;
+  org_alias: string;
+  app_slug: string;
+  launch_type: string;
+  user_issuer: string;
+  user_subject: string;
+  patient_id: string | null;
+  encounter_id: string | null;
+  launched_at: Date;
+}
+
+export async function loggedOf(ownerUrl: string, slug: string): Promise<LaunchRow[]> {
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<LaunchRow>("select * from launches where app_slug = $1 order by launched_at, id", [slug]),
+  );
+  return rows;
+}
+
+export async function contextsOf(ownerUrl: string, slug: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<Record<string, unknown>>("select * from launch_contexts where app_slug = $1", [slug]),
+  );
+  return rows;
+}
+
+/** The data of an answer that succeeded, in the wrapper and nothing else. */
+export async function dataOf<T>(answer: Response): Promise<T> {
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  const { data, ...wrapper } = JSON.parse(text) as { success: boolean; message: string; data: T };
+  assert.deepEqual(wrapper, { success: true, message: wrapper.message });
+  assert.equal(typeof wrapper.message, "string");
+  return data;
+}
+
+/** The message of an answer that failed, in the wrapper and nothing else. */
+export async function failureOf(answer: Response, status: number): Promise<string> {
+  const text = await answer.text();
+  assert.equal(answer.status, status, text);
+  assert.equal(answer.headers.get("content-type"), "application/json");
+  const { message, ...rest } = JSON.parse(text) as Failure;
+  assert.deepEqual(rest, { success: false, data: null });
+  assert.ok(typeof message === "string" && message !== "");
+  return message;
+}
+
+export interface LaunchingEhr {
+  url: string;
+  ownerUrl: string;
+  serviceUrl: string;
+  callers: Callers;
+  as(persona: Persona | null, path: string, asking?: Asking): Promise<Response>;
+  launch(slug: string, body?: object, persona?: Persona): Promise<LaunchDto>;
+  /** As an authorization server that knows the launch by who launched it, unless said otherwise. */
+  redeem(redeeming: { launch: string; appSlug: string; orgAlias?: string; user?: string }): Promise<Response>;
+}
+
+export function launchOf({ launchUrl }: LaunchDto): string {
+  const launch = new URL(launchUrl ?? "").searchParams.get("launch");
+  assert.ok(launch !== null, `no launch in ${launchUrl}`);
+  return launch;
+}
+
+export const member = "riverside-member";
+
+/** Somebody to ask at `url`, where a service with these callers and this database listens. */
+export function askingAt(
+  url: string,
+  callers: Callers,
+  database: { ownerUrl: string; serviceUrl: string },
+): LaunchingEhr {
+  const as: LaunchingEhr["as"] = (persona, path, asking = {}) =>
+    askAt(`${url}/api${path}`, persona === null ? undefined : callers.token(persona), asking);
+  return {
+    url,
+    ...database,
+    callers,
+    as,
+    launch: async (slug, body = {}, persona = member) =>
+      dataOf<LaunchDto>(await as(persona, `/app-installations/${slug}/launch`, { body })),
+    redeem: (redeeming) =>
+      as("launch-redeemer", "/internal/launch-contexts/consume", {
+        body: { orgAlias: riverside, user: member, ...redeeming },
+      }),
+  };
+}
+
+export async function startLaunching(
+  cleanUp: CleanUp,
+  environment: Record<string, string> = {},
+): Promise<LaunchingEhr> {
+  const callers = await startCallers(cleanUp);
+  const database = await cloneDatabase(cleanUp, "ehr");
+  const { url } = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, ...environment });
+  return askingAt(url, callers, database);
+}
+
+export const contextOf = (answer: Response): Promise<LaunchContextDto> => dataOf<LaunchContextDto>(answer);

@@ -1,0 +1,10 @@
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { deleteAppliedBefore } from "./applied-delivery-store.ts";
+
+/** Longer than the marketplace goes on sending one; what comes later still is older than what is known, and changes nothing. */
+const keptDays = 45;
+
+export function forgetDeliveries(database: Kysely<DB>, now: Date): Promise<void> {
+  return deleteAppliedBefore(database, new Date(now.getTime() - keptDays * 86_400_000));
+}

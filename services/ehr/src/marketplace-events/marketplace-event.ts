@@ -1,0 +1,68 @@
+import {
+  eventApp,
+  type SubscriptionEvent,
+  type SubscriptionEventName,
+  slugPattern,
+  subscriptionEvent,
+  subscriptionEventNames,
+} from "@ehr-marketplace/contracts";
+import { findNul } from "@ehr-marketplace/service-kit/http";
+import { wireReader } from "../wire-validation.ts";
+
+/** What a subscription is after each event. */
+const statusAfter: Record<SubscriptionEventName, SubscriptionEvent["subscription"]["status"]> = {
+  "subscription.created": "active",
+  "subscription.paused": "paused",
+  "subscription.resumed": "active",
+  "subscription.cancelled": "cancelled",
+};
+
+const knownNames = new Set<unknown>(subscriptionEventNames);
+
+/** Nothing of it may be used but the alias, until its bytes are verified. */
+export function parseBody(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
+/** Whose event it says it is. */
+export function aliasIn(parsed: unknown): unknown {
+  return fieldOf(fieldOf(parsed, "subscription"), "orgAlias");
+}
+
+export interface ReceivedEvent extends SubscriptionEvent {
+  occurredAt: Date;
+}
+
+const { timestamp: _ours, ...others } = subscriptionEvent.properties;
+/** The spec says of the time only that it is UTC and ISO 8601: milliseconds are ours. */
+const timestamp = { type: "string", format: "date-time", pattern: "(Z|[+]00:00)$" };
+const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64 };
+const readApp = { ...eventApp, properties: { ...eventApp.properties, slug } };
+const read = wireReader<SubscriptionEvent>({ ...subscriptionEvent, properties: { ...others, timestamp } }, [readApp]);
+
+/** An event of ours, the name of one that we don't know, or what is wrong with it. */
+export function readEvent(parsed: unknown): { event: ReceivedEvent } | { unknown: string } | { wrong: string } {
+  const name = fieldOf(parsed, "event");
+  if (typeof name === "string" && !knownNames.has(name)) return { unknown: name };
+  const nul = findNul(parsed, "body");
+  if (nul !== undefined) return { wrong: `${nul} contains a NUL character` };
+  const result = read(parsed);
+  if ("wrong" in result) return { wrong: `/body${result.wrong}` };
+  const event = result.read;
+  if (event.subscription.status !== statusAfter[event.event]) {
+    return { wrong: `/body/subscription/status is not what ${event.event} leaves` };
+  }
+  const occurredAt = new Date(event.timestamp);
+  if (Number.isNaN(occurredAt.getTime())) return { wrong: "/body/timestamp is no time" };
+  return { event: { ...event, occurredAt } };
+}

@@ -1,0 +1,77 @@
+import { invalidRequest } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { applyState } from "../installations/apply-state.ts";
+import { isKnownState } from "../installations/known-states.ts";
+import { holdOrganisation } from "../organisations/hold-organisation.ts";
+import { insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
+import { type ReceivedEvent, readEvent } from "./marketplace-event.ts";
+import type { Verified } from "./verify-event.ts";
+
+export interface Receiving {
+  database: Kysely<DB>;
+  queue: Queue;
+  clock: () => Date;
+}
+
+const aheadMs = 5 * 60_000;
+const longestDeliveryId = 255;
+
+export const outcomes = {
+  applied: "applied",
+  repeated: "already applied",
+  outdated: "nothing to apply: this or something newer is known",
+  unknown: "nothing to apply: events of this kind are not used here",
+} as const;
+export type Outcome = keyof typeof outcomes;
+
+/** What the marketplace tells of a subscription, once its bytes are verified. */
+export async function receiveEvent(
+  receiving: Receiving,
+  { orgAlias, parsed }: Verified,
+  deliveryId: string | string[] | undefined,
+): Promise<Outcome> {
+  const result = readEvent(parsed);
+  if ("unknown" in result) return "unknown";
+  if ("wrong" in result) throw invalidRequest("/body", `is not an event of the marketplace: ${result.wrong}`);
+  const now = receiving.clock();
+  if (result.event.occurredAt.getTime() > now.getTime() + aheadMs) {
+    throw invalidRequest("/body/timestamp", "is more than 5 minutes ahead of this service's clock");
+  }
+  if (typeof deliveryId !== "string" || deliveryId === "" || deliveryId.length > longestDeliveryId) {
+    throw invalidRequest(
+      "/headers/x-marketplace-delivery-id",
+      `is required, with at most ${longestDeliveryId} characters`,
+    );
+  }
+  return apply(receiving, orgAlias, deliveryId, result.event, now);
+}
+
+/**
+ * The event's own time decides, not the delivery's id: that one isn't signed. Whoever sends a body again under the id of
+ * another delivery must neither keep that one from being applied nor fill the table.
+ */
+async function apply(
+  { database, queue }: Receiving,
+  orgAlias: string,
+  deliveryId: string,
+  { app, subscription, occurredAt }: ReceivedEvent,
+  now: Date,
+): Promise<Outcome> {
+  const { id: subscriptionId, status } = subscription;
+  // It starts at its first use. Started within, it would wait for a connection while transactions that wait for it hold all.
+  await queue.boss();
+  const isNews =
+    // Whoever has recorded deliveries may send them as often as he likes: they don't keep news waiting for the row.
+    !(await isKnownState(database, orgAlias, subscriptionId, occurredAt)) &&
+    (await database.transaction().execute(async (transaction) => {
+      await holdOrganisation(transaction, orgAlias);
+      const state = { orgAlias, subscriptionId, app, status, asOf: occurredAt, now };
+      const changed = await applyState(transaction, queue, state);
+      if (changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
+      return changed;
+    }));
+  if (isNews) return "applied";
+  return (await isAppliedDelivery(database, orgAlias, deliveryId)) ? "repeated" : "outdated";
+}

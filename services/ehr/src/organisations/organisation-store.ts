@@ -1,0 +1,62 @@
+import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
+import type { DB, Organisations } from "../database-schema.ts";
+
+export type SecretRow = Pick<
+  Selectable<Organisations>,
+  "sealed_secret" | "sealed_previous_secret" | "previous_until" | "updated_at"
+>;
+
+const secretColumns = ["sealed_secret", "sealed_previous_secret", "previous_until", "updated_at"] as const;
+
+export function findSecrets(database: Kysely<DB>, alias: string): Promise<SecretRow | undefined> {
+  return database.selectFrom("organisations").select(secretColumns).where("alias", "=", alias).executeTakeFirst();
+}
+
+/** No key changes under this lock, so that rows which refer to the organisation need not wait for it. */
+export function lockOrganisation(transaction: Transaction<DB>, alias: string): Promise<SecretRow | undefined> {
+  return transaction
+    .selectFrom("organisations")
+    .select(secretColumns)
+    .where("alias", "=", alias)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** False where another request was first. */
+export async function insertOrganisation(
+  transaction: Transaction<DB>,
+  row: Insertable<Organisations>,
+): Promise<boolean> {
+  const inserted = await transaction
+    .insertInto("organisations")
+    .values(row)
+    .onConflict((conflict) => conflict.column("alias").doNothing())
+    .returning("alias")
+    .execute();
+  return inserted.length === 1;
+}
+
+export async function updateOrganisation(
+  database: Kysely<DB>,
+  alias: string,
+  changes: Updateable<Organisations>,
+): Promise<void> {
+  await database.updateTable("organisations").set(changes).where("alias", "=", alias).execute();
+}
+
+export async function findAliasesAfter(
+  database: Kysely<DB>,
+  alias: string,
+  reconciledBefore: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("organisations")
+    .select("alias")
+    .where("alias", ">", alias)
+    .where((is) => is.or([is("reconciled_at", "is", null), is("reconciled_at", "<", reconciledBefore)]))
+    .orderBy("alias")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.alias);
+}

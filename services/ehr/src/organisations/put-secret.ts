@@ -1,0 +1,95 @@
+import { timingSafeEqual } from "node:crypto";
+import type { PutSecretBody } from "@ehr-marketplace/contracts";
+import { invalidRequest } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { type Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
+import { isUsableSecret } from "@ehr-marketplace/webhook-signature";
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
+import { previousSecretOwner, secretOwner } from "./organisation.ts";
+import { insertOrganisation, lockOrganisation, type SecretRow, updateOrganisation } from "./organisation-store.ts";
+
+export interface KeepingSecrets {
+  database: Kysely<DB>;
+  queue: Queue;
+  seal: Seal;
+  clock: () => Date;
+}
+
+export interface SecretPut {
+  created: boolean;
+  orgAlias: string;
+  previousUntil: string | null;
+}
+
+const dayInSeconds = 86_400;
+
+/**
+ * Takes a secret into use, and lets the one before verify for a while. Put again, the same secret changes nothing: what
+ * is repeated because its answer was lost doesn't end the overlap. With `overlapSeconds` it moves the overlap's end.
+ */
+export async function putSecret(keeping: KeepingSecrets, alias: string, body: PutSecretBody): Promise<SecretPut> {
+  const { database, queue, seal, clock } = keeping;
+  if (!isUsableSecret(body.secret)) {
+    throw invalidRequest("/body/secret", "begins with whsec_, but what follows is not padded Base64");
+  }
+  const now = clock();
+  // Not within the transaction: see `receive-event.ts`.
+  await queue.boss();
+  return database.transaction().execute(async (transaction) => {
+    const sealed_secret = seal.close(body.secret, secretOwner(alias));
+    const fresh = { alias, sealed_secret, created_at: now, updated_at: now };
+    const created = await insertOrganisation(transaction, fresh);
+    const before = created ? undefined : await lockOrganisation(transaction, alias);
+    // What the marketplace sent while nothing here could verify it may have been given up there.
+    if (created || before === undefined) {
+      await requestReconciliation(transaction, queue, alias);
+      return { created, orgAlias: alias, previousUntil: null };
+    }
+    const current = openIfPossible(seal, before.sealed_secret, secretOwner(alias));
+    const changes =
+      current !== undefined && isSame(current, body.secret)
+        ? sameSecret(before, body.overlapSeconds, now)
+        : { sealed_secret, ...overlapWith(seal, alias, current, body.overlapSeconds ?? dayInSeconds, now) };
+    if (changes !== undefined) {
+      await updateOrganisation(transaction, alias, { ...changes, updated_at: now });
+      await requestReconciliation(transaction, queue, alias);
+    }
+    const until = (changes ?? before).previous_until;
+    return { created, orgAlias: alias, previousUntil: until?.toISOString() ?? null };
+  });
+}
+
+type Overlap = Pick<SecretRow, "sealed_previous_secret" | "previous_until">;
+
+const none: Overlap = { sealed_previous_secret: null, previous_until: null };
+
+function overlap(sealedPrevious: string, seconds: number, now: Date): Overlap {
+  if (seconds === 0) return none;
+  return { sealed_previous_secret: sealedPrevious, previous_until: new Date(now.getTime() + seconds * 1_000) };
+}
+
+function overlapWith(seal: Seal, alias: string, previous: string | undefined, seconds: number, now: Date): Overlap {
+  return previous === undefined ? none : overlap(seal.close(previous, previousSecretOwner(alias)), seconds, now);
+}
+
+function sameSecret(before: SecretRow, seconds: number | undefined, now: Date): Overlap | undefined {
+  if (seconds === undefined || before.sealed_previous_secret === null) return undefined;
+  return overlap(before.sealed_previous_secret, seconds, now);
+}
+
+/** A new secret is the way out where the key of the old one is lost. */
+function openIfPossible(seal: Seal, sealed: string, owner: string): string | undefined {
+  try {
+    return seal.open(sealed, owner);
+  } catch (error) {
+    if (error instanceof SealBrokenError) return undefined;
+    throw error;
+  }
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,92 @@
+import { type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
+import { wireReader } from "../wire-validation.ts";
+import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
+import type { MarketplaceToken } from "./marketplace-token.ts";
+
+export type ListSubscriptions = (orgAlias: string) => Promise<SubscriptionDto[]>;
+
+const timeoutMs = 10_000;
+const pageSize = 1_000;
+const mostPages = 100;
+const mostBytes = 4 * 1_048_576;
+
+const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
+  subscriptionDto,
+]);
+
+/** All subscriptions that an organisation has and had, as the marketplace has them. */
+export function createSubscriptionList(marketplaceUrl: string, token: MarketplaceToken): ListSubscriptions {
+  const ask = async (url: URL): Promise<{ status: number; text: string; link: string | null }> => {
+    const bearer = await token.get();
+    try {
+      const answer = await fetch(url, {
+        headers: { authorization: `Bearer ${bearer}`, accept: "application/json" },
+        redirect: "error",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (answer.status === 401) token.forget(bearer);
+      return { status: answer.status, text: await textOf(answer), link: answer.headers.get("link") };
+    } catch (error) {
+      throw new MarketplaceAwayError("the marketplace doesn't answer", { cause: error });
+    }
+  };
+
+  const pageOf = async (url: URL): Promise<{ items: SubscriptionDto[]; next: string | undefined }> => {
+    let answer = await ask(url);
+    // The token may have been revoked, or the keys behind it: another one is worth a try.
+    if (answer.status === 401) answer = await ask(url);
+    const { status, text, link } = answer;
+    if (status === 408 || status === 429 || status >= 500) {
+      throw new MarketplaceAwayError(`the marketplace answers ${status}`);
+    }
+    if (status !== 200) throw new MarketplaceRefusesError(`the marketplace answers ${status}`);
+    return { items: itemsIn(text), next: nextIn(link, url) };
+  };
+
+  return async (orgAlias) => {
+    const all: SubscriptionDto[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < mostPages; page += 1) {
+      const url = new URL(`${marketplaceUrl}/subscriptions`);
+      url.searchParams.set("orgAlias", orgAlias);
+      url.searchParams.set("limit", String(pageSize));
+      if (after !== undefined) url.searchParams.set("after", after);
+      const { items, next } = await pageOf(url);
+      if (items.some((item) => item.orgAlias !== orgAlias)) {
+        throw new MarketplaceRefusesError("the marketplace lists subscriptions of another organisation");
+      }
+      all.push(...items);
+      if (next === undefined) return all;
+      after = next;
+    }
+    throw new MarketplaceRefusesError(`the marketplace lists more than ${mostPages} pages`);
+  };
+}
+
+function itemsIn(text: string): SubscriptionDto[] {
+  try {
+    const result = readPage(JSON.parse(text));
+    if ("read" in result) return result.read;
+  } catch {
+    // Not even JSON.
+  }
+  throw new MarketplaceRefusesError("the marketplace's answer is no list of subscriptions");
+}
+
+/** Where the list goes on. Only the cursor is taken: a link must not send this service's token elsewhere. */
+function nextIn(link: string | null, asked: URL): string | undefined {
+  const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? "")?.[1];
+  if (target === undefined) return undefined;
+  return URL.parse(target, asked.href)?.searchParams.get("after") ?? undefined;
+}
+
+async function textOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new Error(`its answer has more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,22 @@
+import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+
+export const reconciliationProblems = {
+  organisationNotFound: {
+    code: "organisation-not-found",
+    status: 404,
+    title: "No such organisation",
+    advice: "Set its secret first: that is how this service comes to know an organisation.",
+  },
+  notConfigured: {
+    code: "reconciliation-not-configured",
+    status: 409,
+    title: "Reconciliation is not configured",
+    advice: "Set MARKETPLACE_TOKEN_URL, MARKETPLACE_CLIENT_ID and MARKETPLACE_CLIENT_SECRET.",
+  },
+  refused: {
+    code: "marketplace-refuses",
+    status: 409,
+    title: "The marketplace refuses",
+    advice: "Check that the client's token has the role ehr-service, and names the organisation.",
+  },
+} satisfies Record<string, ProblemKind>;

@@ -1,0 +1,32 @@
+import { orgAliasParams, reconciliationAnswer } from "@ehr-marketplace/contracts";
+import { answerOf, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import { failureResponses, success } from "../answers.ts";
+import { type OnDemand, reconcileOnDemand } from "./reconcile-on-demand.ts";
+
+export async function reconciliationRoutes(scope: FastifyInstance, options: OnDemand): Promise<void> {
+  scope.addSchema(reconciliationAnswer);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+
+  routes.post(
+    "/admin/organisations/:alias/reconcile",
+    {
+      preValidation: takesNoBody,
+      config: { access: ["operator"] },
+      schema: {
+        tags: ["Operations"],
+        operationId: "reconcile",
+        summary: "Hold an organisation against the marketplace",
+        description:
+          "Asks the marketplace for the organisation's subscriptions, and takes over what is newer than what is known here. This happens every night as well.",
+        params: orgAliasParams,
+        response: {
+          200: answerOf("What is known here is what the marketplace has", "ReconciliationAnswer"),
+          ...failureResponses(401, 403, 404, 409, 413, 415),
+        },
+      },
+    },
+    async (request, reply) => reply.send(success("reconciled", await reconcileOnDemand(options, request.params.alias))),
+  );
+}

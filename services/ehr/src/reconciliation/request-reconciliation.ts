@@ -1,0 +1,12 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Transaction } from "kysely";
+import { fromKysely } from "pg-boss";
+import type { DB } from "../database-schema.ts";
+import { reconciliations } from "../queues.ts";
+
+/** Once the transaction has committed, one job for the organisation; where one waits already, that is it. */
+export async function requestReconciliation(transaction: Transaction<DB>, queue: Queue, alias: string): Promise<void> {
+  const boss = await queue.boss();
+  const job = { data: { alias }, singletonKey: alias };
+  await boss.insert(reconciliations, [job], { db: fromKysely(transaction), returnId: false });
+}

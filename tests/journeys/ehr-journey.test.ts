@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { AppDto, InstallationDto, LaunchDto, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
+import {
+  type Asking,
+  ask,
+  cleanUpAfter,
+  type DevStack,
+  eventually,
+  startDevStack,
+} from "@ehr-marketplace/tests/support";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { type Collector, mentions, startCollector, tablesThatMention } from "./patient-search.ts";
+
+const orgAlias = "riverside-clinic";
+const appSlug = "northwind-scribe";
+const chromiumArgs = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+
+/** From the catalog to the app in a clinician's browser, and back: each step goes on where the one before ended. */
+describe("an app in a practice's EHR", () => {
+  const cleanUp = cleanUpAfter();
+  const [patientId, encounterId] = [randomUUID(), randomUUID()];
+  let collector: Collector;
+  let stack: DevStack;
+  let browser: Browser;
+  let subscription: SubscriptionDto;
+
+  before(async () => {
+    collector = await startCollector(cleanUp);
+    // With everything on that could give a patient away.
+    stack = await startDevStack(cleanUp, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "trace" });
+    browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: [...chromiumArgs, "--disable-sync"],
+    });
+    cleanUp(() => browser.close());
+  });
+
+  const tokenOf = (persona: Persona): Promise<string> =>
+    requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, persona);
+
+  async function marketplace<T>(persona: Persona, path: string, asking?: Asking): Promise<T> {
+    const answer = await ask(stack.marketplaceUrl, path, await tokenOf(persona), asking);
+    assert.ok(answer.ok, `${path}: ${answer.status}`);
+    return (await answer.json()) as T;
+  }
+
+  interface EhrAnswer<T> {
+    status: number;
+    message: string;
+    data: T;
+  }
+  async function ehr<T>(
+    persona: Persona,
+    path: string,
+    asking: { method?: string; body?: unknown } = {},
+  ): Promise<EhrAnswer<T>> {
+    const { body, method = body === undefined ? "GET" : "POST" } = asking;
+    const answer = await fetch(`${stack.ehrUrl}/api${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${await tokenOf(persona)}`,
+        "x-org-alias": orgAlias,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, ...((await answer.json()) as { message: string; data: T }) };
+  }
+  const installed = async (): Promise<boolean> =>
+    (await ehr<boolean>("riverside-member", `/app-installations/${appSlug}/installed`)).data;
+  const installation = (): Promise<EhrAnswer<InstallationDto>> =>
+    ehr<InstallationDto>("riverside-admin", `/app-installations/${appSlug}`);
+  const launch = (body: object): Promise<EhrAnswer<LaunchDto>> =>
+    ehr<LaunchDto>("riverside-member", `/app-installations/${appSlug}/launch`, { body });
+
+  async function subscribe(): Promise<void> {
+    const [plan] = await marketplace<PricingPlanDto[]>("riverside-admin", `/apps/${appSlug}/pricing`);
+    const body = { appSlug, orgAlias, pricingPlanId: plan?.id };
+    subscription = await marketplace<SubscriptionDto>("riverside-admin", "/subscriptions", { body });
+  }
+
+  /** As the EHR does: it sends the browser to the address. The clinician signs in there. */
+  async function open(page: Page, launchUrl: string, who = "Tom Whitfield"): Promise<void> {
+    await page.goto(launchUrl);
+    await page.getByRole("button", { name: who }).click();
+    await page.waitForURL(`${stack.demoAppUrl}/**`);
+  }
+
+  test("is found in the catalog", async () => {
+    const found = await marketplace<AppDto[]>("riverside-admin", "/apps/search?q=scribe&limit=1");
+    assert.deepEqual([found[0]?.slug, found[0]?.smartLaunchUrl], [appSlug, `${stack.demoAppUrl}/launch`]);
+    assert.equal(await installed(), false);
+    assert.equal((await installation()).status, 404);
+  });
+
+  test("is installed once the practice has subscribed", async () => {
+    await subscribe();
+    await eventually("the EHR has it", 15_000, installed);
+    const list = await ehr<InstallationDto[]>("riverside-member", "/app-installations");
+    assert.deepEqual(
+      list.data.map(({ appSlug: slug, status, subscriptionId }) => [slug, status, subscriptionId]),
+      [[appSlug, "active", subscription.id]],
+    );
+  });
+
+  test("is configured, and keeps what is secret to itself", async () => {
+    const put = (body: object): Promise<EhrAnswer<InstallationDto>> =>
+      ehr<InstallationDto>("riverside-admin", `/app-installations/${appSlug}/config`, { method: "PUT", body });
+    const config = { language: "es-US", apiKey: "the practice's own" };
+    await eventually("its schema is known", 15_000, async () => (await put(config)).status === 200);
+    assert.equal((await put({ language: "tlh" })).status, 400);
+    assert.deepEqual((await installation()).data.config, { language: "es-US", apiKey: null });
+    const secrets = await ehr<object>("ehr-service", `/internal/app-installations/${appSlug}/config`);
+    assert.deepEqual(secrets.data, config);
+  });
+
+  test("is launched in a browser, and shows the patient whose chart was open", async () => {
+    const { status, data } = await launch({ patientId, encounterId });
+    assert.equal(status, 200);
+    const launchUrl = data.launchUrl ?? "";
+    const page = await browser.newPage({ viewport: { width: 1180, height: 760 } });
+    const [urls, complaints]: [string[], string[]] = [[launchUrl], []];
+    page.on("request", (request) => urls.push(request.url()));
+    page.on("console", (message) => complaints.push(message.text()));
+    await open(page, launchUrl);
+    await page.getByRole("heading", { name: "You’re connected" }).waitFor();
+    const shown = async (id: string): Promise<string> => page.locator(`#${id}`).innerText();
+    const told = { patient: patientId, encounter: encounterId, user: "Tom Whitfield", practice: "Riverside Clinic" };
+    for (const [id, text] of Object.entries(told)) assert.equal(await shown(id), text);
+    await page.reload();
+    await page.getByText(patientId).waitFor();
+    assert.deepEqual(complaints, []);
+    for (const url of [...urls, page.url()]) assert.ok(!mentions(url, patientId) && !mentions(url, encounterId), url);
+    for (const { origin } of urls.map((url) => new URL(url))) {
+      assert.ok([stack.demoAppUrl, `http://127.0.0.1:${stack.ports.IDP_PORT}`].includes(origin), origin);
+    }
+
+    await open(page, launchUrl);
+    await page.getByRole("heading", { name: "This launch can’t be used" }).waitFor();
+    await page.getByText("Go back to the patient’s chart").waitFor();
+    assert.ok(!mentions(await page.content(), patientId));
+    await page.close();
+  });
+
+  test("opens for nobody but whom it was launched for, and on its own not at all", async () => {
+    const page = await browser.newPage();
+    await open(page, (await launch({ patientId })).data.launchUrl ?? "", "Rosa Delgado");
+    await page.getByRole("heading", { name: "This launch can’t be used" }).waitFor();
+    for (const [url, heading] of [
+      [`${stack.demoAppUrl}/launch?iss=https%3A%2F%2Felsewhere.example&launch=x`, "This EHR isn’t known here"],
+      [`${stack.demoAppUrl}/launch`, "Open Northwind Scribe from a chart"],
+      [`${stack.demoAppUrl}/?error=access_denied&error_description=call+0900`, "This launch can’t be used"],
+    ] as const) {
+      await page.goto(url);
+      await page.getByRole("heading", { name: heading }).waitFor();
+    }
+    assert.doesNotMatch(await page.locator("main").innerText(), /0900/);
+    await page.close();
+  });
+
+  test("can't be launched while it is paused, and can again afterwards", async () => {
+    await marketplace("billing", `/subscriptions/${subscription.id}/pause`, { body: { reason: "NON_PAYMENT" } });
+    await eventually("it is paused", 15_000, async () => (await installation()).data.status === "paused");
+    const refused = await launch({ patientId });
+    assert.equal(refused.status, 409);
+    assert.ok(!mentions(JSON.stringify(refused), patientId));
+    assert.equal(await installed(), true);
+    await marketplace("billing", `/subscriptions/${subscription.id}/resume`, { method: "POST" });
+    await eventually("it is active", 15_000, async () => (await installation()).data.status === "active");
+    assert.equal((await launch({ patientId, launchType: "native" })).data.launchType, "native");
+  });
+
+  test("never has a patient repeated in a refusal", async () => {
+    for (const body of [
+      { patientId: `${patientId}-` },
+      { patientId, ward: patientId },
+      { patientId, launchType: patientId },
+    ]) {
+      const refused = await launch(body);
+      assert.equal(refused.status, 400);
+      assert.ok(!mentions(JSON.stringify(refused), patientId), refused.message);
+    }
+  });
+
+  test("is gone once the practice has cancelled", async () => {
+    await marketplace("riverside-admin", `/subscriptions/${subscription.id}/cancel`, { method: "POST" });
+    await eventually("the EHR has it no more", 15_000, async () => !(await installed()));
+    assert.equal((await installation()).status, 404);
+    assert.equal((await launch({ patientId })).status, 404);
+    assert.deepEqual((await ehr<InstallationDto[]>("riverside-member", "/app-installations")).data, []);
+  });
+
+  test("is configured as before when the practice subscribes again", async () => {
+    await subscribe();
+    await eventually("the EHR has it again", 15_000, installed);
+    const { data } = await installation();
+    assert.deepEqual([data.subscriptionId, data.status], [subscription.id, "active"]);
+    assert.deepEqual(data.config, { language: "es-US", apiKey: null });
+  });
+
+  test("leaves the patient in the launch log, and nowhere else", async () => {
+    const [databases, tables]: [string[], string[]] = [[], []];
+    for (const [url = "", name = ""] of stack.printed().matchAll(/postgres\S+\/(marketplace|ehr)$/gm)) {
+      databases.push(name);
+      for (const id of [patientId, encounterId]) {
+        for (const table of await tablesThatMention(url, id)) tables.push(`${name}: ${table}`);
+      }
+    }
+    assert.deepEqual(databases, ["marketplace", "ehr"]);
+    assert.deepEqual(tables, ["ehr: public.launches", "ehr: public.launches"]);
+
+    const metrics = await Promise.all(
+      [stack.marketplaceUrl, stack.ehrUrl, stack.workerUrl].map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    // What is left to send is sent when it stops.
+    stack.signal("SIGTERM");
+    await eventually("the stack has stopped", 20_000, () => /^stopped$/m.test(stack.printed()));
+    const told = { metrics: metrics.join("\n"), logs: stack.printed(), traces: collector.received() };
+    for (const [where, text] of Object.entries(told)) {
+      assert.ok(text.includes("/api/app-installations/:appSlug/launch"), `${where} tell of launches`);
+      assert.ok(!mentions(text, patientId) && !mentions(text, encounterId), where);
+    }
+  });
+});

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  followGuide,
+  guideSteps,
+  startDevStack,
+  startEhr,
+} from "@ehr-marketplace/tests/support";
+
+const repository = new URL("../../", import.meta.url);
+const textOf = (path: string): Promise<string> => readFile(new URL(path, repository), "utf8");
+
+test("the EHR operator's guide works as it is written, and prints what it promises", async (t) => {
+  const steps = guideSteps(await textOf("docs/guides/ehr-operator.md"));
+  const printed = await followGuide(steps, await startDevStack(cleanUpAfter(t)));
+  for (const [index, { commands, promised }] of steps.entries()) assert.equal(printed[index], promised ?? "", commands);
+
+  const under = (heading: string): (string | undefined)[] =>
+    printed.filter((text, index) => text !== "" && steps[index]?.heading === heading);
+  assert.deepEqual(under("How it learns of subscriptions"), ["Northwind Scribe is active, at note-panel"]);
+  assert.deepEqual(under("Rotate it without losing an event"), ["true", "paused", "lakeside-clinic", "active\nnull"]);
+  assert.deepEqual(under("Configuring an app"), ["false\nnull\nour own key"]);
+  assert.match(
+    under("What your authorization server has to do")[0] ?? "",
+    /^the patient is who was meant\nThe launch can't/,
+  );
+  assert.deepEqual(under("Reconcile on demand"), ["0"]);
+  assert.deepEqual(under("When a practice cancels"), ["cancelled"]);
+});
+
+test("an alert of the EHR asks only for what its processes measure, and says what it means and what to do", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+  const { url, server } = await startEhr(cleanUp, serviceUrl);
+  const measured = await (await fetch(`${url}/metrics`)).text();
+  const names = new Set([...measured.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+  const routes = new Set(server.routesAndAccess.map((route) => route.url));
+
+  const rules = (await textOf("deploy/prometheus/ehr-alerts.yml")).split(/^ {6}- alert: /m).slice(1);
+  assert.ok(rules.length >= 8, `${rules.length} alerts`);
+  for (const rule of rules) {
+    const [alert = ""] = rule.split("\n", 1);
+    for (const field of ["expr", "severity", "summary", "description", "runbook"]) {
+      assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
+    }
+    const asked = [...rule.matchAll(/\b(?:http|launch|launches|database|nodejs|process)_[a-z_]+\b(?!=)/g)].map(
+      ([name]) => name.replace(/_(bucket|count)$/, ""),
+    );
+    assert.ok(asked.length > 0, alert);
+    for (const name of asked) assert.ok(names.has(name), `${alert} asks for ${name}, which no process has`);
+    for (const [, pattern = ""] of rule.matchAll(/\broute=~?"([^"]+)"/g)) {
+      for (const route of pattern.split("|")) assert.ok(routes.has(route), `${alert}: no route is ${route}`);
+    }
+  }
+});
