@@ -16,7 +16,8 @@ import {
 
 const fixture = new URL("./kill-at-stage.test-fixture.ts", import.meta.url).href;
 
-describe("a worker that is killed at a stage of a delivery leaves nothing undone", () => {
+// They wait for leases most of the time, each with a database of its own.
+describe("a worker that is killed at a stage of a delivery leaves nothing undone", { concurrency: true }, () => {
   for (const [stage, requests, unknown] of [
     ["claimed", 1, 0],
     ["log opened", 1, 1],

@@ -83,16 +83,20 @@ describe("from commit to the EHR", () => {
       assert.deepEqual(verifyStandard({ headers, body, secrets }).valid, true);
       assertShape("SubscriptionEvent", event);
     }
-    const stored = await withClient(ownerUrl, (client) =>
-      client.query<{ payload: string; status: string; attempts: number; outcome: string; status_code: number }>(
-        `select e.payload, d.status, d.attempts, a.outcome, a.status_code from events e
-         join deliveries d on d.event_id = e.id join delivery_attempts a on a.delivery_id = d.id
-         where e.subscription_id = $1 order by e.sequence`,
-        [id],
-      ),
-    );
+    const stored = async () => {
+      const { rows } = await withClient(ownerUrl, (client) =>
+        client.query<{ payload: string; status: string; attempts: number; outcome: string; status_code: number }>(
+          `select e.payload, d.status, d.attempts, a.outcome, a.status_code from events e
+           join deliveries d on d.event_id = e.id join delivery_attempts a on a.delivery_id = d.id
+           where e.subscription_id = $1 order by e.sequence`,
+          [id],
+        ),
+      );
+      return rows;
+    };
+    await eventually("the last one is settled", 10_000, async () => (await stored()).at(-1)?.status === "delivered");
     assert.deepEqual(
-      stored.rows,
+      await stored(),
       of(id).map(({ body }) => ({
         payload: body,
         status: "delivered",

@@ -8,7 +8,6 @@ import {
   processConfig,
   processEnvironment,
   readEnvironment,
-  sealingKeys,
   str,
   wholeNumber,
 } from "@ehr-marketplace/service-kit/config";
@@ -20,11 +19,6 @@ const databaseUrl = str({
   desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
   example: "postgres://marketplace:secret@db.internal:5432/marketplace",
 });
-
-export function readResealConfig(environment: NodeJS.ProcessEnv) {
-  const read = readEnvironment(environment, { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: sealingKeys });
-  return { databaseUrl: read.DATABASE_URL, encryptionKeys: read.ENCRYPTION_KEYS };
-}
 
 /** What both processes of this service read. */
 export const marketplaceEnvironment = {

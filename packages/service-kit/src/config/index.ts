@@ -7,5 +7,4 @@ export {
   processConfig,
   processEnvironment,
   readMigrationConfig,
-  sealingKeys,
 } from "./service-environment.ts";

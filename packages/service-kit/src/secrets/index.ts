@@ -1,2 +1,4 @@
 export { type EncryptionKeys, encryptionKeys, parseEncryptionKeys } from "./encryption-keys.ts";
+export { inBatches } from "./in-batches.ts";
+export { runReseal } from "./run-reseal.ts";
 export { createSeal, type Seal, SealBrokenError } from "./seal.ts";

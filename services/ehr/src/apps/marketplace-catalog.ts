@@ -1,4 +1,5 @@
 import { type EventApp, eventApp } from "@ehr-marketplace/contracts";
+import { boundedText } from "../bounded-text.ts";
 import { wireReader } from "../wire-validation.ts";
 import { appFields } from "./app-fields.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
@@ -53,7 +54,10 @@ export function createMarketplaceCatalog(marketplaceUrl: string, timeoutMs = 10_
         await answer.body?.cancel();
         throw new CatalogFailureError("the marketplace's answer is not JSON");
       }
-      return { kind: "found", found: { ...read(await textOf(answer), slug), etag: answer.headers.get("etag") } };
+      return {
+        kind: "found",
+        found: { ...read(await boundedText(answer, mostBytes), slug), etag: answer.headers.get("etag") },
+      };
     },
   };
 }
@@ -72,15 +76,4 @@ function read(text: string, slug: string): Omit<CatalogApp, "etag"> {
   const app = appFields(result.read);
   if (app.slug !== slug) throw new CatalogFailureError("the marketplace's answer is another app");
   return { app, schema: inspectSchema(configSchema ?? null) };
-}
-
-async function textOf(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) throw new CatalogFailureError(`the marketplace's answer has more than ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

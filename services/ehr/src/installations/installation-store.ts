@@ -47,3 +47,25 @@ export async function updateConfig(
     .where("id", "=", id)
     .execute();
 }
+
+/** Those that another version sealed, for whoever seals them anew. */
+export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+  return transaction
+    .selectFrom("installations")
+    .select("id")
+    .select((row) => row.ref("sealed_config").$notNull().as("sealed_config"))
+    .where("sealed_config", "not like", `${version}.%`)
+    .orderBy("id")
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** It is the same configuration, sealed with another key: nothing has changed for anybody. */
+export async function updateSealedConfig(
+  transaction: Transaction<DB>,
+  id: string,
+  sealedConfig: string,
+): Promise<void> {
+  await transaction.updateTable("installations").set({ sealed_config: sealedConfig }).where("id", "=", id).execute();
+}

@@ -60,3 +60,18 @@ export async function findAliasesAfter(
     .execute();
   return rows.map((row) => row.alias);
 }
+
+/** Those with anything that another version sealed, for whoever seals them anew. */
+export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+  const otherwise = `${version}.%`;
+  return transaction
+    .selectFrom("organisations")
+    .select(["alias", "sealed_secret", "sealed_previous_secret"])
+    .where((is) =>
+      is.or([is("sealed_secret", "not like", otherwise), is("sealed_previous_secret", "not like", otherwise)]),
+    )
+    .orderBy("alias")
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute();
+}

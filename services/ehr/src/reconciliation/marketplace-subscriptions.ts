@@ -1,4 +1,5 @@
 import { type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
+import { boundedText } from "../bounded-text.ts";
 import { wireReader } from "../wire-validation.ts";
 import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
 import type { MarketplaceToken } from "./marketplace-token.ts";
@@ -25,7 +26,7 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
         signal: AbortSignal.timeout(timeoutMs),
       });
       if (answer.status === 401) token.forget(bearer);
-      return { status: answer.status, text: await textOf(answer), link: answer.headers.get("link") };
+      return { status: answer.status, text: await boundedText(answer, mostBytes), link: answer.headers.get("link") };
     } catch (error) {
       throw new MarketplaceAwayError("the marketplace doesn't answer", { cause: error });
     }
@@ -78,15 +79,4 @@ function nextIn(link: string | null, asked: URL): string | undefined {
   const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? "")?.[1];
   if (target === undefined) return undefined;
   return URL.parse(target, asked.href)?.searchParams.get("after") ?? undefined;
-}
-
-async function textOf(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error(`its answer has more than ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

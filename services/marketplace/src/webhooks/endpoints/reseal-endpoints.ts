@@ -1,7 +1,6 @@
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import { inBatches, type Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { inBatches } from "../../secrets/in-batches.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoint.ts";
 import { lockSealedOtherwise, updateEndpoint } from "./endpoint-store.ts";
 
