@@ -26,6 +26,9 @@ const notOnTheOldest = [
 ];
 const fileTimeoutMs = 300_000;
 
+// Hundreds of processes load the same modules: what one has stripped of types and compiled, the others take over.
+process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/compiled", import.meta.url).pathname;
+
 interface Databases {
   url: string;
   stop(): Promise<void>;

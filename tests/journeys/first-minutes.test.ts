@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import { test } from "node:test";
+import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import {
   cleanUpAfter,
@@ -12,14 +12,25 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { chromium } from "playwright-core";
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`a new user starts the stack, browses, and stops it with ${signal}`, async (t) => {
-    const stack = await startDevStack(cleanUpAfter(t));
+async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {
+  stack.signal(signal);
+  // npm itself leaves at once; what it started tells when it is done.
+  await eventually("it says that it has stopped", 30_000, () => /^stopped$/m.test(stack.printed()));
+  await assert.rejects(fetch(stack.marketplaceUrl));
+}
+
+describe("a new user starts the stack", () => {
+  const cleanUp = cleanUpAfter();
+  let stack: DevStack;
+  before(async () => {
+    stack = await startDevStack(cleanUp);
+  });
+
+  test("finds everything that it names, and a catalog with pictures", async () => {
     const { marketplaceUrl } = stack;
     for (const [, url] of stack.printed().matchAll(/^ {2}\S.*?(http:\/\/\S+)/gm)) {
       assert.equal((await fetch(url ?? "")).status, 200, url);
     }
-
     const page = (await (await fetch(`${marketplaceUrl}/api/v1/apps?size=100`)).json()) as AppPage;
     assert.equal(page.totalElements, 60);
     const pictures = page.content.flatMap((app: AppDto) => [app.iconUrl, ...app.screenshots]);
@@ -29,13 +40,56 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       assert.equal(answer.headers.get("content-type"), "image/svg+xml", picture);
       assert.match(await answer.text(), /^<svg /);
     }
-
-    stack.signal(signal);
-    // npm itself leaves at once; what it started tells when it is done.
-    await eventually("it says that it has stopped", 10_000, () => /^stopped$/m.test(stack.printed()));
-    await assert.rejects(fetch(marketplaceUrl));
   });
-}
+
+  test("follows the README, whose commands work as they are written", async () => {
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const steps = guideSteps(readme).filter(({ heading }) => heading === "What to try next");
+    const [browsed, subscribed, ...more] = await followGuide(steps, stack);
+    for (const field of ["totalElements", "fhirScopes", "appCount", "pricingModel", '"code":"invalid-request"']) {
+      assert.ok(browsed?.includes(field), field);
+    }
+    assert.equal(subscribed?.match(/"status":"active"/g)?.length, 2, "the answer to subscribing, and the list");
+    assert.deepEqual(more, []);
+  });
+
+  test("reads the API reference, drawn in a browser that loads nothing from elsewhere", async () => {
+    const { marketplaceUrl } = stack;
+    const browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+    cleanUp(() => browser.close());
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const elsewhere: string[] = [];
+    const errors: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(marketplaceUrl) && !request.url().startsWith("data:"))
+        elsewhere.push(request.url());
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error") errors.push(message.text());
+    });
+    await page.goto(`${marketplaceUrl}/docs`);
+    await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
+    await page.getByText("Search apps").first().waitFor();
+    await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();
+    await page.evaluate("document.fonts.ready");
+    assert.deepEqual({ elsewhere, errors }, { elsewhere: [], errors: [] });
+  });
+
+  test("stops it with SIGINT", () => assertStops(stack, "SIGINT"));
+});
+
+test("a new user stops the stack with SIGTERM", async (t) => {
+  await assertStops(await startDevStack(cleanUpAfter(t)), "SIGTERM");
+});
 
 /** Every process that was started with the stack's port in its environment, npm's own included. */
 async function processesOf(stack: DevStack): Promise<string[]> {
@@ -50,46 +104,4 @@ test("a stack that is killed leaves no process behind", async (t) => {
   assert.ok((await processesOf(stack)).length > 3);
   stack.signal("SIGKILL");
   await eventually("all of its processes are gone", 15_000, async () => (await processesOf(stack)).length === 0);
-});
-
-test("the commands of the README work as they are written", async (t) => {
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-  const steps = guideSteps(readme).filter(({ heading }) => heading === "What to try next");
-  const [browsed, subscribed, ...more] = await followGuide(steps, await startDevStack(cleanUpAfter(t)));
-  for (const field of ["totalElements", "fhirScopes", "appCount", "pricingModel", '"code":"invalid-request"']) {
-    assert.ok(browsed?.includes(field), field);
-  }
-  assert.equal(subscribed?.match(/"status":"active"/g)?.length, 2, "the answer to subscribing, and the list");
-  assert.deepEqual(more, []);
-});
-
-test("the API reference is drawn in a browser that loads nothing from elsewhere", async (t) => {
-  const cleanUp = cleanUpAfter(t);
-  const { marketplaceUrl } = await startDevStack(cleanUp);
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
-  cleanUp(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  const elsewhere: string[] = [];
-  const errors: string[] = [];
-  page.on("request", (request) => {
-    if (!request.url().startsWith(marketplaceUrl) && !request.url().startsWith("data:")) elsewhere.push(request.url());
-  });
-  page.on("console", (message) => {
-    if (message.type() === "error") errors.push(message.text());
-  });
-  await page.goto(`${marketplaceUrl}/docs`);
-  await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
-  await page.getByText("Search apps").first().waitFor();
-  await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();
-  await page.evaluate("document.fonts.ready");
-  assert.deepEqual({ elsewhere, errors }, { elsewhere: [], errors: [] });
 });

@@ -14,12 +14,10 @@ import {
   subscriptionDto,
   subscriptionEvent,
 } from "@ehr-marketplace/contracts";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import { strictAjv } from "@ehr-marketplace/service-kit/http";
 import { assertGuarded } from "./raw-answer.ts";
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
-addFormats.default(ajv);
+const ajv = strictAjv({ allErrors: true });
 const closed = (schema: object): object => ({ ...schema, additionalProperties: false });
 const shapes = [
   appDto,

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import { strictAjv } from "@ehr-marketplace/service-kit/http";
 
 interface Operation {
   operationId: string;
@@ -34,8 +33,7 @@ const pointer = (...names: string[]): string =>
 /** Reads the OpenAPI document that a service serves, and holds its answers against it, to the letter. */
 export async function documentedAnswers(documentUrl: string): Promise<DocumentedAnswers> {
   const document = closed(await (await fetch(documentUrl)).json()) as Document;
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  addFormats.default(ajv);
+  const ajv = strictAjv({ allErrors: true, strict: false });
   ajv.addSchema(document, "document");
   const base = document.servers[0]?.url ?? "";
   const operations = Object.entries(document.paths).flatMap(([template, methods]) =>

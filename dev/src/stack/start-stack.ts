@@ -54,7 +54,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
 
     report("Migrating the databases");
     const databases = await prepareDatabases(clusterUrl, options.ephemeral && givenDatabase ? `_${process.pid}` : "");
-    if (options.ephemeral) stops.push(() => databases.drop());
+    if (options.ephemeral && givenDatabase) stops.push(() => databases.drop());
 
     report("Loading the demo catalog");
     const [marketplaceUrl, ehrUrl, demoAppUrl] = [urlOf(ports.marketplace), urlOf(ports.ehr), urlOf(ports.demoApp)];
@@ -74,16 +74,14 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
     const demoApp = await startDemoApp(ports.demoApp, issuer);
     stops.push(() => demoApp.stop());
 
+    report("Starting the marketplace, its worker, which delivers, and the EHR");
     const surroundings = { ports, databases, identityProvider, mediaDirectory };
-    for (const [what, service] of [
-      ["the marketplace", marketplaceService(surroundings)],
-      ["the EHR", ehrService(surroundings)],
-      ["the worker, which delivers", workerService(surroundings)],
-    ] as const) {
-      report(`Starting ${what}`);
-      const running = await startService(service);
-      stops.push(() => running.stop());
-    }
+    const services = [marketplaceService, workerService, ehrService].map((of) => startService(of(surroundings)));
+    stops.push(async () => {
+      const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");
+      await Promise.all(started.map(({ value }) => value.stop()));
+    });
+    await Promise.all(services);
     return { marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, stop };
   } catch (error) {
     await stop();

@@ -16,3 +16,4 @@ export { type Representation, representationOf, sendRepresentation } from "./rep
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";
 export { standardProblems } from "./standard-problems.ts";
+export { strictAjv } from "./strict-ajv.ts";

@@ -26,7 +26,12 @@ export interface RateCounter {
  * libraries do that can also count in a store elsewhere: all that follows would have to wait for it.
  */
 export function rateCounter(perMinute: number): RateCounter {
-  const counts = new LRUCache<string, { requests: number }>({ max: mostCallersCounted, ttl: windowMs });
+  // Not by `max`, which takes the memory for that many at once: a server has several of these.
+  const counts = new LRUCache<string, { requests: number }>({
+    maxSize: mostCallersCounted,
+    sizeCalculation: () => 1,
+    ttl: windowMs,
+  });
   const tooMany = (caller: string): Problem => {
     const seconds = String(Math.max(1, Math.ceil(counts.getRemainingTTL(caller) / 1_000)));
     return new Problem(

@@ -1,8 +1,7 @@
-import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { AnySchema, ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifyServerOptions } from "fastify";
 import type { FastifyRouteSchemaDef } from "fastify/types/schema.js";
-import { uuidFormat } from "./uuid-format.ts";
+import { strictAjv } from "./strict-ajv.ts";
 
 interface ObjectSchema {
   properties?: Record<string, { type?: string }>;
@@ -34,9 +33,7 @@ function withWholeNumbers(validate: ValidateFunction, schema: ObjectSchema) {
  * forgotten in such scopes; a builder is not.
  */
 function buildValidator(sharedSchemas: Record<string, AnySchema>) {
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
-  addFormats.default(ajv);
-  ajv.addFormat("uuid", uuidFormat);
+  const ajv = strictAjv({ allErrors: true, useDefaults: true });
   for (const schema of Object.values(sharedSchemas)) ajv.addSchema(schema);
   return ({ schema, httpPart }: FastifyRouteSchemaDef<ObjectSchema>) => {
     const validate = ajv.compile(schema);
