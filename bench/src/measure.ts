@@ -1,3 +1,4 @@
+import pg from "pg";
 import { Client as UndiciClient } from "undici";
 
 export function percentile(values: number[], share: number): number {
@@ -83,4 +84,15 @@ export async function throughput(
     }),
   );
   return done / ((performance.now() - began) / 1_000);
+}
+
+/** Connections of the bare reference: as many as we have. */
+export function connect(url: string, count: number): Promise<pg.Client[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const connection = new pg.Client({ connectionString: url });
+      await connection.connect();
+      return connection;
+    }),
+  );
 }

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import {
   cleanUpAfter,
-  demoPlaces,
   eventually,
   registerPractices,
   rounds,
@@ -15,22 +9,15 @@ import {
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
+import { startCrashableCluster } from "./crashable-cluster.ts";
 import { startRecording } from "./record-changes.ts";
 
 const eventsPerSecond = 200;
 
 test("a database that crashes under 200 events a second costs no event that was answered, and nothing is stuck", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-fault-"));
-  const start = (port?: number) =>
-    startCluster({ directory, throwaway: false, settings: { fsync: "off" }, ...(port === undefined ? {} : { port }) });
-  let cluster = await start();
-  cleanUp(async () => {
-    await cluster.stop();
-    await rm(directory, { recursive: true });
-  });
-  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-  await loadDemoData(ownerUrl, demoPlaces);
+  const cluster = await startCrashableCluster(cleanUp);
+  const { ownerUrl, serviceUrl } = cluster;
   const receiver = await startReceiver(cleanUp);
   receiver.answer = (_received, response) => {
     setTimeout(() => response.writeHead(204).end(), 20);
@@ -52,7 +39,7 @@ test("a database that crashes under 200 events a second costs no event that was 
     await cluster.crash();
     await eventually("changes are refused", 10_000, () => recorder.unanswered() > unanswered);
     for (const each of processes) await eventually("not ready", 10_000, async () => !(await each.ready()));
-    cluster = await start(cluster.port);
+    await cluster.startAgain();
     for (const each of processes) await eventually("ready again, with no restart", 15_000, () => each.ready());
   }
   await flows();

@@ -1,25 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, demoPlaces, eventually, rounds, startApiProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, rounds, startApiProcess } from "@ehr-marketplace/tests/support";
+import { startCrashableCluster } from "./crashable-cluster.ts";
 
 test("a database that crashes under load costs 503s and nothing else; the service recovers by itself", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-fault-"));
-  const start = (port?: number) =>
-    startCluster({ directory, throwaway: false, settings: { fsync: "off" }, ...(port === undefined ? {} : { port }) });
-  let cluster = await start();
-  cleanUp(async () => {
-    await cluster.stop();
-    await rm(directory, { recursive: true });
-  });
-  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-  await loadDemoData(ownerUrl, demoPlaces);
+  const cluster = await startCrashableCluster(cleanUp);
+  const { serviceUrl } = cluster;
   const api = await startApiProcess(cleanUp, serviceUrl, { environment: { CATALOG_CACHE_SECONDS: "0" } });
 
   const seen = new Map<number, number>();
@@ -46,7 +34,7 @@ test("a database that crashes under load costs 503s and nothing else; the servic
     await cluster.crash();
     await eventually("503 while the database is away", 10_000, () => last === 503);
     await eventually("not ready while the database is away", 5_000, async () => !(await api.ready()));
-    cluster = await start(cluster.port);
+    await cluster.startAgain();
     await eventually("answers come again, with no restart", 15_000, () => last === 200);
     await eventually("ready again", 5_000, () => api.ready());
   }

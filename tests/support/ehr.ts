@@ -1,9 +1,9 @@
 import { ehrEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { createApp } from "@ehr-marketplace/ehr/app";
 import { readConfig } from "@ehr-marketplace/ehr/config";
-import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import type { FastifyInstance } from "fastify";
 import type { CleanUp } from "./clean-up.ts";
+import { inProcessEnvironment, startInProcess } from "./in-process.ts";
 
 export interface RunningEhr {
   url: string;
@@ -12,7 +12,7 @@ export interface RunningEhr {
 
 const nowhere = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example/{orgAlias}" };
 
-/** The EHR's API in this process, on a port of its own, with nothing replaced. */
+/** The EHR's API in this process. */
 export async function startEhr(
   cleanUp: CleanUp,
   databaseUrl: string,
@@ -20,18 +20,8 @@ export async function startEhr(
 ): Promise<RunningEhr> {
   const config = readConfig({
     ...ehrEnvironment(databaseUrl, nowhere),
-    NODE_ENV: "test",
-    CALLER_REQUESTS_PER_MINUTE: "1000000",
-    PUBLIC_REQUESTS_PER_MINUTE: "1000000",
-    // The tests share this process, and other tests its processor: its lag is theirs.
-    MAX_EVENT_LOOP_DELAY_MS: "60000",
+    ...inProcessEnvironment,
     ...environment,
   });
-  const app = await createApp(config, createLogger({ service: "test", level: "silent" }));
-  const url = await app.server.listen({ host: "127.0.0.1", port: 0 });
-  cleanUp(async () => {
-    await app.server.close();
-    await app.stop();
-  });
-  return { url, server: app.server };
+  return startInProcess(cleanUp, (logger) => createApp(config, logger));
 }

@@ -1,6 +1,5 @@
-import pg from "pg";
 import type { Figure } from "../figures.ts";
-import { Client, median, throughput } from "../measure.ts";
+import { Client, connect, median, throughput } from "../measure.ts";
 import { recordStatements } from "../recorded-statements.ts";
 import { startApi } from "../servers.ts";
 
@@ -14,13 +13,7 @@ export async function coldThroughput(serviceUrl: string, paths: Record<string, s
   const recorded = await recordStatements(serviceUrl, urls);
   const api = await startApi(serviceUrl, { CATALOG_CACHE_SECONDS: "0", DATABASE_POOL_SIZE: String(clients) });
   const askers = Array.from({ length: clients }, () => new Client(api.url));
-  const connections = await Promise.all(
-    Array.from({ length: clients }, async () => {
-      const connection = new pg.Client({ connectionString: serviceUrl });
-      await connection.connect();
-      return connection;
-    }),
-  );
+  const connections = await connect(serviceUrl, clients);
   const figures: Figure[] = [];
   for (const [nth, [name, path]] of Object.entries(paths).entries()) {
     const statement = recorded[nth]?.at(-1);

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { TokenIssuer } from "@ehr-marketplace/dev/service-environments";
-import pg from "pg";
 import type { Figure } from "../figures.ts";
-import { Client, median, throughput } from "../measure.ts";
+import { Client, connect, median, throughput } from "../measure.ts";
 import { startEhr } from "../servers.ts";
 
 const clients = 10;
@@ -22,13 +21,7 @@ export async function launchThroughput(serviceUrl: string, issuer: TokenIssuer, 
   const environment = { DATABASE_POOL_SIZE: String(clients) };
   const server = await startEhr(serviceUrl, { issuer, environment });
   const askers = Array.from({ length: clients }, () => new Client(server.url));
-  const connections = await Promise.all(
-    Array.from({ length: clients }, async () => {
-      const connection = new pg.Client({ connectionString: serviceUrl });
-      await connection.connect();
-      return connection;
-    }),
-  );
+  const connections = await connect(serviceUrl, clients);
   const figures: Figure[] = [];
   for (const launchType of ["native", "smart"] as const) {
     const launch = async (client: number): Promise<void> => {

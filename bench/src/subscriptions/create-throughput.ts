@@ -1,9 +1,8 @@
 import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import pg from "pg";
 import { v7 as uuid } from "uuid";
 import type { Figure } from "../figures.ts";
-import { Client, median, throughput } from "../measure.ts";
+import { Client, connect, median, throughput } from "../measure.ts";
 import { recordStatements, type Statement } from "../recorded-statements.ts";
 import { startApi } from "../servers.ts";
 import { loadNewcomers } from "./load-subscriptions.ts";
@@ -55,13 +54,7 @@ export async function createThroughput(
     TOKEN_JWKS_URL: issuer.jwksUrl,
   });
   const askers = Array.from({ length: clients }, () => new Client(api.url));
-  const connections = await Promise.all(
-    Array.from({ length: clients }, async () => {
-      const connection = new pg.Client({ connectionString: database.serviceUrl });
-      await connection.connect();
-      return connection;
-    }),
-  );
+  const connections = await connect(database.serviceUrl, clients);
   const ask = async (client: number): Promise<void> => {
     const answer = await askers[client]?.post(`${api.url}/subscriptions`, token, bodyFor(newcomer()));
     if (answer?.status !== 201) throw new Error(`${answer?.status}: ${answer?.body.toString()}`);

@@ -1,5 +1,5 @@
 import { failure } from "@ehr-marketplace/contracts";
-import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
+import { listen } from "@ehr-marketplace/service-kit/database";
 import {
   allowListedOrigins,
   apiReference,
@@ -7,9 +7,9 @@ import {
   neverCache,
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
-import { createQueue } from "@ehr-marketplace/service-kit/queue";
+import { layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
-import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyInstance } from "fastify";
 import { wrapperShape } from "./answers.ts";
@@ -43,11 +43,8 @@ export interface App {
 
 /** Wires the process: everything it needs, and nothing that decides anything. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
-  const metrics = createMetrics(service);
-  const tracing = await startTracing(service, config.tracesEndpoint);
-  const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
-  metrics.watchPool(database.pool);
-  const queue = createQueue({ pool: database.pool, logger, tendsJobs: true });
+  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: true });
+  const { metrics, tracing, database, queue } = foundation;
   const tokens = createTokens({ ...config.tokens, logger });
   const clock = (): Date => new Date();
   const seal = createSeal(config.encryptionKeys);
@@ -63,7 +60,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       return answer.kind === "found" ? answer.found.app : undefined;
     },
   };
-  const checker = createConfigChecker();
+  const checker = createConfigChecker(logger);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,
     load: (orgAlias) => loadInstallations(database.query, seal, orgAlias),
@@ -128,10 +125,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       tokens.stop();
       await listener.stop();
       await tending.stop();
-      await queue.stop();
       await checker.stop();
-      await database.query.destroy();
-      await tracing.stop();
+      await foundation.stop();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { type Queue, workByTheClock } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { PgBoss } from "pg-boss";
@@ -20,36 +20,21 @@ export interface Tending {
   launchLogDays: number;
 }
 
-const schedule = {
-  "keep-house": "11 * * * *",
-  "refresh-apps": "41 * * * *",
-  reconcile: "23 1 * * *",
-} as const;
-type Chore = keyof typeof schedule;
+async function keepHouse({ database, clock, launchLogDays }: Tending): Promise<void> {
+  const now = clock();
+  await prepareLaunchPartitions(database, now, launchLogDays);
+  await deleteExpiredContexts(database, now);
+  await forgetDeliveries(database, now);
+  await deleteLeftConfigurations(database, now);
+}
 
-const did: Record<Chore, (tending: Tending) => Promise<void>> = {
-  async "keep-house"({ database, clock, launchLogDays }) {
-    const now = clock();
-    await prepareLaunchPartitions(database, now, launchLogDays);
-    await deleteExpiredContexts(database, now);
-    await forgetDeliveries(database, now);
-    await deleteLeftConfigurations(database, now);
-  },
-  "refresh-apps": (tending) => refreshApps(tending),
-  reconcile: (tending) => requestAllReconciliations(tending),
-};
-
-/** What the clock starts, once for all processes, whichever of them is free. */
 async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
   // After a week without any process there would be no partition for today until the clock comes round.
-  await did["keep-house"](tending);
-  for (const [chore, cron] of Object.entries(schedule)) {
-    // A night that nobody was there is made up for.
-    const missed = chore === "reconcile" ? "once" : "skip";
-    await boss.schedule(chores, cron, { chore }, { key: chore, missed });
-  }
-  await boss.work<{ chore: Chore }>(chores, { pollingIntervalSeconds: 2 }, async (jobs) => {
-    for (const { data } of jobs) await did[data.chore]?.(tending);
+  await keepHouse(tending);
+  await workByTheClock(boss, chores, {
+    "keep-house": { cron: "11 * * * *", work: () => keepHouse(tending) },
+    "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(tending) },
+    reconcile: { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(tending) },
   });
 }
 

@@ -1,11 +1,4 @@
-import { readMigrationConfig } from "@ehr-marketplace/service-kit/config";
+import { runMigration } from "@ehr-marketplace/service-kit/database";
 import { migrateDatabase } from "./migrate-database.ts";
 
-try {
-  const { databaseUrl } = readMigrationConfig(process.env);
-  const applied = await migrateDatabase(databaseUrl);
-  console.log(applied.length === 0 ? "The schema is up to date." : `Applied: ${applied.join(", ")}`);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+await runMigration(migrateDatabase);

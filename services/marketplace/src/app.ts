@@ -1,4 +1,4 @@
-import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
+import { listen } from "@ehr-marketplace/service-kit/database";
 import {
   AnswerCache,
   allowListedOrigins,
@@ -7,9 +7,9 @@ import {
   neverCache,
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
-import { createQueue } from "@ehr-marketplace/service-kit/queue";
+import { layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
-import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyInstance } from "fastify";
 import { apiDescription, basePath } from "./api-description.ts";
@@ -40,12 +40,8 @@ export interface App {
 
 /** Wires the process: everything it needs, and nothing that decides anything. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
-  const metrics = createMetrics(service);
-  const tracing = await startTracing(service, config.tracesEndpoint);
-  const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
-  metrics.watchPool(database.pool);
-
-  const queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
+  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: false });
+  const { metrics, tracing, database, queue } = foundation;
   const tokens = createTokens({ ...config.tokens, logger });
   const server = await createServer({
     logger,
@@ -113,9 +109,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     async stop() {
       tokens.stop();
       await listener.stop();
-      await queue.stop();
-      await database.query.destroy();
-      await tracing.stop();
+      await foundation.stop();
     },
   };
 }

@@ -1,8 +1,8 @@
-import { connectDatabase, listen } from "@ehr-marketplace/service-kit/database";
+import { listen } from "@ehr-marketplace/service-kit/database";
 import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
-import { createQueue } from "@ehr-marketplace/service-kit/queue";
+import { layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
-import { createMetrics, type Logger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { App } from "./app.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
@@ -23,11 +23,8 @@ const mostRecoveries = 50;
 
 /** Wires the process that delivers. Any number of them may run. */
 export async function createWorker(config: WorkerConfig, logger: Logger): Promise<App> {
-  const metrics = createMetrics(service);
-  const tracing = await startTracing(service, config.tracesEndpoint);
-  const database = connectDatabase<DB>({ ...config.database, service, logger, tracing });
-  metrics.watchPool(database.pool);
-  const queue = createQueue({ pool: database.pool, logger, tendsJobs: true });
+  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: true });
+  const { metrics, tracing, database, queue } = foundation;
   const clock = (): Date => new Date();
   const deliveryMetrics = createDeliveryMetrics(metrics.registry, () => readBacklog(database.query));
 
@@ -99,9 +96,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
       await recovering;
       await deliverer.stop();
       await sender.close();
-      await queue.stop();
-      await database.query.destroy();
-      await tracing.stop();
+      await foundation.stop();
     },
   };
 }

@@ -2,3 +2,4 @@ export { connectDatabase, type Database, type DatabaseOptions, type Prepared } f
 export { isDatabaseAway } from "./database-away.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
+export { runMigration } from "./run-migration.ts";

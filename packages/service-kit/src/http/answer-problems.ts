@@ -7,6 +7,7 @@ import type {
 } from "fastify";
 import FindMyWay, { type HTTPMethod } from "find-my-way";
 import { isDatabaseAway } from "../database/database-away.ts";
+import { invalidInputs } from "./invalid-request.ts";
 import { type ErrorShape, escapedForPointer, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
@@ -26,9 +27,7 @@ const mostErrorsShown = 20;
 
 function fromValidation(error: Partial<FastifyError>): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
-  const errors = (error.validation ?? []).slice(0, mostErrorsShown).map((each) => invalidInput(part, each));
-  const detail = errors.map((each) => `${each.pointer} ${each.detail}`).join("; ");
-  return new Problem(standardProblems.invalidRequest, `${detail}.`, { errors });
+  return invalidInputs((error.validation ?? []).slice(0, mostErrorsShown).map((each) => invalidInput(part, each)));
 }
 
 /** Whatever was thrown: libraries also reject with nothing at all. */

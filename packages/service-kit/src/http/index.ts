@@ -4,7 +4,7 @@ export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { cursorOf, invalidCursor, readCursor } from "./cursor.ts";
 export { findNul } from "./find-nul.ts";
-export { invalidRequest } from "./invalid-request.ts";
+export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { neverCache } from "./never-cache.ts";
 export { pageOf, type Slice } from "./page-of.ts";

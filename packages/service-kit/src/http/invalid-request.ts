@@ -1,7 +1,13 @@
-import { Problem } from "./problem.ts";
+import { type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
-/** What a schema can't say about a value: where it is, and what is wrong with it. */
+/** Each of them: where it is, and what is wrong with it. */
+export function invalidInputs(errors: InvalidInput[]): Problem {
+  const detail = errors.map((each) => `${each.pointer} ${each.detail}`).join("; ");
+  return new Problem(standardProblems.invalidRequest, `${detail}.`, { errors });
+}
+
+/** What a schema can't say about a value. */
 export function invalidRequest(pointer: string, detail: string): Problem {
-  return new Problem(standardProblems.invalidRequest, `${pointer} ${detail}.`, { errors: [{ pointer, detail }] });
+  return invalidInputs([{ pointer, detail }]);
 }

@@ -1,2 +1,3 @@
+export { type Chore, workByTheClock } from "./chores.ts";
 export { installQueues, type Queues } from "./install-queues.ts";
 export { createQueue, type Queue } from "./queue.ts";

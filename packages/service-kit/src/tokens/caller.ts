@@ -32,3 +32,12 @@ export function holds(caller: Caller, role: Role): boolean {
 export function holdsIn(caller: Caller, alias: string, role: OrganisationRole): boolean {
   return caller.organisations.get(alias)?.has(role) === true;
 }
+
+/** The first of these roles that the caller has where this organisation is concerned. */
+export function roleFor(caller: Caller, alias: string, asked: readonly Role[]): Role | undefined {
+  return asked.find((role) => {
+    if (role === "org-admin" || role === "org-member") return holdsIn(caller, alias, role);
+    if (role === "ehr-service") return caller.roles.has(role) && caller.organisations.has(alias);
+    return role !== "vendor-developer" && caller.roles.has(role);
+  });
+}

@@ -1,5 +1,5 @@
 import { callerOf, forbidden } from "@ehr-marketplace/service-kit/http";
-import { type Caller, holdsIn, type Role } from "@ehr-marketplace/service-kit/tokens";
+import { type Caller, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyRequest } from "fastify";
 
 /** The organisation that a request is about: the token's, or the one of several that `X-Org-Alias` names. */
@@ -8,7 +8,7 @@ export function actingOrganisation(request: FastifyRequest, roles: readonly Role
   const named = request.headers["x-org-alias"];
   if (Array.isArray(named)) throw forbidden(caller, "X-Org-Alias is given more than once.");
   const alias = named === undefined || named === "" ? onlyOne(caller) : named;
-  if (roles.some((role) => holdsFor(caller, alias, role))) return alias;
+  if (roleFor(caller, alias, roles) !== undefined) return alias;
   throw forbidden(caller, `This needs the role ${roles.join(" or ")} for the organisation.`);
 }
 
@@ -19,10 +19,4 @@ function onlyOne(caller: Caller): string {
     caller,
     `The token names ${caller.organisations.size} organisations; say in X-Org-Alias for which one you act.`,
   );
-}
-
-function holdsFor(caller: Caller, alias: string, role: Role): boolean {
-  if (role === "org-admin" || role === "org-member") return holdsIn(caller, alias, role);
-  if (role === "ehr-service") return caller.roles.has(role) && caller.organisations.has(alias);
-  return role === "operator" && caller.roles.has(role);
 }

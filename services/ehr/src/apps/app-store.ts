@@ -18,6 +18,11 @@ export async function findKnownApp(database: Kysely<DB>, slug: string): Promise<
     .executeTakeFirst();
 }
 
+export async function findKnownSlugs(database: Kysely<DB>, slugs: string[]): Promise<string[]> {
+  const rows = await database.selectFrom("apps").select("slug").where("slug", "in", slugs).execute();
+  return rows.map(({ slug }) => slug);
+}
+
 const columnsOf = (app: EventApp) => ({
   id: app.id,
   name: app.name,

@@ -5,6 +5,7 @@ import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
+  assertFailure,
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
@@ -19,7 +20,6 @@ import {
   install,
   type Practice,
   putConfig,
-  refusalOf,
   startPractice,
 } from "../installations/installations.test-support.ts";
 import { workbench } from "./apps.test-support.ts";
@@ -102,13 +102,13 @@ describe("an app is read from the catalog once it is installed", () => {
   test("and can then be configured; before, that is 503", async () => {
     const slug = "northwind-scribe";
     await install(database.ownerUrl, { slug, name: "As the event said" });
-    await refusalOf(await putConfig(practice, slug, { language: "en-US" }), 503);
+    await assertFailure(await putConfig(practice, slug, { language: "en-US" }), 503);
     await bench.requestFetch(slug);
     await isFetched(slug);
     const answered = await dataOf<InstallationDto>(await putConfig(practice, slug, { language: "en-US", apiKey: "k" }));
     assert.deepEqual(answered.config, { language: "en-US", apiKey: null });
     assert.equal(answered.name, "Northwind Scribe", "the catalog's fields are newer");
-    assert.match(await refusalOf(await putConfig(practice, slug, { language: "xx" }), 400), /\/body\/language/);
+    assert.match(await assertFailure(await putConfig(practice, slug, { language: "xx" }), 400), /\/body\/language/);
   });
 
   test("asked again with its ETag: what has changed in the catalog is taken over, what hasn't is left alone", async () => {
@@ -194,7 +194,7 @@ describe("a marketplace that is away stops nobody", () => {
     );
     await dataOf(await putConfig(practice, known, { language: "fr-CA" }));
     assert.deepEqual(await configInClear(practice, known), { language: "fr-CA" });
-    await refusalOf(await putConfig(practice, later, {}), 503);
+    await assertFailure(await putConfig(practice, later, {}), 503);
     for (let asked = 0; asked < 20; asked += 1) await bench.requestFetch(later);
     assert.equal((await bench.jobs()).filter(({ slug }) => slug === later).length, 1, "however often it is asked for");
 

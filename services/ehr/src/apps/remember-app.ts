@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventApp } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { fromKysely } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import { appFields } from "./app-fields.ts";
-import { findKnownApp, upsertApp } from "./app-store.ts";
+import { findKnownApp, findKnownSlugs, upsertApp } from "./app-store.ts";
 
 /**
  * Keeps what an event says of an app, where it is newer. Most events say what is known already: they only read, so that the
@@ -25,6 +25,14 @@ export async function rememberApp(
   if (isNews) await upsertApp(transaction, app, asOf, now);
   // What an event changed, the catalog has the last word on: an event that was long on its way may be the older one.
   if (isNews || !known.schemaKnown) await requestAppFetch(transaction, queue, app.slug);
+}
+
+/** Of these apps, those of which nothing is known here. */
+export async function findUnknownApps(database: Kysely<DB>, slugs: Iterable<string>): Promise<string[]> {
+  const asked = [...new Set(slugs)];
+  if (asked.length === 0) return [];
+  const known = new Set(await findKnownSlugs(database, asked));
+  return asked.filter((slug) => !known.has(slug));
 }
 
 /** One fetch at a time waits or is under way for an app, however many ask for it. */

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { MessageChannel, type Worker } from "node:worker_threads";
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { Piscina } from "piscina";
 import type { CheckResult, CheckTask } from "./check-config.worker.ts";
 import type { Config } from "./config-values.ts";
@@ -24,7 +25,7 @@ const lookEveryMs = 100;
  * Schemas are other people's programs. They run in a thread of their own, with little memory and little time: one that takes more
  * loses its thread, and nobody else notices.
  */
-export function createConfigChecker(): ConfigChecker {
+export function createConfigChecker(logger: Logger): ConfigChecker {
   const pool = new Piscina<CheckTask, CheckResult>({
     filename: fileURLToPath(new URL("./check-config.worker.ts", import.meta.url)),
     minThreads: 0,
@@ -37,6 +38,8 @@ export function createConfigChecker(): ConfigChecker {
     env: {},
     execArgv: [],
   });
+  // A thread may run out of memory while it is being ended. Nobody waits for it then, and an error that nobody hears ends the process.
+  pool.on("error", (error) => logger.warn({ err: error }, "a thread that checked a configuration ended by itself"));
   const takeTurns = turnsByOrganisation();
   return {
     check: (orgAlias, schema, config) => takeTurns(orgAlias, () => checkWith(pool, schema, config)),

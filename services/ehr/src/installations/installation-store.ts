@@ -1,5 +1,5 @@
-import type { Kysely, Transaction } from "kysely";
-import type { DB } from "../database-schema.ts";
+import type { Kysely, Transaction, Updateable } from "kysely";
+import type { DB, Installations } from "../database-schema.ts";
 
 /** With what is known of its app. */
 const installed = (database: Kysely<DB>, orgAlias: string) =>
@@ -35,17 +35,12 @@ export function lockInstallation(transaction: Transaction<DB>, orgAlias: string,
     .executeTakeFirst();
 }
 
-export async function updateConfig(
+export async function updateInstallation(
   transaction: Transaction<DB>,
   id: string,
-  sealedConfig: string,
-  now: Date,
+  changes: Updateable<Installations>,
 ): Promise<void> {
-  await transaction
-    .updateTable("installations")
-    .set({ sealed_config: sealedConfig, updated_at: now })
-    .where("id", "=", id)
-    .execute();
+  await transaction.updateTable("installations").set(changes).where("id", "=", id).execute();
 }
 
 /** Those that another version sealed, for whoever seals them anew. */
@@ -59,13 +54,4 @@ export function lockSealedOtherwise(transaction: Transaction<DB>, version: numbe
     .limit(limit)
     .forNoKeyUpdate()
     .execute();
-}
-
-/** It is the same configuration, sealed with another key: nothing has changed for anybody. */
-export async function updateSealedConfig(
-  transaction: Transaction<DB>,
-  id: string,
-  sealedConfig: string,
-): Promise<void> {
-  await transaction.updateTable("installations").set({ sealed_config: sealedConfig }).where("id", "=", id).execute();
 }

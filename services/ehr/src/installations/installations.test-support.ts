@@ -100,16 +100,6 @@ export async function dataOf<T = unknown>(answer: Response, status = 200): Promi
 }
 
 /** Why it was refused. */
-export async function refusalOf(answer: Response, status: number): Promise<string> {
-  const text = await answer.text();
-  assert.equal(answer.status, status, text);
-  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
-  const { success, message, data, ...others } = JSON.parse(text) as Record<string, unknown>;
-  assert.deepEqual({ success, data, others }, { success: false, data: null, others: {} });
-  assert.ok(typeof message === "string" && message !== "");
-  return message;
-}
-
 export const putConfig = (
   practice: Practice,
   slug: string,

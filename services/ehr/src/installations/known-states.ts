@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findMissingApps, findSubscription, findSubscriptions } from "./subscription-store.ts";
+import { findSubscription, findSubscriptions, findSubscriptionTo } from "./subscription-store.ts";
 
 export interface KnownState {
   status: string;
@@ -24,7 +24,7 @@ export async function findKnownStates(database: Kysely<DB>, orgAlias: string): P
   return new Map(rows.map(({ id, status, as_of }) => [id, { status, asOf: as_of }]));
 }
 
-/** Of these apps, those of which nothing is known here. */
-export function findUnknownApps(database: Kysely<DB>, slugs: Iterable<string>): Promise<string[]> {
-  return findMissingApps(database, [...new Set(slugs)]);
+/** Whether the organisation ever subscribed to the app: what is known of a subscription stays. */
+export async function everHad(database: Kysely<DB>, orgAlias: string, appSlug: string): Promise<boolean> {
+  return (await findSubscriptionTo(database, orgAlias, appSlug)) !== undefined;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import {
   change,
   configInClear,
@@ -12,7 +12,6 @@ import {
   install,
   type Practice,
   putConfig,
-  refusalOf,
   riverside,
   startPractice,
 } from "./installations.test-support.ts";
@@ -85,12 +84,12 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { ...full, language: "en-US" });
     await dataOf(await put(slug, { language: "en-US", apiKey: null }));
     assert.deepEqual(await configInClear(practice, slug), { language: "en-US", apiKey: full.apiKey });
-    assert.match(await refusalOf(await put(slug, { language: "en-US" }), 400), /\/body\/apiKey is required/);
+    assert.match(await assertFailure(await put(slug, { language: "en-US" }), 400), /\/body\/apiKey is required/);
   });
 
   test("null for a secret that isn't stored is as if it were left out", async () => {
     const slug = await newApp();
-    const refusal = await refusalOf(await put(slug, { language: "en-US", apiKey: null }), 400);
+    const refusal = await assertFailure(await put(slug, { language: "en-US", apiKey: null }), 400);
     assert.match(refusal, /\/body\/apiKey is required/);
     assert.deepEqual(await configInClear(practice, slug), {});
   });
@@ -118,7 +117,7 @@ describe("an app is configured", () => {
     const slug = await newApp();
     await dataOf(await put(slug, full));
     const wrong = { language: "de", apiKey: "short", mail: { host: "?" }, "od/d~": 1 };
-    const message = await refusalOf(await put(slug, wrong), 400);
+    const message = await assertFailure(await put(slug, wrong), 400);
     for (const part of [
       "/body/language must be equal to one of the allowed values",
       "/body/apiKey must NOT have fewer than 8 characters",
@@ -153,7 +152,7 @@ describe("an app is configured", () => {
 
   test("only a JSON object is a configuration", async () => {
     const slug = await newApp(null);
-    for (const body of [[], "text", 1, null, true]) await refusalOf(await put(slug, body), 400);
+    for (const body of [[], "text", 1, null, true]) await assertFailure(await put(slug, body), 400);
     for (const [raw, type, status] of [
       ["", "application/json", 400],
       ["{", "application/json", 400],
@@ -166,11 +165,11 @@ describe("an app is configured", () => {
         headers: { authorization: `Bearer ${practice.callers.token("riverside-admin")}`, "content-type": type },
         body: raw,
       });
-      await refusalOf(answer, status);
+      await assertFailure(answer, status);
     }
-    assert.match(await refusalOf(await put(slug, { a: "\0" }), 400), /NUL/);
+    assert.match(await assertFailure(await put(slug, { a: "\0" }), 400), /NUL/);
     const nested = JSON.parse(`${'{"a":'.repeat(65)}1${"}".repeat(65)}`) as unknown;
-    assert.match(await refusalOf(await put(slug, nested), 400), /nests deeper than 64 levels/);
+    assert.match(await assertFailure(await put(slug, nested), 400), /nests deeper than 64 levels/);
     const deepest = JSON.parse(`${'{"a":'.repeat(64)}1${"}".repeat(64)}`) as unknown;
     await dataOf(await put(slug, deepest));
   });
@@ -180,14 +179,14 @@ describe("an app is configured", () => {
     const exactly = { text: "x".repeat(65_536 - '{"text":""}'.length) };
     await dataOf(await put(slug, exactly));
     assert.deepEqual(await configInClear(practice, slug), exactly);
-    await refusalOf(await put(slug, { text: `${exactly.text}x` }), 413);
+    await assertFailure(await put(slug, { text: `${exactly.text}x` }), 413);
   });
 
   test("until the schema is known it is 503, with the time to try again", async () => {
     const slug = await install(practice.database.ownerUrl);
     const answer = await put(slug, {});
     assert.equal(answer.headers.get("retry-after"), "5");
-    await refusalOf(answer, 503);
+    await assertFailure(answer, 503);
   });
 
   test("what isn't installed, was removed or is another organisation's is 404", async () => {
@@ -195,8 +194,8 @@ describe("an app is configured", () => {
     const removed = await install(ownerUrl, { schema: null, status: "removed" });
     const theirs = await install(ownerUrl, { schema: null, orgAlias: hilltop });
     for (const slug of ["no-such-app", removed, theirs, "..%2F..", "a b"]) {
-      await refusalOf(await put(slug, {}), 404);
-      await refusalOf(
+      await assertFailure(await put(slug, {}), 404);
+      await assertFailure(
         await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
           headers: { "x-org-alias": riverside },
         }),
@@ -218,10 +217,13 @@ describe("an app is configured", () => {
     await dataOf(await practice.as("operator", path, asking));
     assert.deepEqual(await configInClear(practice, slug), { by: "operator" });
     for (const persona of ["riverside-member", "ehr-service", "hilltop-admin", "billing"] as const) {
-      await refusalOf(await practice.as(persona, path, asking), 403);
+      await assertFailure(await practice.as(persona, path, asking), 403);
     }
     for (const persona of ["riverside-admin", "operator", "riverside-member", "launch-redeemer"] as const) {
-      await refusalOf(await practice.as(persona, `/internal${path}`, { headers: { "x-org-alias": riverside } }), 403);
+      await assertFailure(
+        await practice.as(persona, `/internal${path}`, { headers: { "x-org-alias": riverside } }),
+        403,
+      );
     }
   });
 
@@ -283,7 +285,7 @@ describe("an app is configured", () => {
     const moved = await practice.as("ehr-service", `/internal/app-installations/${other}/config`, {
       headers: { "x-org-alias": riverside },
     });
-    await refusalOf(moved, 500);
+    await assertFailure(moved, 500);
     await change(practice.database.ownerUrl, "update installations set sealed_config = null where app_slug = $1", [
       other,
     ]);

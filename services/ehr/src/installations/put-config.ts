@@ -1,15 +1,14 @@
 import type { InstallationDto } from "@ehr-marketplace/contracts";
-import { invalidRequest, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { invalidInputs, invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import type { WrongValue } from "./check-config.worker.ts";
 import type { ConfigChecker } from "./config-checker.ts";
 import { type Config, deepestConfig, keepSecrets, nestsTooDeep } from "./config-values.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
 import { installationRecord, openConfig, secretsOf } from "./installation-record.ts";
-import { findConfigured, lockInstallation, updateConfig } from "./installation-store.ts";
+import { findConfigured, lockInstallation, updateInstallation } from "./installation-store.ts";
 
 export interface Configuring {
   database: Kysely<DB>;
@@ -47,7 +46,7 @@ export async function putConfig(
       if (fromStored && locked.sealed_config !== row.sealed_config) return undefined;
       const now = clock();
       const sealed = seal.close(JSON.stringify(config), configOwner(locked.id));
-      await updateConfig(transaction, locked.id, sealed, now);
+      await updateInstallation(transaction, locked.id, { sealed_config: sealed, updated_at: now });
       return installationRecord({ ...locked, updated_at: now }, config);
     });
     if (stored === undefined) continue;
@@ -73,7 +72,8 @@ async function assertFits(checker: ConfigChecker, orgAlias: string, row: Configu
   if (row.config_schema === null) return;
   const result = await checker.check(orgAlias, row.config_schema, config);
   if (result.kind === "unusable") throw unusable(result.why);
-  if (result.kind === "invalid") throw invalidConfig(result.wrong);
+  if (result.kind === "valid") return;
+  throw invalidInputs(result.wrong.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail })));
 }
 
 const unusable = (why: string): Problem =>
@@ -81,9 +81,3 @@ const unusable = (why: string): Problem =>
     installationProblems.schemaUnusable,
     `The configuration can't be checked against the schema that the app's vendor published: ${why}.`,
   );
-
-function invalidConfig(wrong: WrongValue[]): Problem {
-  const errors = wrong.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail }));
-  const detail = errors.map((each) => `${each.pointer} ${each.detail}`).join("; ");
-  return new Problem(standardProblems.invalidRequest, `${detail}.`, { errors });
-}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
 import {
   change,
   configShown,
@@ -11,7 +11,6 @@ import {
   install,
   type Practice,
   putConfig,
-  refusalOf,
   riverside,
   startPractice,
 } from "./installations.test-support.ts";
@@ -79,7 +78,7 @@ describe("what an organisation has installed", () => {
       assert.deepEqual(await dataOf(await practice.as("riverside-member", `/app-installations/${one.appSlug}`)), one);
     }
     for (const slug of ["removed-app", "theirs", "no-such-app", "A%20B", "__proto__", "%F0%9F%92%8A"]) {
-      await refusalOf(await practice.as("riverside-member", `/app-installations/${slug}`), 404);
+      await assertFailure(await practice.as("riverside-member", `/app-installations/${slug}`), 404);
     }
   });
 
@@ -100,7 +99,7 @@ describe("what an organisation has installed", () => {
   test("is the organisation's that the token or X-Org-Alias names, and only for those who belong to it", async () => {
     const named = (alias: string) => ({ headers: { "x-org-alias": alias } });
     for (const persona of ["two-practices", "ehr-service", "operator"] as const) {
-      await refusalOf(await practice.as(persona, "/app-installations"), 403);
+      await assertFailure(await practice.as(persona, "/app-installations"), 403);
       for (const [alias, count] of [
         [riverside, 5],
         [hilltop, 2],
@@ -111,9 +110,9 @@ describe("what an organisation has installed", () => {
     }
     assert.deepEqual(await dataOf(await practice.as("operator", "/app-installations", named("unheard-of"))), []);
     for (const path of ["/app-installations", "/app-installations/gamma", "/app-installations/gamma/installed"]) {
-      await refusalOf(await practice.as("riverside-admin", path, named(hilltop)), 403);
-      await refusalOf(await practice.as("northwind-developer", path), 403);
-      await refusalOf(await practice.as(null, path), 401);
+      await assertFailure(await practice.as("riverside-admin", path, named(hilltop)), 403);
+      await assertFailure(await practice.as("northwind-developer", path), 403);
+      await assertFailure(await practice.as(null, path), 401);
     }
   });
 
@@ -207,7 +206,7 @@ describe("what is kept of it follows every change, in every process", () => {
       await client.query(cut, [name]);
       try {
         assert.equal(await isInstalled(slug, practice.ehr), true);
-        await refusalOf(await practice.as("hilltop-admin", "/app-installations"), 503);
+        await assertFailure(await practice.as("hilltop-admin", "/app-installations"), 503);
       } finally {
         await client.query(`alter database ${name} connection limit -1`);
       }

@@ -20,11 +20,14 @@ export function findSubscriptions(database: Kysely<DB>, orgAlias: string): Promi
   return database.selectFrom("subscriptions").selectAll().where("org_alias", "=", orgAlias).execute();
 }
 
-export async function findMissingApps(database: Kysely<DB>, slugs: readonly string[]): Promise<string[]> {
-  if (slugs.length === 0) return [];
-  const rows = await database.selectFrom("apps").select("slug").where("slug", "in", slugs).execute();
-  const known = new Set(rows.map(({ slug }) => slug));
-  return slugs.filter((slug) => !known.has(slug));
+export function findSubscriptionTo(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+  return database
+    .selectFrom("subscriptions")
+    .select("id")
+    .where("org_alias", "=", orgAlias)
+    .where("app_slug", "=", appSlug)
+    .limit(1)
+    .executeTakeFirst();
 }
 
 export async function upsertSubscription(transaction: Transaction<DB>, row: Insertable<Subscriptions>): Promise<void> {

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
   appUrl,
   become,
   contextsOf,
-  failureOf,
   hilltop,
   install,
   type LaunchingEhr,
@@ -124,7 +123,7 @@ describe("launching an app", () => {
     ] as const) {
       test(`422: ${launchType}, for an app with ${what}`, async () => {
         const slug = await install(ehr.ownerUrl, { smartLaunchUrl });
-        assert.match(await failureOf(await launchAs(member, slug, { launchType }), 422), /no SMART launch URL/);
+        assert.match(await assertFailure(await launchAs(member, slug, { launchType }), 422), /no SMART launch URL/);
         await assertNothingLaunched(slug);
       });
     }
@@ -132,7 +131,7 @@ describe("launching an app", () => {
 
   test("422: an app with a launch URL that only resembles one", async () => {
     const slug = await install(ehr.ownerUrl, { smartLaunchUrl: "https://a.example:99999/launch" });
-    assert.match(await failureOf(await launchAs(member, slug, {}), 422), /no SMART launch URL/);
+    assert.match(await assertFailure(await launchAs(member, slug, {}), 422), /no SMART launch URL/);
     assert.equal((await ehr.launch(slug, { launchType: "native" })).launchType, "native");
   });
 
@@ -141,7 +140,7 @@ describe("launching an app", () => {
     await ehr.launch(slug);
     await become(ehr.ownerUrl, slug, "paused");
     for (const launchType of ["native", "smart", "standalone", undefined]) {
-      assert.match(await failureOf(await launchAs(member, slug, { launchType }), 409), /paused/);
+      assert.match(await assertFailure(await launchAs(member, slug, { launchType }), 409), /paused/);
     }
     assert.equal((await loggedOf(ehr.ownerUrl, slug)).length, 1);
     await become(ehr.ownerUrl, slug, "active");
@@ -153,8 +152,8 @@ describe("launching an app", () => {
     const others = await install(ehr.ownerUrl, { orgAlias: hilltop });
     const messages = new Set<string>();
     for (const slug of ["unheard-of", removed, others, "%27%20or%201=1", "a".repeat(500)]) {
-      messages.add(await failureOf(await launchAs(member, slug, {}), 404));
-      messages.add(await failureOf(await launchAs(member, slug, { launchType: "smart" }), 404));
+      messages.add(await assertFailure(await launchAs(member, slug, {}), 404));
+      messages.add(await assertFailure(await launchAs(member, slug, { launchType: "smart" }), 404));
     }
     assert.equal(messages.size, 1);
     await assertNothingLaunched(removed);
@@ -168,13 +167,13 @@ describe("launching an app", () => {
     assert.equal((await launchAs("two-practices", slug, {}, { "x-org-alias": riverside })).status, 200);
     assert.equal((await launchAs("two-practices", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
     assert.equal((await launchAs("operator", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
-    await failureOf(await launchAs("two-practices", slug, {}, { "x-org-alias": hilltop }), 404);
-    await failureOf(await launchAs("two-practices", slug, {}), 403);
-    await failureOf(await launchAs("riverside-admin", hilltops, {}, { "x-org-alias": hilltop }), 403);
+    await assertFailure(await launchAs("two-practices", slug, {}, { "x-org-alias": hilltop }), 404);
+    await assertFailure(await launchAs("two-practices", slug, {}), 403);
+    await assertFailure(await launchAs("riverside-admin", hilltops, {}, { "x-org-alias": hilltop }), 403);
     for (const persona of ["billing", "northwind-developer", "ehr-service", "launch-redeemer"] as const) {
-      await failureOf(await launchAs(persona, slug, {}, { "x-org-alias": riverside }), 403);
+      await assertFailure(await launchAs(persona, slug, {}, { "x-org-alias": riverside }), 403);
     }
-    await failureOf(await launchAs(null, slug, {}), 401);
+    await assertFailure(await launchAs(null, slug, {}), 401);
     assert.deepEqual(
       (await loggedOf(ehr.ownerUrl, hilltops)).map((row) => [row.org_alias, row.user_subject]),
       [
@@ -196,7 +195,7 @@ describe("launching an app", () => {
   ] as const) {
     test(`400: ${what}, and the answer repeats none of it`, async () => {
       const slug = await install(ehr.ownerUrl);
-      const message = await failureOf(await launchAs(member, slug, body), 400);
+      const message = await assertFailure(await launchAs(member, slug, body), 400);
       assert.doesNotMatch(message, /Jane|MRN|[\da-f]{8}-/);
       await assertNothingLaunched(slug);
     });
@@ -210,10 +209,10 @@ describe("launching an app", () => {
         headers: { authorization: `Bearer ${ehr.callers.token(member)}`, ...headers },
         ...(body === undefined ? {} : { body }),
       });
-    await failureOf(await post({}), 400);
-    await failureOf(await post({ "content-type": "application/json" }, "{"), 400);
-    await failureOf(await post({ "content-type": "text/plain" }, "{}"), 415);
-    await failureOf(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(1_100_000)}"}`), 413);
+    await assertFailure(await post({}), 400);
+    await assertFailure(await post({ "content-type": "application/json" }, "{"), 400);
+    await assertFailure(await post({ "content-type": "text/plain" }, "{}"), 415);
+    await assertFailure(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(1_100_000)}"}`), 413);
     await assertNothingLaunched(slug);
   });
 

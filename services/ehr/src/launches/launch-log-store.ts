@@ -30,15 +30,3 @@ export async function findLaunches(
     order by launched_at desc, id desc limit ${limit}`.execute(database);
   return rows;
 }
-
-/** Whether the organisation ever subscribed to the app: what is known of a subscription stays. */
-export async function everHad(database: Kysely<DB>, { orgAlias, appSlug }: Log): Promise<boolean> {
-  const found = await database
-    .selectFrom("subscriptions")
-    .select("id")
-    .where("org_alias", "=", orgAlias)
-    .where("app_slug", "=", appSlug)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-}

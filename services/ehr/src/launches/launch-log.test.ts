@@ -2,17 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 import { databaseAt } from "./launch-database.test-support.ts";
-import {
-  failureOf,
-  install,
-  type LaunchingEhr,
-  loggedOf,
-  member,
-  riverside,
-  startLaunching,
-} from "./launches.test-support.ts";
+import { install, type LaunchingEhr, loggedOf, member, riverside, startLaunching } from "./launches.test-support.ts";
 import { prepareLaunchPartitions } from "./prepare-partitions.ts";
 
 const dayMs = 86_400_000;
@@ -110,7 +102,7 @@ describe("the launch log is only added to", () => {
           headers: { "x-org-alias": riverside },
         });
         assert.equal(answer.headers.get("allow"), "GET, HEAD");
-        await failureOf(answer, 405);
+        await assertFailure(answer, 405);
       }
     }));
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { Failure, LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
+import type { LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
@@ -99,16 +99,6 @@ export async function dataOf<T>(answer: Response): Promise<T> {
 }
 
 /** The message of an answer that failed, in the wrapper and nothing else. */
-export async function failureOf(answer: Response, status: number): Promise<string> {
-  const text = await answer.text();
-  assert.equal(answer.status, status, text);
-  assert.equal(answer.headers.get("content-type"), "application/json");
-  const { message, ...rest } = JSON.parse(text) as Failure;
-  assert.deepEqual(rest, { success: false, data: null });
-  assert.ok(typeof message === "string" && message !== "");
-  return message;
-}
-
 export interface LaunchingEhr {
   url: string;
   ownerUrl: string;

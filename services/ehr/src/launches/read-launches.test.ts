@@ -3,11 +3,10 @@ import { before, describe, test } from "node:test";
 import type { LaunchLogEntry } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cursorOf } from "@ehr-marketplace/service-kit/http";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
   become,
   dataOf,
-  failureOf,
   hilltop,
   install,
   type LaunchingEhr,
@@ -129,19 +128,19 @@ describe("reading an app's launch log", () => {
   test("of an app that was never launched: nothing; of one that the organisation never had: 404", async () => {
     const app = await install(ehr.ownerUrl);
     assert.deepEqual(await dataOf<Page>(await read("riverside-admin", app)), { items: [], next: null });
-    await failureOf(await read("riverside-admin", "unheard-of"), 404);
-    await failureOf(await read("hilltop-admin", app, "", hilltop), 404);
+    await assertFailure(await read("riverside-admin", "unheard-of"), 404);
+    await assertFailure(await read("hilltop-admin", app, "", hilltop), 404);
   });
 
   test("admins read their own organisation's, operators anyone's; nobody else", async () => {
     assert.equal((await read("operator", slug)).status, 200);
     const { items } = await dataOf<Page>(await read("hilltop-admin", slug, "", hilltop));
     assert.ok(items.length > 0 && items.every(({ launchId, user }) => user === "another's" && !ids.includes(launchId)));
-    await failureOf(await read("hilltop-admin", slug), 403);
+    await assertFailure(await read("hilltop-admin", slug), 403);
     for (const persona of [member, "billing", "ehr-service", "launch-redeemer", "northwind-developer"] as const)
-      await failureOf(await read(persona, slug), 403);
-    await failureOf(await read("two-practices", slug, "", hilltop), 403);
-    await failureOf(await read(null, slug), 401);
+      await assertFailure(await read(persona, slug), 403);
+    await assertFailure(await read("two-practices", slug, "", hilltop), 403);
+    await assertFailure(await read(null, slug), 401);
   });
 
   for (const [what, query] of [
@@ -153,7 +152,7 @@ describe("reading an app's launch log", () => {
     ["a cursor of no id", `after=${cursorOf("2026-01-01T00:00:00.000Z", "' or 1=1 --")}`],
   ] as const) {
     test(`400: ${what}`, async () => {
-      await failureOf(await read("riverside-admin", slug, query), 400);
+      await assertFailure(await read("riverside-admin", slug, query), 400);
     });
   }
 

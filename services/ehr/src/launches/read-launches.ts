@@ -1,8 +1,9 @@
 import type { LaunchLogEntry, PageQuery } from "@ehr-marketplace/contracts";
 import { Problem, pageOf, type Slice } from "@ehr-marketplace/service-kit/http";
 import { installationProblems } from "../installations/installation-errors.ts";
+import { everHad } from "../installations/known-states.ts";
 import type { Launching } from "./launch-app.ts";
-import { everHad, findLaunches, type LaunchRow } from "./launch-log-store.ts";
+import { findLaunches, type LaunchRow } from "./launch-log-store.ts";
 
 type Reading = Pick<Launching, "database" | "clock" | "launchLogDays">;
 type Log = { orgAlias: string; appSlug: string };
@@ -26,7 +27,7 @@ export async function readLaunches(
       launchedAt: row.launched_at.toISOString(),
     }),
   });
-  if (page.items.length === 0 && !(await everHad(reading.database.query, log))) {
+  if (page.items.length === 0 && !(await everHad(reading.database.query, log.orgAlias, log.appSlug))) {
     throw new Problem(installationProblems.notInstalled, "The app was never installed for this organisation.");
   }
   return page;

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
+  assertFailure,
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
@@ -16,7 +17,6 @@ import {
   become,
   contextOf,
   contextsOf,
-  failureOf,
   hilltop,
   install,
   type LaunchingEhr,
@@ -42,13 +42,13 @@ describe("redeeming a launch", () => {
   let gone: string;
   before(async () => {
     [ehr, beside] = await startTwo(cleanUp);
-    gone = await failureOf(await ehr.redeem({ launch: "unknown", appSlug: "unheard-of" }), 410);
+    gone = await assertFailure(await ehr.redeem({ launch: "unknown", appSlug: "unheard-of" }), 410);
   });
   const launched = async (asked: object = { patientId: randomUUID() }) => {
     const appSlug = await install(ehr.ownerUrl);
     return { appSlug, launch: launchOf(await ehr.launch(appSlug, asked)) };
   };
-  const assertGone = async (answer: Response): Promise<void> => assert.equal(await failureOf(answer, 410), gone);
+  const assertGone = async (answer: Response): Promise<void> => assert.equal(await assertFailure(answer, 410), gone);
 
   test("the context is answered, and then it is gone: no row of it is left", async () => {
     const [patientId, encounterId] = [randomUUID(), randomUUID()];
@@ -172,9 +172,9 @@ describe("redeeming a launch", () => {
       "ehr-service",
       "northwind-developer",
     ] as const) {
-      await failureOf(await ehr.as(persona, path, { body, headers: { "x-org-alias": riverside } }), 403);
+      await assertFailure(await ehr.as(persona, path, { body, headers: { "x-org-alias": riverside } }), 403);
     }
-    await failureOf(await ehr.as(null, path, { body }), 401);
+    await assertFailure(await ehr.as(null, path, { body }), 401);
     assert.equal((await ehr.redeem(redeeming)).status, 200);
   });
 
@@ -190,7 +190,7 @@ describe("redeeming a launch", () => {
   ] as const) {
     test(`400: ${what}`, async () => {
       const body = { launch: "x", appSlug: "an-app", orgAlias: riverside, user: member, ...change };
-      const message = await failureOf(
+      const message = await assertFailure(
         await ehr.as("launch-redeemer", "/internal/launch-contexts/consume", { body }),
         400,
       );

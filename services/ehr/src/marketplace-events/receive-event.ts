@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { applyState } from "../installations/apply-state.ts";
 import { isKnownState } from "../installations/known-states.ts";
-import { holdOrganisation } from "../organisations/hold-organisation.ts";
+import { holdingOrganisation } from "../organisations/hold-organisation.ts";
 import { insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
 import { type ReceivedEvent, readEvent } from "./marketplace-event.ts";
 import type { Verified } from "./verify-event.ts";
@@ -53,20 +53,18 @@ export async function receiveEvent(
  * another delivery must neither keep that one from being applied nor fill the table.
  */
 async function apply(
-  { database, queue }: Receiving,
+  receiving: Receiving,
   orgAlias: string,
   deliveryId: string,
   { app, subscription, occurredAt }: ReceivedEvent,
   now: Date,
 ): Promise<Outcome> {
+  const { database, queue } = receiving;
   const { id: subscriptionId, status } = subscription;
-  // It starts at its first use. Started within, it would wait for a connection while transactions that wait for it hold all.
-  await queue.boss();
   const isNews =
     // Whoever has recorded deliveries may send them as often as he likes: they don't keep news waiting for the row.
     !(await isKnownState(database, orgAlias, subscriptionId, occurredAt)) &&
-    (await database.transaction().execute(async (transaction) => {
-      await holdOrganisation(transaction, orgAlias);
+    (await holdingOrganisation(receiving, orgAlias, async (transaction) => {
       const state = { orgAlias, subscriptionId, app, status, asOf: occurredAt, now };
       const changed = await applyState(transaction, queue, state);
       if (changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);

@@ -1,10 +1,20 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { findAliasesAfter, findSecrets, lockOrganisation, updateOrganisation } from "./organisation-store.ts";
 
-/** Until the transaction ends, nobody else changes what the organisation has. False: there is no such organisation. */
-export async function holdOrganisation(transaction: Transaction<DB>, alias: string): Promise<boolean> {
-  return (await lockOrganisation(transaction, alias)) !== undefined;
+/** While this works, in a transaction that may send jobs, nobody else changes what the organisation has. */
+export async function holdingOrganisation<T>(
+  { database, queue }: { database: Kysely<DB>; queue: Queue },
+  alias: string,
+  work: (transaction: Transaction<DB>) => Promise<T>,
+): Promise<T> {
+  // It starts at its first use. Started within, it would wait for a connection while transactions that wait for it hold all.
+  await queue.boss();
+  return database.transaction().execute(async (transaction) => {
+    await lockOrganisation(transaction, alias);
+    return work(transaction);
+  });
 }
 
 export async function isKnownOrganisation(database: Kysely<DB>, alias: string): Promise<boolean> {

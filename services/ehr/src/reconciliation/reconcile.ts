@@ -2,10 +2,11 @@ import type { EventApp, SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
+import { findUnknownApps } from "../apps/remember-app.ts";
 import type { DB } from "../database-schema.ts";
 import { applyState } from "../installations/apply-state.ts";
-import { findKnownStates, findUnknownApps, type KnownState } from "../installations/known-states.ts";
-import { holdOrganisation, noteReconciled } from "../organisations/hold-organisation.ts";
+import { findKnownStates, type KnownState } from "../installations/known-states.ts";
+import { holdingOrganisation, noteReconciled } from "../organisations/hold-organisation.ts";
 import { MarketplaceAwayError } from "./marketplace-failures.ts";
 import type { ListSubscriptions } from "./marketplace-subscriptions.ts";
 
@@ -76,14 +77,13 @@ function countUnlisted(known: Map<string, KnownState>, listed: SubscriptionDto[]
 }
 
 /** A transaction for each: held for all of them, the organisation's row would keep its events waiting. */
-async function applyOne(
-  { database, queue, clock }: Reconciling,
+function applyOne(
+  reconciling: Reconciling,
   { id, orgAlias, status, updatedAt }: SubscriptionDto,
   app: EventApp | Pick<EventApp, "slug">,
 ): Promise<boolean> {
-  await queue.boss();
-  return database.transaction().execute(async (transaction) => {
-    await holdOrganisation(transaction, orgAlias);
+  const { queue, clock } = reconciling;
+  return holdingOrganisation(reconciling, orgAlias, (transaction) => {
     const state = { orgAlias, subscriptionId: id, app, status, asOf: new Date(updatedAt), now: clock() };
     return applyState(transaction, queue, state);
   });

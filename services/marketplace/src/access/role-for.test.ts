@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Problem } from "@ehr-marketplace/service-kit/http";
-import type { Caller, OrganisationRole, Role } from "@ehr-marketplace/service-kit/tokens";
+import { type Caller, type OrganisationRole, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import { actingVendor } from "./acting-vendor.ts";
-import { requireRole, roleFor } from "./role-for.ts";
+import { requireRole } from "./role-for.ts";
 
 const everyRole: Role[] = [
   "operator",

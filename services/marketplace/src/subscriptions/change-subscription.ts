@@ -1,9 +1,9 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { forbidden, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import { type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
-import { type Asked, roleFor } from "../access/role-for.ts";
+import type { Asked } from "../access/role-for.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";

@@ -1,9 +1,9 @@
 import type { ListSubscriptionsQuery, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
-import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
+import { type Caller, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import { actingVendor } from "../access/acting-vendor.ts";
-import { requireRole, roleFor } from "../access/role-for.ts";
+import { requireRole } from "../access/role-for.ts";
 import type { DB } from "../database-schema.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionRecord } from "./subscription-record.ts";

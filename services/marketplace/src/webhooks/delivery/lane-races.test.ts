@@ -13,6 +13,7 @@ import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
 import { mostFailures } from "./retry-schedule.ts";
 import { type Settlement, settleDelivered, settleFailed } from "./settle.ts";
 import { sweepDeliveries } from "./sweep.ts";
+import { delivered } from "./verdict.test-support.ts";
 
 const lanes = 100;
 /** Each has a connection for either side, so that neither waits for the other's. */
@@ -21,16 +22,6 @@ const racesAtOnce = 10;
 const racesToReport = 10_000;
 
 type Lane = Pick<SubscriptionChange, "subscription" | "organisationId" | "vendorId" | "app">;
-
-const verdict = {
-  outcome: "delivered",
-  statusCode: 204,
-  error: null,
-  snippet: null,
-  durationMs: 1,
-  retryAfterMs: null,
-  gone: false,
-} as const;
 
 const makeLanes = `
   with offer as (
@@ -80,10 +71,10 @@ test("a lane's wake-up is never lost, however recording and settling race", { ti
   const settling = { database, queue, clock: () => new Date(), random: Math.random };
   const settle = (claimed: ClaimedDelivery, forGood: boolean): Promise<void> => {
     const job = { id: claimed.id, retryCount: 0 };
-    const settlement: Settlement = { delivery: claimed, verdict, probe: false, job };
+    const settlement: Settlement = { delivery: claimed, verdict: delivered, probe: false, job };
     if (!forGood) return settleDelivered(settling, [settlement]);
     const delivery = { ...claimed, failures: mostFailures - 1 };
-    return settleFailed(settling, { ...settlement, delivery, verdict: { ...verdict, outcome: "failed" } });
+    return settleFailed(settling, { ...settlement, delivery, verdict: { ...delivered, outcome: "failed" } });
   };
   const claimHeads = async (): Promise<ClaimedDelivery[]> => {
     const jobs = await boss.fetch(deliveries, { batchSize: lanes });

@@ -8,6 +8,7 @@ import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 import { claimDeliveries } from "../delivery/claim-store.ts";
 import { settleDelivered } from "../delivery/settle.ts";
+import { delivered as arrived } from "../delivery/verdict.test-support.ts";
 import type { ActingForVendor } from "../endpoints/acting-for-vendor.ts";
 import type { Managing } from "../endpoints/change-endpoint.ts";
 import { runDueReplays } from "./replay-step.ts";
@@ -79,7 +80,7 @@ export async function startReplayground(
         });
         const settlements = claimed.map((delivery) => ({
           delivery,
-          verdict,
+          verdict: arrived,
           probe: false,
           job: { id: delivery.id, retryCount: 0 },
         }));
@@ -90,16 +91,6 @@ export async function startReplayground(
     },
   };
 }
-
-const verdict = {
-  outcome: "delivered",
-  statusCode: 204,
-  error: null,
-  snippet: null,
-  durationMs: 1,
-  retryAfterMs: null,
-  gone: false,
-} as const;
 
 /** The time of a lane's first event; each of the others is a minute after the one before. */
 export const firstAt = "2026-01-01T00:00:00.000Z";

@@ -1,0 +1,1 @@
+export { layFoundation } from "./lay-foundation.ts";
