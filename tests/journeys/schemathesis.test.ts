@@ -26,7 +26,9 @@ async function runSchemathesis(t: TestContext, documentUrl: string, headers: Rec
   const seed = Math.floor(Math.random() * 2 ** 31);
   t.diagnostic(`seed ${seed}`);
   const examples = ["--max-examples", String(rounds(60, 500)), "--generation-database", "none"];
-  const given = ["run", documentUrl, "--checks", "all", "--seed", String(seed), "--no-color", ...examples];
+  // By some seeds its generator throws too much of its own away and calls that an error; all it sent was answered well.
+  const lenient = ["--suppress-health-check", "filter_too_much"];
+  const given = ["run", documentUrl, "--checks", "all", "--seed", String(seed), "--no-color", ...examples, ...lenient];
   const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
   const { stdout } = await promisify(execFile)(schemathesis, [...given, ...named], { maxBuffer: 64 * 1_048_576 }).catch(
     (error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`),

@@ -4,7 +4,6 @@ import type { Figure } from "../figures.ts";
 import { Client, connect, median, throughput } from "../measure.ts";
 import { startEhr } from "../servers.ts";
 
-const clients = 10;
 const seconds = 5;
 const rounds = 5;
 
@@ -18,6 +17,17 @@ const logRowAndContext = `with logged as (${logRow.replace("'native'", "'smart'"
 
 /** `POST …/launch` per second, against the bare insert of what it writes, by as many connections. */
 export async function launchThroughput(serviceUrl: string, issuer: TokenIssuer, token: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const clients of [10, 32]) figures.push(...(await throughputOf(clients, serviceUrl, issuer, token)));
+  return figures;
+}
+
+async function throughputOf(
+  clients: number,
+  serviceUrl: string,
+  issuer: TokenIssuer,
+  token: string,
+): Promise<Figure[]> {
   const environment = { DATABASE_POOL_SIZE: String(clients) };
   const server = await startEhr(serviceUrl, { issuer, environment });
   const askers = Array.from({ length: clients }, () => new Client(server.url));

@@ -28,6 +28,20 @@ async function bareLatencyOf(database: ServiceDatabase, seconds: number): Promis
   }
 }
 
+/** One after the other, twice: minutes apart, a shared machine is another one. */
+async function inTurns(of: Record<"measured" | "reference", (round: number) => Promise<number>>) {
+  const pairs: { measured: number; reference: number }[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    pairs.push({ reference: await of.reference(round), measured: await of.measured(round) });
+  }
+  const shown = (values: number[]): string => values.map((value) => value.toFixed(1)).join(" and ");
+  return {
+    measured: `${shown(pairs.map(({ measured }) => measured))} ms`,
+    reference: `${shown(pairs.map(({ reference }) => reference))} ms`,
+    value: Math.max(...pairs.map(({ measured, reference }) => measured / reference)),
+  };
+}
+
 async function drainFigures(database: ServiceDatabase): Promise<Figure[]> {
   const count = 20_000;
   const ratios: { ours: number; bare: number }[] = [];
@@ -120,27 +134,23 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
     }
     if (wanted.has("3")) {
       console.error("measuring 3: one recipient in twenty hangs …");
-      const hanging = await latencyOf(database, "hanging", seconds, 20);
-      figures.push({
-        name: "3 one recipient in twenty hangs: p95 of the others",
-        measured: `${hanging.toFixed(1)} ms`,
-        reference: `${ours.toFixed(1)} ms with none`,
-        value: hanging / ours,
-        goal: { atMost: 1.5 },
+      const pairs = await inTurns({
+        measured: (round) => latencyOf(database, `hanging-${round}`, seconds, 20),
+        reference: (round) => latencyOf(database, `healthy-${round}`, seconds),
       });
+      figures.push({ name: "3 one recipient in twenty hangs: p95 of the others", ...pairs, goal: { atMost: 1.5 } });
     }
     if (wanted.has("4")) {
       console.error("measuring 4: a backlog and a long log …");
       const full = await prepare(cluster.url, "bench_full");
       await loadBacklog(full.ownerUrl, { held: Number(values.held), logRows: Number(values["log-rows"]) });
-      const loaded = await latencyOf(full, "loaded", seconds);
-      figures.push({
-        name: `4 ${values.held} held deliveries, ${values["log-rows"]} log rows: p95`,
-        measured: `${loaded.toFixed(1)} ms`,
-        reference: `${ours.toFixed(1)} ms on an empty database`,
-        value: loaded / ours,
-        goal: { atMost: 1.3 },
+      const empty = await prepare(cluster.url, "bench_empty");
+      const pairs = await inTurns({
+        measured: (round) => latencyOf(full, `loaded-${round}`, seconds),
+        reference: (round) => latencyOf(empty, `empty-${round}`, seconds),
       });
+      const name = `4 ${values.held} held deliveries, ${values["log-rows"]} log rows, against an empty database: p95`;
+      figures.push({ name, ...pairs, goal: { atMost: 1.3 } });
     }
     return figures;
   } finally {

@@ -33,7 +33,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     execArgv: [],
-    // Ctrl+C reaches the whole process group of a terminal; each service is stopped by us, once and in order.
+    // Ctrl+C reaches the whole process group of a terminal; each service is stopped by us, once.
     detached: true,
   });
   child.stdout?.pipe(

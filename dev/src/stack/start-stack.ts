@@ -76,7 +76,9 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
 
     report("Starting the marketplace, its worker, which delivers, and the EHR");
     const surroundings = { ports, databases, identityProvider, mediaDirectory };
-    const services = [marketplaceService, workerService, ehrService].map((of) => startService(of(surroundings)));
+    const services = [marketplaceService, workerService, ehrService].map((optionsOf) =>
+      startService(optionsOf(surroundings)),
+    );
     stops.push(async () => {
       const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");
       await Promise.all(started.map(({ value }) => value.stop()));

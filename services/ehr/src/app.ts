@@ -23,6 +23,7 @@ import { createConfigChecker } from "./installations/config-checker.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
+import { launchLog } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
@@ -105,6 +106,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await scope.register(installationRoutes, { ...common, seal, checker, installations });
       await scope.register(launchRoutes, {
         database,
+        log: launchLog(database),
         clock,
         metrics: createLaunchMetrics(metrics.registry),
         fhirBaseUrl: config.fhirBaseUrl,

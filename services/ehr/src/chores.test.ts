@@ -22,18 +22,29 @@ describe("what the clock starts", () => {
     (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;
   const start = async (chore: string): Promise<unknown> => (await queue.boss()).send(chores, { chore });
 
-  test("is an hour's house-keeping, an hour's look at the catalog, and a night's reconciliation, missed nights included", async () => {
+  test("is a minute's deletion of launches that nobody redeemed, an hour's house-keeping, an hour's look at the catalog, and a night's reconciliation, missed nights included", async () => {
     await eventually(
       "the clock is wound",
       20_000,
-      async () => (await rows("select from pgboss.schedule")).length === 3,
+      async () => (await rows("select from pgboss.schedule")).length === 4,
     );
     const wound = await rows("select key, cron, options ->> 'missed' as missed from pgboss.schedule order by key");
     assert.deepEqual(wound, [
+      { key: "expire-contexts", cron: "* * * * *", missed: "skip" },
       { key: "keep-house", cron: "11 * * * *", missed: "skip" },
       { key: "reconcile", cron: "23 1 * * *", missed: "once" },
       { key: "refresh-apps", cron: "41 * * * *", missed: "skip" },
     ]);
+  });
+
+  test("a launch that nobody redeemed in time is forgotten, and no other", async () => {
+    await rows(`insert into launch_contexts
+      select sha256(nth::text::bytea), gen_random_uuid(), 'riverside-clinic', 'app', 'somebody', gen_random_uuid(), null,
+        now() + nth * interval '5 minutes' from unnest(array[-1, 1]) as nth`);
+    await start("expire-contexts");
+    const kept = () => rows<{ live: boolean }>("select expires_at > now() as live from launch_contexts");
+    await eventually("it is forgotten", 20_000, async () => (await kept()).length === 1);
+    assert.deepEqual(await kept(), [{ live: true }]);
   });
 
   test("house-keeping forgets deliveries after 45 days, and has the launch log's days ready", async () => {

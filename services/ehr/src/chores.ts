@@ -23,7 +23,6 @@ export interface Tending {
 async function keepHouse({ database, clock, launchLogDays }: Tending): Promise<void> {
   const now = clock();
   await prepareLaunchPartitions(database, now, launchLogDays);
-  await deleteExpiredContexts(database, now);
   await forgetDeliveries(database, now);
   await deleteLeftConfigurations(database, now);
 }
@@ -32,6 +31,8 @@ async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
   // After a week without any process there would be no partition for today until the clock comes round.
   await keepHouse(tending);
   await workByTheClock(boss, chores, {
+    // What nobody redeemed names a patient: it is gone within a minute of its end.
+    "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(tending.database, tending.clock()) },
     "keep-house": { cron: "11 * * * *", work: () => keepHouse(tending) },
     "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(tending) },
     reconcile: { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(tending) },

@@ -3,3 +3,4 @@ export { isDatabaseAway } from "./database-away.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
 export { runMigration } from "./run-migration.ts";
+export { writeTogether } from "./write-together.ts";

@@ -99,7 +99,6 @@ export async function dataOf<T = unknown>(answer: Response, status = 200): Promi
   return data;
 }
 
-/** Why it was refused. */
 export const putConfig = (
   practice: Practice,
   slug: string,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
 import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
   appUrl,
@@ -114,6 +115,23 @@ describe("launching an app", () => {
     const launches = await Promise.all(Array.from({ length: 20 }, () => ehr.launch(slug)));
     assert.equal(new Set(launches.map(launchOf)).size, 20);
     assert.equal(new Set((await loggedOf(ehr.ownerUrl, slug)).map(({ id }) => id)).size, 20);
+  });
+
+  test("many at once are written together, and what fails one of them fails no other", async () => {
+    const [slug, broken] = [await install(ehr.ownerUrl), await install(ehr.ownerUrl)];
+    await withClient(ehr.ownerUrl, (client) =>
+      client.query(`alter table launches add constraint broken check (app_slug <> '${broken}')`),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, nth) => launchAs(member, nth % 10 === 5 ? broken : slug, {})),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      answers.map((_, nth) => (nth % 10 === 5 ? 500 : 200)),
+    );
+    assert.equal((await loggedOf(ehr.ownerUrl, slug)).length, 27);
+    await assertNothingLaunched(broken);
+    await withClient(ehr.ownerUrl, (client) => client.query("alter table launches drop constraint broken"));
   });
 
   for (const launchType of ["smart", "standalone"]) {

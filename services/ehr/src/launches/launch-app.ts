@@ -1,5 +1,5 @@
 import type { LaunchBody, LaunchDto } from "@ehr-marketplace/contracts";
-import type { Database } from "@ehr-marketplace/service-kit/database";
+import { type Database, isDatabaseAway, writeTogether } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import { v7 as uuid } from "uuid";
@@ -8,12 +8,14 @@ import { installationProblems } from "../installations/installation-errors.ts";
 import { hashOf, type LaunchType, newLaunch, redeemableForMs } from "./launch.ts";
 import { launchProblems } from "./launch-errors.ts";
 import type { LaunchMetrics } from "./launch-metrics.ts";
-import { findStatus, insertLaunch, type Launched, type NewLaunch } from "./launch-store.ts";
+import { findStatus, insertLaunches, type Launched, type NewLaunch } from "./launch-store.ts";
 import { fhirBaseUrlOf, launchUrlOf, opensInBrowsers } from "./launch-url.ts";
 import { prepareLaunchPartitions } from "./prepare-partitions.ts";
 
 export interface Launching {
   database: Database<DB>;
+  /** Writes a launch to the log, with those that come at the same time. */
+  log: (launch: NewLaunch) => Promise<Launched | undefined>;
   clock: () => Date;
   metrics: LaunchMetrics;
   fhirBaseUrl: string;
@@ -54,15 +56,22 @@ export async function launchApp(
   return { ...answer, launchUrl: launchUrlOf(appUrl, { iss, launch }), expiresAt: expiresAt.toISOString() };
 }
 
-/** A day without a partition, because nobody made it for a week, gets it here: nobody at a patient's bed waits for a chore. */
+const mostLoggedTogether = 100;
+
+export const launchLog = ({ prepared }: Database<DB>): Launching["log"] =>
+  writeTogether({ most: mostLoggedTogether, write: (launches) => insertLaunches(prepared, launches) });
+
+/** What is wrong with one of those that are written together is no fault of the others: each is tried again by itself. */
 async function logged(launching: Launching, launch: NewLaunch): Promise<Launched | undefined> {
   const { prepared, query } = launching.database;
   try {
-    return await insertLaunch(prepared, launch);
+    return await launching.log(launch);
   } catch (error) {
-    if (!isWithoutPartition(error)) throw error;
-    await prepareLaunchPartitions(query, launch.launchedAt, launching.launchLogDays);
-    return insertLaunch(prepared, launch);
+    if (isDatabaseAway(error)) throw error;
+    // A day without a partition, because nobody made it for a week: nobody at a patient's bed waits for a chore.
+    if (isWithoutPartition(error)) await prepareLaunchPartitions(query, launch.launchedAt, launching.launchLogDays);
+    const [launched] = await insertLaunches(prepared, [launch]);
+    return launched;
   }
 }
 

@@ -23,43 +23,59 @@ export interface Launched {
   launch_url: string | null;
 }
 
-/** One round trip, and one moment: what the installation is like now decides, so that no launch slips past a pause. */
+/**
+ * One round trip, and one moment: what the installations are like now decides, so that no launch slips past a pause. Each is looked
+ * up by itself, whatever the planner thinks of a million installations.
+ */
 const launchStatement = `
-with installed as (
-  select org_alias, app_slug, case when smart_launch_url ~* '^https?://' then smart_launch_url end as launch_url
-  from installations join apps on slug = app_slug
-  where org_alias = $1 and app_slug = $2 and status = 'active'
+with asked as (
+  select * from unnest(
+    $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::uuid[], $9::timestamptz[],
+    $10::bytea[], $11::timestamptz[]
+  ) as given (
+    org_alias, app_slug, asked_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at, launch_hash,
+    expires_at
+  )
 ), launched as (
-  select installed.*, coalesce($3::text, case when launch_url is null then 'native' else 'smart' end) as launch_type
-  from installed where $3::text is null or $3::text = 'native' or launch_url is not null
+  select asked.*, launch_url, coalesce(asked_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
+  from asked cross join lateral (
+    select case when smart_launch_url ~* '^https?://' then smart_launch_url end as launch_url
+    from installations join apps on slug = installations.app_slug
+    where installations.org_alias = asked.org_alias and installations.app_slug = asked.app_slug and status = 'active'
+    limit 1
+  ) installed
+  where asked_type is null or asked_type = 'native' or launch_url is not null
 ), logged as (
   insert into launches
     (id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at)
-  select $4::uuid, org_alias, app_slug, launch_type, $5::text, $6::text, $7::uuid, $8::uuid, $9::timestamptz from launched
+  select id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at
+  from launched
 ), context as (
   insert into launch_contexts
     (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at)
-  select $10::bytea, $4::uuid, org_alias, app_slug, $6::text, $7::uuid, $8::uuid, $11::timestamptz
+  select launch_hash, id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at
   from launched where launch_type = 'smart'
 )
-select launch_type, launch_url from launched`;
+select id, launch_type, launch_url from launched`;
 
-/** Nothing where the app can't be launched in that way. */
-export async function insertLaunch(prepared: Prepared, launch: NewLaunch): Promise<Launched | undefined> {
-  const [launched] = await prepared<Launched>("launch", launchStatement, [
-    launch.orgAlias,
-    launch.appSlug,
-    launch.launchType,
-    launch.id,
-    launch.user.issuer,
-    launch.user.subject,
-    launch.patientId,
-    launch.encounterId,
-    launch.launchedAt,
-    launch.launchHash,
-    launch.expiresAt,
+/** All or none; for each of them nothing where the app can't be launched in that way. */
+export async function insertLaunches(prepared: Prepared, launches: NewLaunch[]): Promise<(Launched | undefined)[]> {
+  const each = <T>(value: (launch: NewLaunch) => T): T[] => launches.map(value);
+  const rows = await prepared<Launched & { id: string }>("launch", launchStatement, [
+    each(({ orgAlias }) => orgAlias),
+    each(({ appSlug }) => appSlug),
+    each(({ launchType }) => launchType),
+    each(({ id }) => id),
+    each(({ user }) => user.issuer),
+    each(({ user }) => user.subject),
+    each(({ patientId }) => patientId),
+    each(({ encounterId }) => encounterId),
+    each(({ launchedAt }) => launchedAt),
+    each(({ launchHash }) => launchHash),
+    each(({ expiresAt }) => expiresAt),
   ]);
-  return launched;
+  const launched = new Map(rows.map((row) => [row.id, row]));
+  return launches.map(({ id }) => launched.get(id));
 }
 
 /** What keeps an app from being launched, where the launch itself found something. */

@@ -98,7 +98,6 @@ export async function dataOf<T>(answer: Response): Promise<T> {
   return data;
 }
 
-/** The message of an answer that failed, in the wrapper and nothing else. */
 export interface LaunchingEhr {
   url: string;
   ownerUrl: string;

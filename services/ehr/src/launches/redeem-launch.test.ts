@@ -135,8 +135,9 @@ describe("redeeming a launch", () => {
         [riverside],
       ),
     );
-    assert.equal(await deleteExpiredContexts(await databaseAt(cleanUpAfter(t), ehr.serviceUrl), new Date()), 10_002);
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, expired.appSlug), []);
+    // The service's own clock may come round meanwhile and delete some of them.
+    assert.ok((await deleteExpiredContexts(await databaseAt(cleanUpAfter(t), ehr.serviceUrl), new Date())) <= 10_002);
+    for (const slug of [expired.appSlug, "many"]) assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
     assert.equal((await ehr.redeem(live)).status, 200);
   });
 

@@ -30,13 +30,18 @@ export async function claimDeliveries(
   given: { ids: string[]; probes: string[]; now: Date },
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    with due as (
-      select d.id, d.event_id, d.recipient_id, d.subscription_id, d.created_at, d.failures, d.attempts + 1 as attempt, r.kind,
-        mint_uuid() as attempt_id
+    with asked as (
+      -- Not by its status: there is an index of what is queued, which a busy day fills with what no longer is
+      select d.*, r.kind, r.status as recipient_status
       from deliveries d join recipients r on r.id = d.recipient_id
-      where d.id = any (${given.ids}::uuid[]) and d.status = 'queued'
-        and (r.status = 'active' or (r.status = 'held' and d.id = any (${given.probes}::uuid[])))
-      for update of d
+      where d.id = any (${given.ids}::uuid[]) and d.settled_at is null
+      order by d.id for update of d
+    ), due as (
+      select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
+        mint_uuid() as attempt_id
+      from asked
+      where status = 'queued'
+        and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
     ), addressed as (
       select due.*, coalesce(e.url, o.callback_url || '/api/internal/marketplace-webhook') as url,
         o.callback_networks::text[] as networks, coalesce(e.sealed_secret, o.sealed_secret) as sealed_secret,

@@ -22,11 +22,13 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Addr
   const { rows } = await sql<NewDelivery>`
     with addressed as (
       select id, status from recipients
-      where id = ${event.organisationId} or id in (
+      -- An array, not "or": that would read a quarter of a million recipients
+      where id = any (array(
+        select ${event.organisationId}::uuid union all
         select id from webhook_endpoints
         where vendor_id = ${event.vendorId} and deleted_at is null and ${event.event} = any (events)
-      )
-      for share
+      ))
+      order by id for share
     )
     insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
     select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
@@ -74,14 +76,15 @@ export async function queueSuccessors(
   const recipients = lanes.map((lane) => lane.recipientId);
   const { rows } = await sql<{ id: string; recipient_id: string }>`
     update deliveries set status = 'queued', next_attempt_at = null
-    from (
-      select distinct on (d.subscription_id, d.recipient_id) d.id, d.status
-      from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as lane (subscription_id, recipient_id)
+    from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as lane (subscription_id, recipient_id)
       join recipients r on r.id = lane.recipient_id and r.status = 'active'
-      join deliveries d on d.subscription_id = lane.subscription_id and d.recipient_id = lane.recipient_id
-        and d.status in ('waiting', 'queued')
-      order by d.subscription_id, d.recipient_id, d.sequence
-    ) head
+      -- Lane by lane, whatever the planner thinks of them: all that is due together may be a million rows
+      cross join lateral (
+        select d.id, d.status from deliveries d
+        where d.subscription_id = lane.subscription_id and d.recipient_id = lane.recipient_id
+          and d.status in ('waiting', 'queued')
+        order by d.sequence limit 1
+      ) head
     where deliveries.id = head.id and head.status = 'waiting' and deliveries.status = 'waiting'
     returning deliveries.id, deliveries.recipient_id`.execute(transaction);
   return rows;

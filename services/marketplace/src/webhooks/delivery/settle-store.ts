@@ -47,7 +47,8 @@ export async function markDelivered(transaction: Transaction<DB>, ids: string[],
     .updateTable("deliveries")
     .set({ status: "delivered", settled_at: now, next_attempt_at: null })
     .where("id", "in", ids)
-    .where("status", "=", "queued")
+    // Not by its status, for the same reason as a claim.
+    .where("settled_at", "is", null)
     .execute();
 }
 

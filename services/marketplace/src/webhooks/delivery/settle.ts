@@ -99,14 +99,14 @@ export async function settleFailed(settling: Settling, settlement: Settlement): 
     if (ours.length === 0) return;
     const held = await countFailure(transaction, settling, settlement, now);
     // One whose endpoint was deleted meanwhile is dropped, and stays so.
-    const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where("status", "=", "queued");
+    const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where("settled_at", "is", null);
     if (nextAttemptAt === null) {
       await update.set({ status: "failed", failures, settled_at: now, next_attempt_at: null }).execute();
       await sendJobs(transaction, queue, await queueSuccessors(transaction, lanesOf([settlement])));
     } else if (held) {
       await update.set({ status: "waiting", failures, next_attempt_at: null }).execute();
     } else {
-      await update.set({ failures, next_attempt_at: nextAttemptAt }).execute();
+      await update.set({ status: "queued", failures, next_attempt_at: nextAttemptAt }).execute();
       await sendJobs(transaction, queue, [{ ...delivery, startAfter: nextAttemptAt }]);
     }
   });

@@ -6,6 +6,7 @@ import type { Backlog } from "./delivery-metrics.ts";
 import { sendJobs } from "./jobs.ts";
 
 const most = 1_000;
+const isDue = sql`status in ('waiting', 'queued')`;
 
 /**
  * Looks for what no one would ever send: queued without a job, or waiting with nothing to wait for. Locks and transactions
@@ -14,19 +15,34 @@ const most = 1_000;
 export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: Date): Promise<number> {
   const before = new Date(now.getTime() - 60_000);
   return database.transaction().execute(async (transaction) => {
+    // From one recipient that something is due to the next: behind those that are held, or begin to flow again, there may be a million rows.
     const { rows } = await sql<{ id: string; recipient_id: string }>`
-      update deliveries set status = 'queued' where id in (
-        select d.id from deliveries d join recipients r on r.id = d.recipient_id and r.status = 'active'
-        where d.status in ('waiting', 'queued') and d.created_at < ${before}
-          and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = d.id)
-          and (d.status = 'queued' or not exists (
-            select from deliveries earlier
-            where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
-              and earlier.status in ('waiting', 'queued') and earlier.sequence < d.sequence
-          ))
-          and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = d.recipient_id)
-        limit ${most} for update of d skip locked
+      with recursive owed as (
+        (select recipient_id from deliveries where ${isDue} order by recipient_id limit 1)
+        union all
+        select (
+          select recipient_id from deliveries where ${isDue} and recipient_id > owed.recipient_id
+          order by recipient_id limit 1
+        ) from owed where owed.recipient_id is not null
+      ), looked_at as materialized (
+        select recipient_id from owed
+        where (select status from recipients where id = owed.recipient_id) = 'active'
+          and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = owed.recipient_id)
       )
+      update deliveries set status = 'queued' where id = any (array(
+        select due.id from looked_at cross join lateral (
+          select d.id from deliveries d
+          where d.recipient_id = looked_at.recipient_id and d.${isDue} and d.created_at < ${before}
+            and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = d.id)
+            and (d.status = 'queued' or not exists (
+              select from deliveries earlier
+              where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
+                and earlier.${isDue} and earlier.sequence < d.sequence
+            ))
+          order by d.created_at limit ${most} for update of d skip locked
+        ) due
+        limit ${most}
+      ))
       returning id, recipient_id`.execute(transaction);
     await sendJobs(transaction, queue, rows);
     return rows.length;
