@@ -1,11 +1,7 @@
+import type { App } from "@ehr-marketplace/service-kit/process";
 import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { FastifyInstance } from "fastify";
 import type { CleanUp } from "./clean-up.ts";
-
-interface App {
-  server: FastifyInstance;
-  stop(): Promise<void>;
-}
 
 /** What a service is told when it runs in a test's own process. */
 export const inProcessEnvironment = {

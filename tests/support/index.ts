@@ -2,6 +2,7 @@ export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices
 export { type ApiProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./api-process.ts";
 export { type Asking, ask, askAt, type Callers, startCallers } from "./callers.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
+export { type Connected, connectTo } from "./connected.ts";
 export { assertFailure, assertProblem, assertShape } from "./contract.ts";
 export { cloneDatabase } from "./databases.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";

@@ -7,11 +7,10 @@ import {
   neverCache,
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
-import { layFoundation } from "@ehr-marketplace/service-kit/process";
+import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
-import type { FastifyInstance } from "fastify";
 import { wrapperShape } from "./answers.ts";
 import { apiDescription } from "./api-description.ts";
 import { workAppFetches } from "./apps/fetch-app.ts";
@@ -36,11 +35,6 @@ import { workReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 
 const service = "ehr-api";
-
-export interface App {
-  server: FastifyInstance;
-  stop(): Promise<void>;
-}
 
 /** Wires the process: everything it needs, and nothing that decides anything. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { cleanUpAfter, cloneDatabase, eventually, startEhr } from "@ehr-marketplace/tests/support";
-import { connectTo } from "./connected.test-support.ts";
+import { cleanUpAfter, cloneDatabase, connectTo, eventually, startEhr } from "@ehr-marketplace/tests/support";
+import type { DB } from "./database-schema.ts";
 import { chores } from "./queues.ts";
 
 describe("what the clock starts", () => {
@@ -16,7 +16,7 @@ describe("what the clock starts", () => {
     // Two processes of the same service: each chore is for one of them.
     await startEhr(cleanUp, database.serviceUrl);
     await startEhr(cleanUp, database.serviceUrl);
-    ({ queue } = await connectTo(cleanUp, database.serviceUrl));
+    ({ queue } = await connectTo<DB>(cleanUp, database.serviceUrl));
   });
   const rows = async <T extends object>(sql: string): Promise<T[]> =>
     (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;

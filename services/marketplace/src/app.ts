@@ -7,11 +7,10 @@ import {
   neverCache,
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
-import { layFoundation } from "@ehr-marketplace/service-kit/process";
+import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
-import type { FastifyInstance } from "fastify";
 import { apiDescription, basePath } from "./api-description.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
@@ -32,11 +31,6 @@ import { replayProblems } from "./webhooks/replays/replay-errors.ts";
 import { replayRoutes } from "./webhooks/replays/replay-routes.ts";
 
 const service = "marketplace-api";
-
-export interface App {
-  server: FastifyInstance;
-  stop(): Promise<void>;
-}
 
 /** Wires the process: everything it needs, and nothing that decides anything. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {

@@ -1,9 +1,8 @@
 import { listen } from "@ehr-marketplace/service-kit/database";
 import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
-import { layFoundation } from "@ehr-marketplace/service-kit/process";
+import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { App } from "./app.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { recoveries } from "./queue/queues.ts";

@@ -1,7 +1,5 @@
-import { connectDatabase } from "@ehr-marketplace/service-kit/database";
-import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
-import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
-import type { CleanUp } from "@ehr-marketplace/tests/support";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
@@ -25,24 +23,11 @@ export interface Workbench {
 
 /** The service's own way to its database and its queue, with the rights that it has, and without workers. */
 export async function workbench(cleanUp: CleanUp, url: string): Promise<Workbench> {
-  const logger = createLogger({ service: "test", level: "silent" });
-  const { query: database, pool } = connectDatabase<DB>({
-    url,
-    service: "test",
-    poolSize: 10,
-    statementTimeoutMs: 5_000,
-    logger,
-    tracing: await startTracing("test", undefined),
-  });
-  const queue = createQueue({ pool, logger, tendsJobs: false });
-  cleanUp(async () => {
-    await queue.stop();
-    await database.destroy();
-  });
+  const { database, queue, clock } = await connectTo<DB>(cleanUp, url, { poolSize: 10, statementTimeoutMs: 5_000 });
   return {
     database,
     queue,
-    clock: () => new Date(),
+    clock,
     requestFetch: (slug) => database.transaction().execute((transaction) => requestAppFetch(transaction, queue, slug)),
     async jobs() {
       const { rows } = await sql<FetchJob>`

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { Kysely } from "kysely";
-import { connectTo } from "../connected.test-support.ts";
 import type { DB } from "../database-schema.ts";
 import { appCalled, type InstalledRow, installationsIn } from "../marketplace-events/events.test-support.ts";
 import { applyState, type SubscriptionState } from "./apply-state.ts";
@@ -29,7 +28,7 @@ describe("the state of a subscription", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = cloned);
-    const connected = await connectTo(cleanUp, cloned.serviceUrl);
+    const connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
     ({ database } = connected);
     apply = (state) =>
       database.transaction().execute((transaction) =>

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { assertFailure, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
-import { databaseAt } from "./launch-database.test-support.ts";
+import { assertFailure, cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
 import { install, type LaunchingEhr, loggedOf, member, riverside, startLaunching } from "./launches.test-support.ts";
 import { prepareLaunchPartitions } from "./prepare-partitions.ts";
 
@@ -117,7 +117,7 @@ describe("the log's days", () => {
 
   test("a week ahead is made, by whoever comes first of many", async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    const database = await databaseAt(cleanUp, serviceUrl);
+    const database = (await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 })).database;
     const inAMonth = daysFromNow(30);
     await Promise.all(Array.from({ length: 8 }, () => prepareLaunchPartitions(database, inAMonth, 2_192)));
     const made = await partitionsIn(ownerUrl);
@@ -127,7 +127,7 @@ describe("the log's days", () => {
 
   test("what is older than it is kept for goes, to the day; the rest stays", async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    const database = await databaseAt(cleanUp, serviceUrl);
+    const database = (await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 })).database;
     for (const days of [-2_200, -2_192, -100]) await prepareLaunchPartitions(database, daysFromNow(days), 36_500);
     const earlier = await partitionsIn(ownerUrl);
     const oldest = partitionOf(daysFromNow(-2_192));
@@ -144,7 +144,11 @@ describe("the log's days", () => {
       // Somebody reads for long: whoever would have to wait for them would make all launches wait behind.
       await reader.query("begin");
       await reader.query("select count(*) from launches");
-      await prepareLaunchPartitions(await databaseAt(cleanUp, ehr.serviceUrl), daysFromNow(60), 2_192);
+      await prepareLaunchPartitions(
+        (await connectTo<DB>(cleanUp, ehr.serviceUrl, { statementTimeoutMs: 5_000 })).database,
+        daysFromNow(60),
+        2_192,
+      );
       await ehr.launch(slug);
       await reader.query("rollback");
     });

@@ -7,11 +7,12 @@ import {
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
+  connectTo,
   startCallers,
   startEhrProcess,
 } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
 import { deleteExpiredContexts } from "./expire-contexts.ts";
-import { databaseAt } from "./launch-database.test-support.ts";
 import {
   askingAt,
   become,
@@ -136,7 +137,14 @@ describe("redeeming a launch", () => {
       ),
     );
     // The service's own clock may come round meanwhile and delete some of them.
-    assert.ok((await deleteExpiredContexts(await databaseAt(cleanUpAfter(t), ehr.serviceUrl), new Date())) <= 10_002);
+    assert.ok(
+      (await deleteExpiredContexts(
+        (
+          await connectTo<DB>(cleanUpAfter(t), ehr.serviceUrl, { statementTimeoutMs: 5_000 })
+        ).database,
+        new Date(),
+      )) <= 10_002,
+    );
     for (const slug of [expired.appSlug, "many"]) assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
     assert.equal((await ehr.redeem(live)).status, 200);
   });

@@ -3,8 +3,8 @@ import { createHash, randomInt } from "node:crypto";
 import { test } from "node:test";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/tests/support";
-import { connectTo } from "../connected.test-support.ts";
+import { cleanUpAfter, cloneDatabase, connectTo, rounds } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
 import { eventOf, installationsIn } from "./events.test-support.ts";
 import { type Outcome, receiveEvent } from "./receive-event.ts";
 
@@ -84,7 +84,7 @@ test("events shuffled, repeated 3 times and delayed: the installations are the s
     aliases.map((alias) => ({ alias, secret: `the secret of ${alias}` })),
   );
   // Without HTTP, which has tests of its own.
-  const receiving = await connectTo(cleanUp, serviceUrl, atOnce);
+  const receiving = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: atOnce, statementTimeoutMs: 30_000 });
   const { events, live, subscriptions } = historyOf(rounds(1_000, 10_000), draw);
 
   const deliveries = events.map((event, nth) => ({ event, deliveryId: `delivery ${nth}` }));

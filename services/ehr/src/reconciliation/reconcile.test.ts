@@ -6,13 +6,14 @@ import {
   askAt,
   cleanUpAfter,
   cloneDatabase,
+  connectTo,
   eventually,
   type PeopledMarketplace,
   type RunningEhr,
   startEhr,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { connectTo } from "../connected.test-support.ts";
+import type { DB } from "../database-schema.ts";
 import { eventOf, hilltop, installationsIn, riverside, send } from "../marketplace-events/events.test-support.ts";
 import { createSubscriptionList } from "./marketplace-subscriptions.ts";
 import { createMarketplaceToken } from "./marketplace-token.ts";
@@ -42,7 +43,7 @@ describe("held against the marketplace's own list", () => {
     ({ ownerUrl } = database);
     ehr = await startEhr(cleanUp, database.serviceUrl, environment);
 
-    const connected = await connectTo(cleanUp, database.serviceUrl);
+    const connected = await connectTo<DB>(cleanUp, database.serviceUrl);
     const token = createMarketplaceToken(credentials, connected.clock);
     reconciling = {
       ...connected,

@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { connectDatabase } from "@ehr-marketplace/service-kit/database";
-import { createQueue } from "@ehr-marketplace/service-kit/queue";
-import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
-import { cleanUpAfter, cloneDatabase, registerPractices, rounds } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectTo, registerPractices, rounds } from "@ehr-marketplace/tests/support";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 import type { SubscriptionChange } from "../events/event.ts";
@@ -42,15 +39,7 @@ const makeLanes = `
 test("a lane's wake-up is never lost, however recording and settling race", { timeout: 1_500_000 }, async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const logger = createLogger({ service: "test", level: "silent" });
-  const tracing = await startTracing("test", undefined);
-  const options = { url: serviceUrl, service: "test", statementTimeoutMs: 10_000, logger, tracing };
-  const { query: database, pool } = connectDatabase<DB>({ ...options, poolSize: 2 * racesAtOnce });
-  const queue = createQueue({ pool, logger, tendsJobs: false });
-  cleanUp(async () => {
-    await queue.stop();
-    await database.destroy();
-  });
+  const { database, pool, queue, clock } = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 2 * racesAtOnce });
   const boss = await queue.boss();
   const practices = await registerPractices(ownerUrl, { count: lanes, callbackUrl: "http://127.0.0.1:9" });
   const ids = practices.map(({ id }) => id);
@@ -68,7 +57,7 @@ test("a lane's wake-up is never lost, however recording and settling race", { ti
       const made = transaction.selectFrom("deliveries").select("status").where("subscription_id", "=", id);
       return (await made.where("sequence", "=", sequence).executeTakeFirstOrThrow()).status;
     });
-  const settling = { database, queue, clock: () => new Date(), random: Math.random };
+  const settling = { database, queue, clock, random: Math.random };
   const settle = (claimed: ClaimedDelivery, forGood: boolean): Promise<void> => {
     const job = { id: claimed.id, retryCount: 0 };
     const settlement: Settlement = { delivery: claimed, verdict: delivered, probe: false, job };

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { layFoundation } from "@ehr-marketplace/service-kit/process";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { cleanUpAfter, cloneDatabase, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
@@ -25,17 +23,8 @@ describe("among thousands that wait for somebody who is held", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
-    const foundation = await layFoundation<DB>({
-      service: "test",
-      // One connection, whose own statistics tell what was read.
-      database: { url: cloned.serviceUrl, poolSize: 1, statementTimeoutMs: 10_000 },
-      tracesEndpoint: undefined,
-      logger: createLogger({ service: "test", level: "silent" }),
-      tendsJobs: false,
-    });
-    cleanUp(() => foundation.stop());
-    database = foundation.database.query;
-    queue = foundation.queue;
+    // One connection, whose own statistics tell what was read.
+    ({ database, queue } = await connectTo<DB>(cleanUp, cloned.serviceUrl, { poolSize: 1 }));
     await queue.boss();
     practices = await registerPractices(ownerUrl, { count: othersWaiting, callbackUrl: "http://127.0.0.1:9" });
     await rows("update recipients set status = 'held', held_since = now() where id = $1", [practices[0]?.id]);

@@ -1,7 +1,6 @@
-import { connectDatabase } from "@ehr-marketplace/service-kit/database";
-import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
-import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
@@ -44,20 +43,12 @@ export interface Replayground extends Managing {
 
 /** A database with a queue, and no worker: a test takes the steps itself. */
 export async function startReplayground(
-  cleanUp: (undo: () => Promise<unknown>) => void,
+  cleanUp: CleanUp,
   given: { serviceUrl: string; ask: Ask; seal: Seal },
 ): Promise<Replayground> {
   const { serviceUrl, ask, seal } = given;
-  const logger = createLogger({ service: "test", level: "silent" });
-  const tracing = await startTracing("test", undefined);
-  const options = { url: serviceUrl, service: "test", poolSize: 5, statementTimeoutMs: 10_000, logger, tracing };
-  const database = connectDatabase<DB>(options);
-  const queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
-  cleanUp(async () => {
-    await queue.stop();
-    await database.query.destroy();
-  });
-  const common = { database: database.query, queue, clock: (): Date => new Date() };
+  const { database, queue, clock } = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 5 });
+  const common = { database, queue, clock };
   return {
     ...common,
     seal,
