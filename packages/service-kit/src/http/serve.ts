@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import net from "node:net";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
@@ -30,7 +31,10 @@ export async function serve(
     if (err !== undefined) logger.fatal({ err }, "stopping because of an error that nothing caught");
     else logger.info({ signal }, "stopping: finishing what is in flight");
     for (const response of underWay) if (!response.headersSent) response.setHeader("connection", "close");
+    await turnOfTheLoop();
     await connectionsGone(server.server);
+    // A process that got no time for a while sees that time is up before it sees what has come in meanwhile.
+    await turnOfTheLoop();
     while (underWay.size > 0) await Promise.all([...underWay].map(closed));
     // Who asks nothing, or never finishes asking, has had its time; Node takes some of these for busy and would wait.
     server.server.closeAllConnections();
