@@ -217,6 +217,8 @@ CREATE INDEX launch_contexts_expired ON public.launch_contexts USING btree (expi
 
 CREATE INDEX launches_of_app ON ONLY public.launches USING btree (org_alias, app_slug, launched_at DESC, id DESC);
 
+CREATE INDEX organisations_longest_unreconciled ON public.organisations USING btree (COALESCE(reconciled_at, created_at));
+
 CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
 
 CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN (((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets))) EXECUTE FUNCTION public.apps_changed();

@@ -82,7 +82,7 @@ test("a worker's memory stays as it is, however many receivers are hostile, and 
     count: warmUp + more,
     callbackUrl: (nth) => hostile(nth).origin,
   });
-  const environment = { ...callers.environment, LOG_LEVEL: "error", MAX_EVENT_LOOP_DELAY_MS: "60000" };
+  const environment = { ...callers.environment, LOG_LEVEL: "error" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   const worker = await startWorkerProcess(cleanUp, serviceUrl, {
     environment,

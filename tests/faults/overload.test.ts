@@ -12,7 +12,10 @@ test("ten seconds of an overloaded event loop are shed with 503, liveness answer
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
   const burn = new URL("./burn-event-loop.test-fixture.ts", import.meta.url).href;
-  const api = await startApiProcess(cleanUp, serviceUrl, { nodeOptions: ["--import", burn] });
+  const api = await startApiProcess(cleanUp, serviceUrl, {
+    nodeOptions: ["--import", burn],
+    environment: { MAX_EVENT_LOOP_DELAY_MS: "200" },
+  });
   const ask = (): Promise<Response> => fetch(`${api.url}/api/v1/apps/cuffline`);
   await eventually("it serves", 5_000, async () => (await ask()).status === 200);
 

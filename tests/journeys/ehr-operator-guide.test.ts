@@ -34,7 +34,11 @@ test("the EHR operator's guide works as it is written, and prints what it promis
 test("an alert of the EHR asks only for what its processes measure, and says what it means and what to do", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-  const { url, server } = await startEhr(cleanUp, serviceUrl);
+  const { url, server } = await startEhr(cleanUp, serviceUrl, {
+    MARKETPLACE_TOKEN_URL: "http://127.0.0.1:9/token",
+    MARKETPLACE_CLIENT_ID: "ehr-service",
+    MARKETPLACE_CLIENT_SECRET: "unused",
+  });
   const measured = await (await fetch(`${url}/metrics`)).text();
   const names = new Set([...measured.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const routes = new Set(server.routesAndAccess.map((route) => route.url));
@@ -46,9 +50,9 @@ test("an alert of the EHR asks only for what its processes measure, and says wha
     for (const field of ["expr", "severity", "summary", "description", "runbook"]) {
       assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
     }
-    const asked = [...rule.matchAll(/\b(?:http|launch|launches|database|nodejs|process)_[a-z_]+\b(?!=)/g)].map(
-      ([name]) => name.replace(/_(bucket|count)$/, ""),
-    );
+    const asked = [
+      ...rule.matchAll(/\b(?:http|launch|launches|reconciliation|database|nodejs|process)_[a-z_]+\b(?!=)/g),
+    ].map(([name]) => name.replace(/_(bucket|count)$/, ""));
     assert.ok(asked.length > 0, alert);
     for (const name of asked) assert.ok(names.has(name), `${alert} asks for ${name}, which no process has`);
     for (const [, pattern = ""] of rule.matchAll(/\broute=~?"([^"]+)"/g)) {

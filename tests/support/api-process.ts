@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
@@ -68,6 +69,8 @@ async function startProcess(
       WORKER_PORT: String(port),
       EHR_PORT: String(port),
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+      // What other processes do to this machine is no reason to shed.
+      MAX_EVENT_LOOP_DELAY_MS: "60000",
       CALLER_REQUESTS_PER_MINUTE: "100000000",
       PUBLIC_REQUESTS_PER_MINUTE: "100000000",
       ...options.environment,
@@ -88,6 +91,9 @@ async function startProcess(
   });
   const ready = async (): Promise<boolean> =>
     (await fetch(`${url}/health/ready`).catch(() => undefined))?.status === 200;
-  await eventually(`${entry} is ready`, 30_000, ready);
+  await eventually(`${entry} is ready`, 120_000, () => {
+    assert.equal(child.exitCode, null, `${entry} ended before it was ready`);
+    return ready();
+  });
   return { url, child, logged, ready, ended };
 }

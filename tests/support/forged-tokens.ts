@@ -3,7 +3,7 @@ import { signIn } from "@ehr-marketplace/dev/identity-provider";
 import { importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import type { Callers } from "./callers.ts";
 
-const minute = 60;
+const hour = 3_600;
 /** Of every service of ours: what is forged isn't to be refused for its audience. */
 const audiences = ["marketplace", "ehr"];
 const now = (): number => Math.floor(Date.now() / 1_000);
@@ -22,7 +22,7 @@ export async function signedToken(
     aud: audiences,
     sub: "somebody",
     iat: now(),
-    exp: now() + 5 * minute,
+    exp: now() + hour,
     ...claims,
   })
     .setProtectedHeader({ alg: "RS256", typ: "at+jwt", kid })
@@ -42,7 +42,7 @@ async function signedWithThePublicKey({ identityProvider }: Callers): Promise<st
   const [key] = identityProvider.keys;
   const publicKey = createPublicKey({ key: { ...key }, format: "jwk" }).export({ type: "spki", format: "pem" });
   return new SignJWT({ ...everything, iss: identityProvider.issuer, aud: audiences, sub: "forger" })
-    .setExpirationTime("5m")
+    .setExpirationTime("1h")
     .setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid: key?.kid ?? "" })
     .sign(Buffer.from(publicKey));
 }
@@ -51,14 +51,14 @@ async function signedWithThePublicKey({ identityProvider }: Callers): Promise<st
 export async function badTokens(callers: Callers): Promise<Record<string, string>> {
   const { issuer } = callers.identityProvider;
   return {
-    expired: await signedToken(callers, { ...everything, exp: now() - minute }),
-    "not yet valid": await signedToken(callers, { ...everything, nbf: now() + 2 * minute }),
+    expired: await signedToken(callers, { ...everything, exp: now() - hour }),
+    "not yet valid": await signedToken(callers, { ...everything, nbf: now() + hour, exp: now() + 2 * hour }),
     "wrong issuer": await signedToken(callers, { ...everything, iss: "https://elsewhere.example" }),
     "wrong audience": await signedToken(callers, { ...everything, aud: "elsewhere" }),
     "an ID token": (await signIn(issuer, "operator")).idToken,
     "an ID token for this audience": await signedToken(callers, { ...everything, at_hash: "x", nonce: "y" }),
     "alg: none": new UnsecuredJWT({ ...everything, iss: issuer, aud: audiences, sub: "forger" })
-      .setExpirationTime("5m")
+      .setExpirationTime("1h")
       .encode(),
     "HS256 with the public key": await signedWithThePublicKey(callers),
     "unknown kid": await signedToken(callers, everything, { kid: "unheard-of" }),

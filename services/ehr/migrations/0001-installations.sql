@@ -32,6 +32,7 @@ create table organisations (
   reconciled_at timestamptz(3),
   constraint an_overlap_has_an_end check ((sealed_previous_secret is null) = (previous_until is null))
 );
+create index organisations_longest_unreconciled on organisations (coalesce(reconciled_at, created_at));
 grant select, insert on organisations to ehr_service;
 grant update (sealed_secret, sealed_previous_secret, previous_until, updated_at, reconciled_at) on organisations
   to ehr_service;

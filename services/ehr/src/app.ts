@@ -32,6 +32,7 @@ import { createSubscriptionList } from "./reconciliation/marketplace-subscriptio
 import { createMarketplaceToken } from "./reconciliation/marketplace-token.ts";
 import type { Reconciling } from "./reconciliation/reconcile.ts";
 import { workReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
+import { watchReconciliation } from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 
 const service = "ehr-api";
@@ -55,6 +56,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       return answer.kind === "found" ? answer.found.app : undefined;
     },
   };
+  if (reconciling !== undefined) watchReconciliation(metrics.registry, database.query, clock);
   const checker = createConfigChecker(logger);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,

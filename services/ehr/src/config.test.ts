@@ -12,11 +12,26 @@ const least = {
   FHIR_BASE_URL: "https://fhir.example/{orgAlias}",
 };
 
+const client = { MARKETPLACE_CLIENT_ID: "ehr", MARKETPLACE_CLIENT_SECRET: "secret" };
+
+for (const missing of ["MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"] as const) {
+  test(`a place to ask for tokens without ${missing} keeps the process from starting, and says so`, () => {
+    const half = {
+      ...least,
+      ...client,
+      NODE_ENV: "test",
+      MARKETPLACE_TOKEN_URL: "https://id.example/token",
+      [missing]: "",
+    };
+    assert.throws(() => readConfig(half), new RegExp(`${missing}: is missing, though MARKETPLACE_TOKEN_URL is set`));
+  });
+}
+
 test("production doesn't start without a token for its metrics, nor where its secret would travel in the clear", () => {
   assert.throws(() => readConfig(least), /METRICS_TOKEN: is not set, and production needs it/);
   const fit = { ...least, METRICS_TOKEN: "long" };
   assert.equal(readConfig(fit).metricsToken, "long");
-  const open = { ...fit, MARKETPLACE_TOKEN_URL: "http://id.example/token" };
+  const open = { ...fit, ...client, MARKETPLACE_TOKEN_URL: "http://id.example/token" };
   assert.throws(() => readConfig(open), /MARKETPLACE_TOKEN_URL: must begin with https/);
   assert.equal(readConfig({ ...open, NODE_ENV: "test" }).marketplace.credentials?.plainHttp, true);
 });

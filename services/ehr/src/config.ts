@@ -37,6 +37,11 @@ export const variables = {
   }),
   MARKETPLACE_CLIENT_ID: str({ desc: "The client that asks for it", default: "" }),
   MARKETPLACE_CLIENT_SECRET: str({ desc: "Its secret", default: "" }),
+  MARKETPLACE_TOKEN_PARAMETERS: str({
+    desc: "What the identity provider wants to be told beside, form-encoded; {orgAlias} is replaced, and each organisation has a token of its own then",
+    example: "scope=organization:{orgAlias}",
+    default: "",
+  }),
   FHIR_BASE_URL: str({
     desc: "The FHIR server that SMART apps are launched against; {orgAlias} is replaced",
     example: "https://fhir.example.com/{orgAlias}",
@@ -56,6 +61,13 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       throw new ConfigurationError(
         "The configuration can't be used:\n  MARKETPLACE_TOKEN_URL: must begin with https:// in production, because this " +
           "service's secret is sent there.",
+      );
+    }
+  }
+  for (const name of ["MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"] as const) {
+    if (read.MARKETPLACE_TOKEN_URL !== "" && read[name] === "") {
+      throw new ConfigurationError(
+        `The configuration can't be used:\n  ${name}: is missing, though MARKETPLACE_TOKEN_URL is set. ${variables[name].desc ?? ""}.`,
       );
     }
   }
@@ -85,6 +97,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
               tokenUrl: read.MARKETPLACE_TOKEN_URL,
               clientId: read.MARKETPLACE_CLIENT_ID,
               clientSecret: read.MARKETPLACE_CLIENT_SECRET,
+              parameters: read.MARKETPLACE_TOKEN_PARAMETERS,
               plainHttp: read.NODE_ENV !== "production",
             },
     },

@@ -1,7 +1,13 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findAliasesAfter, findSecrets, lockOrganisation, updateOrganisation } from "./organisation-store.ts";
+import {
+  findAliasesAfter,
+  findLongestUnreconciled,
+  findSecrets,
+  lockOrganisation,
+  updateOrganisation,
+} from "./organisation-store.ts";
 
 /** While this works, in a transaction that may send jobs, nobody else changes what the organisation has. */
 export async function holdingOrganisation<T>(
@@ -23,6 +29,12 @@ export async function isKnownOrganisation(database: Kysely<DB>, alias: string): 
 
 export async function noteReconciled(database: Kysely<DB>, alias: string, at: Date): Promise<void> {
   await updateOrganisation(database, alias, { reconciled_at: at });
+}
+
+/** For how long the one that has waited longest waits. */
+export async function longestUnreconciledMs(database: Kysely<DB>, now: Date): Promise<number> {
+  const since = await findLongestUnreconciled(database);
+  return since === undefined ? 0 : now.getTime() - since.getTime();
 }
 
 const page = 1_000;

@@ -61,6 +61,16 @@ export async function findAliasesAfter(
   return rows.map((row) => row.alias);
 }
 
+export async function findLongestUnreconciled(database: Kysely<DB>): Promise<Date | undefined> {
+  const row = await database
+    .selectFrom("organisations")
+    .select((is) => is.fn.coalesce("reconciled_at", "created_at").as("since"))
+    .orderBy("since")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.since;
+}
+
 /** Those with anything that another version sealed, for whoever seals them anew. */
 export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
   const otherwise = `${version}.%`;

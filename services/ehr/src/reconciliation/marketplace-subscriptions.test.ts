@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
 import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
 import { createSubscriptionList, type ListSubscriptions } from "./marketplace-subscriptions.ts";
-import { createMarketplaceToken } from "./marketplace-token.ts";
+import { createMarketplaceToken, type MarketplaceCredentials } from "./marketplace-token.ts";
 
 const subscription = (orgAlias = "riverside-clinic"): SubscriptionDto => ({
   id: randomUUID(),
@@ -34,15 +35,22 @@ describe("the marketplace's list of subscriptions", () => {
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   let asked: { url: string; authorization: string | undefined }[] = [];
   let tokens = 0;
+  let tokenRequests: string[] = [];
+  let refusal: { status: number; error: string } | undefined;
   let tokenLives = 3_600;
   let now = Date.now();
 
   before(async () => {
+    const giveToken = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      tokenRequests.push(await text(request));
+      if (refusal === undefined) tokens += 1;
+      response.writeHead(refusal?.status ?? 200, { "content-type": "application/json" });
+      const given = { access_token: `token-${tokens}`, token_type: "Bearer", expires_in: tokenLives };
+      response.end(JSON.stringify(refusal === undefined ? given : { error: refusal.error }));
+    };
     const server = createServer((request, response) => {
       if (request.url === "/token") {
-        tokens += 1;
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify({ access_token: `token-${tokens}`, token_type: "Bearer", expires_in: tokenLives }));
+        void giveToken(request, response);
         return;
       }
       asked.push({ url: request.url ?? "", authorization: request.headers.authorization });
@@ -55,13 +63,21 @@ describe("the marketplace's list of subscriptions", () => {
     });
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  const start = (): void => {
-    const credentials = { tokenUrl: `${url}/token`, clientId: "ehr", clientSecret: "secret", plainHttp: true };
+  const credentialsWith = (changes: Partial<MarketplaceCredentials>): MarketplaceCredentials => ({
+    tokenUrl: `${url}/token`,
+    clientId: "ehr",
+    clientSecret: "secret",
+    parameters: "",
+    plainHttp: true,
+    ...changes,
+  });
+  const start = (parameters = ""): void => {
+    const credentials = credentialsWith({ parameters });
     list = createSubscriptionList(
       `${url}/api/v1`,
       createMarketplaceToken(credentials, () => new Date(now)),
     );
-    [asked, tokens, tokenLives] = [[], 0, 3_600];
+    [asked, tokens, tokenLives, tokenRequests, refusal] = [[], 0, 3_600, [], undefined];
   };
   const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}): void => {
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
@@ -156,6 +172,57 @@ describe("the marketplace's list of subscriptions", () => {
     assert.equal(tokens, 2);
   });
 
+  test("the identity provider is told what it wants to be told beside", async () => {
+    start("audience=https://marketplace.example.com/api&scope=organization:*");
+    answer = (_request, response) => json(response, []);
+    await list("riverside-clinic");
+    await list("hilltop-family-practice");
+    assert.deepEqual(tokenRequests, [
+      "audience=https%3A%2F%2Fmarketplace.example.com%2Fapi&scope=organization%3A*&grant_type=client_credentials",
+    ]);
+  });
+
+  test("where a token names one organisation, each has its own, and the marketplace sees no other", async () => {
+    start("scope=organization:{orgAlias}");
+    answer = (_request, response) => json(response, []);
+    const aliases = ["riverside-clinic", "hilltop-family-practice"];
+    await Promise.all([...aliases, ...aliases].map((alias) => list(alias)));
+    assert.deepEqual(
+      tokenRequests.map((each) => new URLSearchParams(each).get("scope")),
+      aliases.map((alias) => `organization:${alias}`),
+    );
+    const bearers = asked.map(
+      (each) => `${new URL(each.url, url).searchParams.get("orgAlias")}: ${each.authorization}`,
+    );
+    assert.equal(new Set(bearers).size, 2, String(bearers));
+  });
+
+  test("however many organisations there are, a hundred tokens are held", async () => {
+    start("scope=organization:{orgAlias}");
+    answer = (_request, response) => json(response, []);
+    for (let nth = 0; nth < 101; nth += 1) await list(`practice-${nth}`);
+    await list("practice-100");
+    assert.equal(tokens, 101);
+    await list("practice-0");
+    assert.equal(tokens, 102);
+  });
+
+  const noToken: [number, string, typeof MarketplaceAwayError | typeof MarketplaceRefusesError][] = [
+    [400, "invalid_scope", MarketplaceRefusesError],
+    [403, "access_denied", MarketplaceRefusesError],
+    [401, "invalid_client", MarketplaceAwayError],
+    [503, "temporarily_unavailable", MarketplaceAwayError],
+  ];
+  for (const [status, error, failure] of noToken) {
+    const later = failure === MarketplaceAwayError ? "for all organisations, until later" : "for one organisation";
+    test(`an identity provider that says ${error} gives no token ${later}`, async () => {
+      start();
+      refusal = { status, error };
+      await assert.rejects(list("riverside-clinic"), failure);
+      assert.equal(asked.length, 0);
+    });
+  }
+
   test("a token that is refused is replaced once", async () => {
     start();
     answer = (request, response) => {
@@ -170,9 +237,8 @@ describe("the marketplace's list of subscriptions", () => {
 
   test("nothing is sent in the clear unless that is allowed", async () => {
     start();
-    const credentials = { tokenUrl: `${url}/token`, clientId: "ehr", clientSecret: "secret", plainHttp: false };
-    const token = createMarketplaceToken(credentials, () => new Date(now));
-    await assert.rejects(token.get(), MarketplaceAwayError);
+    const token = createMarketplaceToken(credentialsWith({ plainHttp: false }), () => new Date(now));
+    await assert.rejects(token.get("riverside-clinic"), MarketplaceAwayError);
     assert.equal(tokens, 0);
   });
 });

@@ -17,8 +17,8 @@ const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "
 
 /** All subscriptions that an organisation has and had, as the marketplace has them. */
 export function createSubscriptionList(marketplaceUrl: string, token: MarketplaceToken): ListSubscriptions {
-  const ask = async (url: URL): Promise<{ status: number; text: string; link: string | null }> => {
-    const bearer = await token.get();
+  const ask = async (orgAlias: string, url: URL): Promise<{ status: number; text: string; link: string | null }> => {
+    const bearer = await token.get(orgAlias);
     try {
       const answer = await fetch(url, {
         headers: { authorization: `Bearer ${bearer}`, accept: "application/json" },
@@ -32,10 +32,13 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
     }
   };
 
-  const pageOf = async (url: URL): Promise<{ items: SubscriptionDto[]; next: string | undefined }> => {
-    let answer = await ask(url);
+  const pageOf = async (
+    orgAlias: string,
+    url: URL,
+  ): Promise<{ items: SubscriptionDto[]; next: string | undefined }> => {
+    let answer = await ask(orgAlias, url);
     // The token may have been revoked, or the keys behind it: another one is worth a try.
-    if (answer.status === 401) answer = await ask(url);
+    if (answer.status === 401) answer = await ask(orgAlias, url);
     const { status, text, link } = answer;
     if (status === 408 || status === 429 || status >= 500) {
       throw new MarketplaceAwayError(`the marketplace answers ${status}`);
@@ -52,7 +55,7 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
       url.searchParams.set("orgAlias", orgAlias);
       url.searchParams.set("limit", String(pageSize));
       if (after !== undefined) url.searchParams.set("after", after);
-      const { items, next } = await pageOf(url);
+      const { items, next } = await pageOf(orgAlias, url);
       if (items.some((item) => item.orgAlias !== orgAlias)) {
         throw new MarketplaceRefusesError("the marketplace lists subscriptions of another organisation");
       }

@@ -31,7 +31,13 @@ describe("held against the marketplace's own list", () => {
   before(async () => {
     marketplace = await startPeopledMarketplace(cleanUp);
     const tokenUrl = `${marketplace.callers.identityProvider.issuer}/token`;
-    const credentials = { tokenUrl, clientId: "ehr-service", clientSecret: "development-only", plainHttp: true };
+    const credentials = {
+      tokenUrl,
+      clientId: "ehr-service",
+      clientSecret: "development-only",
+      parameters: "",
+      plainHttp: true,
+    };
     environment = {
       ...marketplace.callers.environment,
       MARKETPLACE_URL: `${marketplace.url}/api/v1`,
@@ -177,6 +183,35 @@ describe("held against the marketplace's own list", () => {
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     const without = await startEhr(cleanUp, serviceUrl, { ...environment, MARKETPLACE_TOKEN_URL: "" });
     assert.equal((await ask(riverside, without.url)).status, 409);
+  });
+
+  test("metrics tell how long the one that has waited longest waits, by an index, and go on where nobody can tell", async () => {
+    const oldest = async (url = ehr.url): Promise<number | undefined> => {
+      const said = await (await fetch(`${url}/metrics`)).text();
+      assert.match(said, /^launches_total|^# HELP launches_total/m);
+      const value = /^reconciliation_oldest_seconds{[^}]*} (\S+)$/m.exec(said)?.[1];
+      return value === undefined ? undefined : Number(value);
+    };
+    await withClient(ownerUrl, async (client) => {
+      await client.query("update organisations set reconciled_at = now()");
+      await client.query(
+        "update organisations set reconciled_at = null, created_at = now() - interval '3 days' where alias = $1",
+        [hilltop],
+      );
+      await client.query("set enable_seqscan = off");
+      const plan = await client.query(
+        "explain select coalesce(reconciled_at, created_at) as since from organisations order by since limit 1",
+      );
+      assert.match(JSON.stringify(plan.rows), /organisations_longest_unreconciled/);
+    });
+    const waited = (await oldest()) ?? 0;
+    assert.ok(waited >= 3 * 86_400 && waited < 3 * 86_400 + 600, `${waited} s`);
+    await reconciled(hilltop);
+    assert.ok(((await oldest()) ?? 86_400) < 600);
+    await withClient(ownerUrl, (client) => client.query("revoke select on organisations from ehr_service"));
+    assert.equal(await oldest(), undefined);
+    await withClient(ownerUrl, (client) => client.query("grant select on organisations to ehr_service"));
+    assert.notEqual(await oldest(), undefined);
   });
 
   test("every night there is one job for each organisation, and it is done", async () => {

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { gaugeOf } from "@ehr-marketplace/service-kit/telemetry";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import type { Verdict } from "./judge.ts";
 
@@ -60,16 +61,8 @@ export function createDeliveryMetrics(
     );
     return backlog;
   };
-  const gauge = (name: string, help: string, value: (now: Backlog) => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(value(await measured()));
-      },
-    });
-  };
+  const gauge = (name: string, help: string, value: (now: Backlog) => number): void =>
+    gaugeOf(registry, name, help, async () => value(await measured()));
   gauge("webhook_deliveries_waiting", "Deliveries that wait as rows", (now) => now.waiting);
   gauge("webhook_deliveries_queued", "Deliveries that have a job", (now) => now.queued);
   gauge("webhook_recipients_held", "Recipients that are held", (now) => now.held);

@@ -1,21 +1,14 @@
+import { gaugeOf } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { DB } from "../../database-schema.ts";
 import { countEhrsHeldBefore, readHealthRow } from "./health-store.ts";
 import { heldTooLong, secondsSince } from "./read-health.ts";
 
 /** What alerts are about and delivery itself doesn't measure. Every worker tells the same, since all read one database. */
 export function watchHealth(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
-  const gauge = (name: string, help: string, read: (now: Date) => Promise<number>): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(await read(clock()));
-      },
-    });
-  };
+  const gauge = (name: string, help: string, read: (now: Date) => Promise<number>): void =>
+    gaugeOf(registry, name, help, () => read(clock()));
   let reading: ReturnType<typeof readHealthRow> | undefined;
   const health = (now: Date): ReturnType<typeof readHealthRow> => {
     reading ??= readHealthRow(database, now).finally(() => setImmediate(() => (reading = undefined)));
