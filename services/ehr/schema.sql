@@ -7,6 +7,28 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.drop_oldest_launches(today date, kept_days integer) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $_$
+declare
+  floor_days integer;
+  oldest text;
+begin
+  -- Somebody else is at it.
+  if not pg_try_advisory_xact_lock(hashtext('drop_oldest_launches')) then return null; end if;
+  select least_days into strict floor_days from launch_log_retention;
+  select relname into oldest from pg_class join pg_inherits on inhrelid = pg_class.oid
+    where inhparent = 'launches'::regclass and relname ~ '^launches_\d{8}$'
+      and to_date(right(relname, 8), 'YYYYMMDD')
+        < least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, floor_days)
+    order by relname limit 1;
+  if oldest is not null then execute format('drop table %I', oldest); end if;
+  return oldest;
+end
+$_$;
+
 CREATE FUNCTION public.installations_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -28,16 +50,14 @@ CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
-CREATE FUNCTION public.prepare_launch_partitions(today date, kept_days integer) RETURNS integer
+CREATE FUNCTION public.prepare_launch_partitions(today date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
     SET lock_timeout TO '1s'
-    AS $_$
+    AS $$
 declare
   day date;
   name text;
-  oldest_kept date := least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, 1);
-  dropped integer := 0;
 begin
   -- Processes that start together come here together.
   perform pg_advisory_xact_lock(hashtext('prepare_launch_partitions'));
@@ -57,17 +77,8 @@ begin
       );
     end if;
   end loop;
-  for name in
-    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
-    where inhparent = 'launches'::regclass
-      and relname ~ '^launches_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < oldest_kept
-  loop
-    execute format('drop table %I', name);
-    dropped := dropped + 1;
-  end loop;
-  return dropped;
 end
-$_$;
+$$;
 
 CREATE TABLE public.applied_deliveries (
     org_alias text NOT NULL COLLATE pg_catalog."C",
@@ -78,22 +89,22 @@ CREATE TABLE public.applied_deliveries (
 
 CREATE TABLE public.apps (
     slug text NOT NULL COLLATE pg_catalog."C",
-    id uuid NOT NULL,
-    name text NOT NULL,
-    icon_url text NOT NULL,
-    category text NOT NULL,
-    extension_points text[] NOT NULL,
+    id uuid,
+    name text,
+    icon_url text,
+    category text,
+    extension_points text[],
     smart_launch_url text,
-    fhir_scopes text NOT NULL,
+    fhir_scopes text,
     config_schema text,
     schema_known boolean DEFAULT false NOT NULL,
     schema_problem text,
     config_secrets text,
     etag text,
-    as_of timestamp(3) with time zone NOT NULL,
     fetched_at timestamp(3) with time zone,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64))))
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
+    CONSTRAINT what_was_read_is_known CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL)))
 );
 
 CREATE TABLE public.installations (
@@ -103,9 +114,12 @@ CREATE TABLE public.installations (
     status text NOT NULL,
     subscription_id uuid NOT NULL,
     sealed_config text,
+    config_secrets text,
     installed_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     removed_at timestamp(3) with time zone,
+    app_as_told jsonb,
+    CONSTRAINT installations_check CHECK (((config_secrets IS NULL) OR (sealed_config IS NOT NULL))),
     CONSTRAINT installations_sealed_config_check CHECK ((sealed_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
     CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))),
     CONSTRAINT removed_at_a_time CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL)))
@@ -121,6 +135,13 @@ CREATE TABLE public.launch_contexts (
     encounter_id uuid,
     expires_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT launch_contexts_launch_hash_check CHECK ((length(launch_hash) = 32))
+);
+
+CREATE TABLE public.launch_log_retention (
+    only_row boolean DEFAULT true NOT NULL,
+    least_days integer DEFAULT 365 NOT NULL,
+    CONSTRAINT launch_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 36500))),
+    CONSTRAINT launch_log_retention_only_row_check CHECK (only_row)
 );
 
 CREATE TABLE public.launches (
@@ -193,6 +214,9 @@ ALTER TABLE ONLY public.installations
 ALTER TABLE ONLY public.launch_contexts
     ADD CONSTRAINT launch_contexts_pkey PRIMARY KEY (launch_hash);
 
+ALTER TABLE ONLY public.launch_log_retention
+    ADD CONSTRAINT launch_log_retention_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY public.launches
     ADD CONSTRAINT launches_pkey PRIMARY KEY (launched_at, id);
 
@@ -219,9 +243,11 @@ CREATE INDEX launches_of_app ON ONLY public.launches USING btree (org_alias, app
 
 CREATE INDEX organisations_longest_unreconciled ON public.organisations USING btree (COALESCE(reconciled_at, created_at));
 
+CREATE INDEX organisations_overlapping ON public.organisations USING btree (previous_until) WHERE (previous_until IS NOT NULL);
+
 CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
 
-CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN (((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets))) EXECUTE FUNCTION public.apps_changed();
+CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
 
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 
@@ -247,8 +273,11 @@ ALTER TABLE ONLY public.subscriptions
 
 GRANT USAGE ON SCHEMA public TO ehr_service;
 
-REVOKE ALL ON FUNCTION public.prepare_launch_partitions(today date, kept_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prepare_launch_partitions(today date, kept_days integer) TO ehr_service;
+REVOKE ALL ON FUNCTION public.drop_oldest_launches(today date, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.drop_oldest_launches(today date, kept_days integer) TO ehr_service;
+
+REVOKE ALL ON FUNCTION public.prepare_launch_partitions(today date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_launch_partitions(today date) TO ehr_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.applied_deliveries TO ehr_service;
 
@@ -257,6 +286,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.apps TO ehr_service;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installations TO ehr_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.launch_contexts TO ehr_service;
+
+GRANT SELECT ON TABLE public.launch_log_retention TO ehr_service;
 
 GRANT SELECT,INSERT ON TABLE public.launches TO ehr_service;
 

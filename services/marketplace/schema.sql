@@ -71,6 +71,22 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.drop_attempt_partition(day date, kept_days integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+begin
+  if day >= (now() at time zone 'UTC')::date - greatest(kept_days, 1) then
+    raise exception 'the log of % is not old yet', day;
+  end if;
+  execute format('drop table if exists %I', 'delivery_attempts_' || to_char(day, 'YYYYMMDD'));
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$$;
+
 CREATE FUNCTION public.endpoints_receive() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public'
@@ -197,35 +213,29 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) RETURNS integer
+CREATE FUNCTION public.prepare_attempt_partitions(today date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public'
-    AS $_$
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
 declare
   day date;
   name text;
-  dropped integer := 0;
 begin
+  -- Workers that start together come here together.
+  perform pg_advisory_xact_lock(hashtext('prepare_attempt_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'delivery_attempts_' || to_char(day, 'YYYYMMDD');
     if to_regclass(name) is null then
+      execute format('create table %I (like delivery_attempts including all)', name);
       execute format(
-        'create table %I partition of delivery_attempts for values from (%L) to (%L)',
+        'alter table delivery_attempts attach partition %I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
       );
     end if;
   end loop;
-  for name in
-    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
-    where inhparent = 'delivery_attempts'::regclass
-      and relname ~ '^delivery_attempts_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < today - kept_days
-  loop
-    execute format('drop table %I', name);
-    dropped := dropped + 1;
-  end loop;
-  return dropped;
 end
-$_$;
+$$;
 
 CREATE FUNCTION public.pricing_plans_never_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -541,6 +551,7 @@ CREATE TABLE public.deliveries (
     next_attempt_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     settled_at timestamp(3) with time zone,
+    begun_anew_at timestamp(3) with time zone,
     CONSTRAINT a_lane_has_places CHECK (((subscription_id IS NULL) = (sequence IS NULL))),
     CONSTRAINT deliveries_attempts_check CHECK ((attempts >= 0)),
     CONSTRAINT deliveries_failures_check CHECK ((failures >= 0)),
@@ -759,9 +770,11 @@ CREATE TABLE public.recipients (
     id uuid NOT NULL,
     kind text NOT NULL,
     status text DEFAULT 'active'::text NOT NULL,
+    crowded boolean DEFAULT false NOT NULL,
     failures_in_row integer DEFAULT 0 NOT NULL,
     held_since timestamp(3) with time zone,
     probes integer DEFAULT 0 NOT NULL,
+    probed_id uuid,
     disabled_at timestamp(3) with time zone,
     disabled_because text,
     CONSTRAINT an_ehr_is_never_disabled CHECK (((kind = 'endpoint'::text) OR (status <> 'disabled'::text))),
@@ -1126,8 +1139,11 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 GRANT USAGE ON SCHEMA public TO marketplace_service;
 
-REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date, kept_days integer) TO marketplace_service;
+REVOKE ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 
@@ -1175,6 +1191,8 @@ GRANT UPDATE(next_attempt_at) ON TABLE public.deliveries TO marketplace_service;
 
 GRANT UPDATE(settled_at) ON TABLE public.deliveries TO marketplace_service;
 
+GRANT UPDATE(begun_anew_at) ON TABLE public.deliveries TO marketplace_service;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.delivery_attempts TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
@@ -1213,11 +1231,15 @@ GRANT SELECT,INSERT ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(status) ON TABLE public.recipients TO marketplace_service;
 
+GRANT UPDATE(crowded) ON TABLE public.recipients TO marketplace_service;
+
 GRANT UPDATE(failures_in_row) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(held_since) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(probes) ON TABLE public.recipients TO marketplace_service;
+
+GRANT UPDATE(probed_id) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(disabled_at) ON TABLE public.recipients TO marketplace_service;
 

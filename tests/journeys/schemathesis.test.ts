@@ -65,7 +65,15 @@ test("the EHR keeps every promise of its OpenAPI document against generated requ
   });
   const [practice] = demoOrganisations;
   await installScribe(ehr.url, practice ?? assert.fail("there is no demo organisation"));
-  await withClient(ownerUrl, (client) => client.query("update apps set schema_known = true"));
+  // As if the catalog had said the same: it is nowhere, and without it nothing can be configured.
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      `update apps set schema_known = true, id = (told ->> 'id')::uuid, name = told ->> 'name', icon_url = told ->> 'iconUrl',
+         category = told ->> 'category', extension_points = '{note-panel}', smart_launch_url = told ->> 'smartLaunchUrl',
+         fhir_scopes = told ->> 'fhirScopes'
+       from (select app_slug, app_as_told as told from installations) installed where app_slug = slug`,
+    ),
+  );
   // Somebody who may do everything.
   const organization = { "riverside-clinic": { roles: ["org-admin"] } };
   const roles = ["operator", "ehr-service", "launch-redeemer"];

@@ -12,17 +12,18 @@ export interface RunningMarketplace {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** The API in this process. */
+/** The API in this process. It finds the addresses of names like any other, unless a resolver is given. */
 export async function startMarketplace(
   cleanUp: CleanUp,
   databaseUrl: string,
   environment: Record<string, string> = {},
+  resolver?: Parameters<typeof createApp>[2],
 ): Promise<RunningMarketplace> {
   const config = readConfig({
     ...marketplaceEnvironment(databaseUrl),
     ...inProcessEnvironment,
     ...environment,
   });
-  const { url, server } = await startInProcess(cleanUp, (logger) => createApp(config, logger));
+  const { url, server } = await startInProcess(cleanUp, (logger) => createApp(config, logger, resolver));
   return { url, server, get: (path, headers = {}) => fetch(`${url}/api/v1${path}`, { headers }) };
 }

@@ -17,10 +17,12 @@ export interface PeopledMarketplace extends RunningMarketplace {
 export async function startPeopledMarketplace(
   cleanUp: CleanUp,
   environment: Record<string, string> = {},
+  resolver?: Parameters<typeof startMarketplace>[3],
 ): Promise<PeopledMarketplace> {
   const callers = await startCallers(cleanUp);
   const database = await cloneDatabase(cleanUp, "demo");
-  const running = await startMarketplace(cleanUp, database.serviceUrl, { ...callers.environment, ...environment });
+  const told = { ...callers.environment, ...environment };
+  const running = await startMarketplace(cleanUp, database.serviceUrl, told, resolver);
   return {
     ...running,
     callers,

@@ -10,13 +10,16 @@ export async function letTimePass(ownerUrl: string, milliseconds: number): Promi
       [by],
     );
     await client.query(
-      `update deliveries set next_attempt_at = next_attempt_at - $1::interval, created_at = created_at - $1::interval
+      `update deliveries set next_attempt_at = next_attempt_at - $1::interval, created_at = created_at - $1::interval,
+         begun_anew_at = begun_anew_at - $1::interval
        where status in ('waiting', 'queued')`,
       [by],
     );
-    await client.query("update recipients set held_since = held_since - $1::interval where held_since is not null", [
-      by,
-    ]);
+    await client.query(
+      `update recipients set held_since = held_since - $1::interval, disabled_at = disabled_at - $1::interval
+       where held_since is not null`,
+      [by],
+    );
     await client.query("commit");
   });
 }

@@ -90,11 +90,11 @@ test("an endpoint that was disabled for three days and is enabled hears all it m
   assert.equal(vendor.received.length, heardBefore, "a disabled endpoint hears nothing");
 
   // A worker keeps house when it starts. What has waited for a month shows that it did.
-  await withClient(ownerUrl, (client) =>
-    client.query("update deliveries set created_at = created_at - interval '31 days' where recipient_id = $1", [
-      forgotten,
-    ]),
-  );
+  await withClient(ownerUrl, async (client) => {
+    const ago = "- interval '31 days' where";
+    await client.query(`update deliveries set created_at = created_at ${ago} recipient_id = $1`, [forgotten]);
+    await client.query(`update recipients set disabled_at = disabled_at ${ago} id = $1`, [forgotten]);
+  });
   await startWorkerProcess(cleanUp, serviceUrl, { environment });
   const all = practices * life.length;
   const expires = async (): Promise<boolean> => (await statuses(forgotten))["expired"] === all;

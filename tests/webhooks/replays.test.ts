@@ -254,6 +254,27 @@ describe("replays, run by workers", () => {
     assert.equal(again?.headers["x-marketplace-attempt"], "2", "the same delivery, a further attempt");
   });
 
+  test("what is new goes out at once, though all that is sent again hangs", async () => {
+    const hanging: (() => void)[] = [];
+    receiver.received.length = 0;
+    receiver.answer = ({ headers }, response) => {
+      const answer = (): unknown => response.writeHead(204).end();
+      if (headers["x-marketplace-attempt"] === "1") answer();
+      else hanging.push(answer);
+    };
+    const replay = await developer<ReplayDto>(`/${endpoint}/replays`, { body: lastDay });
+    await eventually("some hang", 30_000, () => hanging.length >= 6);
+    const { deliveryId } = await developer<{ deliveryId: string }>(`/${endpoint}/test`, { method: "POST" });
+    const isNew = (): boolean =>
+      receiver.received.some(({ headers }) => headers["x-marketplace-delivery-id"] === deliveryId);
+    await eventually("the new one arrives", 9_000, isNew);
+    assert.equal(hanging.length, 6, "of its eight places two are kept");
+    await developer(`/${endpoint}/replays/${replay.id}`, { method: "DELETE" });
+    receiver.answer = (_received, response) => response.writeHead(204).end();
+    for (const answer of hanging) answer();
+    await eventually("all of it is delivered", 60_000, settled);
+  });
+
   test("one that is cancelled stops, and what it has queued is delivered", async () => {
     const attemptsBefore = (await attempts()).reduce((sum, each) => sum + each.attempts, 0);
     const replay = await developer<ReplayDto>(`/${endpoint}/replays`, { body: lastDay });

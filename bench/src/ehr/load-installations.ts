@@ -16,10 +16,10 @@ export async function loadInstallations(ownerUrl: string, count: number): Promis
     );
     await client.query(
       `insert into apps (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known,
-         as_of, fetched_at, updated_at)
+         fetched_at, updated_at)
        select 'app-' || n, mint_uuid(), 'App ' || n, 'https://cdn.example/' || n || '.svg', 'DOCUMENTATION',
          '{patient-chart-tab,encounter-panel}', 'https://app-' || n || '.example/launch', 'launch openid patient/*.read', true,
-         now(), now(), now() from generate_series(0, $1 - 1) n`,
+         now(), now() from generate_series(0, $1 - 1) n`,
       [apps],
     );
     await client.query(

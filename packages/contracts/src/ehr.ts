@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { withoutNul } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
 
@@ -16,7 +17,7 @@ export const failure = Type.Object(
 export type Failure = Static<typeof failure>;
 
 export const appSlugParams = Type.Object({
-  appSlug: Type.String({ description: "The app's slug", examples: ["northwind-scribe"] }),
+  appSlug: Type.String({ pattern: withoutNul, description: "The app's slug", examples: ["northwind-scribe"] }),
 });
 export const orgAliasParams = Type.Object({
   alias: Type.String({ pattern: orgAliasPattern, description: "Organisation alias" }),
@@ -108,10 +109,15 @@ export const launchLogAnswer = succeeded(
 
 export const consumeLaunchBody = Type.Object(
   {
-    launch: Type.String({ minLength: 1, maxLength: 256 }),
-    orgAlias: Type.String({ minLength: 1, maxLength: 64 }),
-    appSlug: Type.String({ minLength: 1, maxLength: 64 }),
-    user: Type.String({ minLength: 1, maxLength: 256, description: "The subject of the user's token" }),
+    launch: Type.String({ minLength: 1, maxLength: 256, pattern: withoutNul }),
+    orgAlias: Type.String({ minLength: 1, maxLength: 64, pattern: withoutNul }),
+    appSlug: Type.String({ minLength: 1, maxLength: 64, pattern: withoutNul }),
+    user: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: withoutNul,
+      description: "The subject of the user's token",
+    }),
   },
   { additionalProperties: false },
 );
@@ -132,7 +138,12 @@ export const launchContextAnswer = succeeded("LaunchContextAnswer", Type.Ref("La
 
 export const putSecretBody = Type.Object(
   {
-    secret: Type.String({ minLength: 16, maxLength: 256, description: "The one that the marketplace signs with" }),
+    secret: Type.String({
+      minLength: 16,
+      maxLength: 256,
+      pattern: withoutNul,
+      description: "The one that the marketplace signs with",
+    }),
     overlapSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,

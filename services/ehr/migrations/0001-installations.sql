@@ -33,23 +33,26 @@ create table organisations (
   constraint an_overlap_has_an_end check ((sealed_previous_secret is null) = (previous_until is null))
 );
 create index organisations_longest_unreconciled on organisations (coalesce(reconciled_at, created_at));
+create index organisations_overlapping on organisations (previous_until) where previous_until is not null;
 grant select, insert on organisations to ehr_service;
 grant update (sealed_secret, sealed_previous_secret, previous_until, updated_at, reconciled_at) on organisations
   to ehr_service;
 
--- What is known of an app: from the event that installed it, then from the marketplace's catalog.
+-- What the marketplace's catalog says of an app. An event brings its slug only: whoever has one organisation's secret may say
+-- nothing of it to the others.
 create table apps (
   slug text collate "C" primary key check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) between 3 and 64),
-  id uuid not null,
-  name text not null,
-  icon_url text not null,
-  category text not null,
-  extension_points text[] not null,
+  -- All null until the catalog has been read
+  id uuid,
+  name text,
+  icon_url text,
+  category text,
+  extension_points text[],
   smart_launch_url text,
-  fhir_scopes text not null,
-  -- The JSON as it came: jsonb would refuse what is valid in a pattern. null: the app takes any object. Known only once
-  -- the catalog has been read
+  fhir_scopes text,
+  -- The JSON as it came: jsonb would refuse what is valid in a pattern. null: the app takes any object
   config_schema text,
+  -- Whether the catalog has been read
   schema_known boolean not null default false,
   -- Why it can't be used, where it can't
   schema_problem text,
@@ -57,10 +60,12 @@ create table apps (
   config_secrets text,
   -- Of the catalog's answer, to ask only for what has changed
   etag text,
-  -- Of what it was taken from: the event's timestamp, or the time of the catalog's answer
-  as_of timestamptz(3) not null,
+  -- When the catalog last answered, also that it has no such app
   fetched_at timestamptz(3),
-  updated_at timestamptz(3) not null
+  updated_at timestamptz(3) not null,
+  constraint what_was_read_is_known check (
+    not schema_known or (id, name, icon_url, category, extension_points, fhir_scopes) is not null
+  )
 );
 create index apps_to_fetch on apps (fetched_at nulls first, slug);
 grant select, insert, update on apps to ehr_service;
@@ -86,9 +91,13 @@ create table installations (
   status text not null check (status in ('active', 'paused', 'removed')),
   subscription_id uuid not null,
   sealed_config text check (sealed_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'),
+  -- What the app kept secret when this was stored, as a list of what apps.config_secrets was: a later schema reveals nothing of it
+  config_secrets text check (config_secrets is null or sealed_config is not null),
   installed_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   removed_at timestamptz(3),
+  -- What this organisation was told of the app, which serves until the catalog has been read; null where that was read before
+  app_as_told jsonb,
   unique (org_alias, app_slug),
   foreign key (org_alias, subscription_id) references subscriptions (org_alias, id),
   constraint removed_at_a_time check ((status = 'removed') = (removed_at is not null))
@@ -124,7 +133,9 @@ begin
 end
 $$;
 create trigger apps_changed after update on apps for each row
-  when ((old.id, old.name, old.icon_url, old.category, old.extension_points, old.smart_launch_url, old.fhir_scopes, old.config_secrets)
+  when ((old.id, old.name, old.icon_url, old.category, old.extension_points, old.smart_launch_url, old.fhir_scopes, old.config_secrets,
+      old.schema_known)
     is distinct from
-    (new.id, new.name, new.icon_url, new.category, new.extension_points, new.smart_launch_url, new.fhir_scopes, new.config_secrets))
+    (new.id, new.name, new.icon_url, new.category, new.extension_points, new.smart_launch_url, new.fhir_scopes, new.config_secrets,
+      new.schema_known))
   execute function apps_changed();

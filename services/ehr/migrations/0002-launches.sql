@@ -23,16 +23,13 @@ $$;
 create trigger launches_stay before update or delete or truncate on launches
   for each statement execute function launches_stay();
 
--- A partition per day, made a week ahead and dropped when it is old. The service may call it, and make no other table.
--- Whose clock is ahead drops nothing that is not old by the database's own. Launches go on meanwhile: attaching lets them
--- pass, and what dropping waits for, they wait for no longer than a second.
-create function prepare_launch_partitions(today date, kept_days integer) returns integer
+-- A partition per day, made a week ahead. The service may call it, and make no other table. Launches go on meanwhile:
+-- attaching lets them pass, whoever reads the log.
+create function prepare_launch_partitions(today date) returns void
   language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '1s' as $$
 declare
   day date;
   name text;
-  oldest_kept date := least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, 1);
-  dropped integer := 0;
 begin
   -- Processes that start together come here together.
   perform pg_advisory_xact_lock(hashtext('prepare_launch_partitions'));
@@ -52,20 +49,43 @@ begin
       );
     end if;
   end loop;
-  for name in
-    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
-    where inhparent = 'launches'::regclass
-      and relname ~ '^launches_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < oldest_kept
-  loop
-    execute format('drop table %I', name);
-    dropped := dropped + 1;
-  end loop;
-  return dropped;
 end
 $$;
-revoke execute on function prepare_launch_partitions(date, integer) from public;
-grant execute on function prepare_launch_partitions(date, integer) to ehr_service;
-select prepare_launch_partitions((now() at time zone 'UTC')::date, 2192);
+revoke execute on function prepare_launch_partitions(date) from public;
+grant execute on function prepare_launch_partitions(date) to ehr_service;
+select prepare_launch_partitions((now() at time zone 'UTC')::date);
+
+-- For how long the log is kept at the least, whatever the service is told. Only the owner changes it.
+create table launch_log_retention (
+  only_row boolean primary key default true check (only_row),
+  least_days integer not null default 365 check (least_days between 1 and 36500)
+);
+insert into launch_log_retention default values;
+grant select on launch_log_retention to ehr_service;
+
+-- Drops the oldest day, if it is older than the log is kept for, and answers its partition's name. Whose clock is ahead
+-- drops nothing that is not old by the database's own. Launches wait for whatever this waits for: hence one day in a
+-- transaction, and hardly any waiting.
+create function drop_oldest_launches(today date, kept_days integer) returns text
+  language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '200ms' as $$
+declare
+  floor_days integer;
+  oldest text;
+begin
+  -- Somebody else is at it.
+  if not pg_try_advisory_xact_lock(hashtext('drop_oldest_launches')) then return null; end if;
+  select least_days into strict floor_days from launch_log_retention;
+  select relname into oldest from pg_class join pg_inherits on inhrelid = pg_class.oid
+    where inhparent = 'launches'::regclass and relname ~ '^launches_\d{8}$'
+      and to_date(right(relname, 8), 'YYYYMMDD')
+        < least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, floor_days)
+    order by relname limit 1;
+  if oldest is not null then execute format('drop table %I', oldest); end if;
+  return oldest;
+end
+$$;
+revoke execute on function drop_oldest_launches(date, integer) from public;
+grant execute on function drop_oldest_launches(date, integer) to ehr_service;
 
 -- What an authorization server may ask for once: the context behind the `launch` of a SMART launch. Only its hash is kept.
 create table launch_contexts (

@@ -56,11 +56,12 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       return answer.kind === "found" ? answer.found.app : undefined;
     },
   };
-  if (reconciling !== undefined) watchReconciliation(metrics.registry, database.query, clock);
+  const reconciles = reconciling !== undefined;
+  if (reconciles) watchReconciliation(metrics.registry, database.query, clock);
   const checker = createConfigChecker(logger);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,
-    load: (orgAlias) => loadInstallations(database.query, seal, orgAlias),
+    load: (orgAlias) => loadInstallations(database.query, seal, orgAlias, logger),
   });
   const listener = listen({
     url: config.database.url,
@@ -97,7 +98,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
         seal,
         refusedSignaturesPerMinute: config.publicRequestsPerMinute,
       });
-      await scope.register(organisationRoutes, { ...common, seal });
+      await scope.register(organisationRoutes, { ...common, seal, reconciles });
       await scope.register(reconciliationRoutes, { database: database.query, reconciling });
       await scope.register(installationRoutes, { ...common, seal, checker, installations });
       await scope.register(launchRoutes, {
@@ -112,7 +113,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     { prefix: "/api" },
   );
 
-  const tending = startTending({ ...common, logger, launchLogDays: config.launchLogDays }, [
+  const tending = startTending({ ...common, logger, launchLogDays: config.launchLogDays, reconciles }, [
     (boss) => workAppFetches(boss, { ...common, catalog, logger }),
     async (boss) => (reconciling === undefined ? undefined : workReconciliations(boss, reconciling)),
   ]);

@@ -2,9 +2,19 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, connectTo, eventually, startEhr } from "@ehr-marketplace/tests/support";
+import { startTending } from "./chores.ts";
 import type { DB } from "./database-schema.ts";
+import { deleteLeftConfigurations } from "./installations/left-configuration.ts";
+import { forgetDeliveries } from "./marketplace-events/forget-deliveries.ts";
 import { chores } from "./queues.ts";
+
+const credentials = {
+  MARKETPLACE_TOKEN_URL: "http://127.0.0.1:9/token",
+  MARKETPLACE_CLIENT_ID: "ehr-service",
+  MARKETPLACE_CLIENT_SECRET: "unused",
+};
 
 describe("what the clock starts", () => {
   const cleanUp = cleanUpAfter();
@@ -14,8 +24,8 @@ describe("what the clock starts", () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
     // Two processes of the same service: each chore is for one of them.
-    await startEhr(cleanUp, database.serviceUrl);
-    await startEhr(cleanUp, database.serviceUrl);
+    await startEhr(cleanUp, database.serviceUrl, credentials);
+    await startEhr(cleanUp, database.serviceUrl, credentials);
     ({ queue } = await connectTo<DB>(cleanUp, database.serviceUrl));
   });
   const rows = async <T extends object>(sql: string): Promise<T[]> =>
@@ -65,6 +75,18 @@ describe("what the clock starts", () => {
     });
   });
 
+  test("house-keeping forgets secrets whose overlap has ended, and no others", async () => {
+    await rows(`update organisations set sealed_previous_secret = sealed_secret,
+      previous_until = now() + case alias when 'riverside-clinic' then interval '0' else interval '1 hour' end`);
+    await start("keep-house");
+    const kept = () =>
+      rows<{ alias: string }>(
+        "select alias from organisations where sealed_previous_secret is not null or previous_until is not null",
+      );
+    await eventually("the ended one is forgotten", 20_000, async () => (await kept()).length === 1);
+    assert.deepEqual(await kept(), [{ alias: "hilltop-family-practice" }]);
+  });
+
   test("the night's reconciliation is a job for each organisation, spread over hours", async () => {
     await start("reconcile");
     const jobs = () =>
@@ -77,5 +99,95 @@ describe("what the clock starts", () => {
       { alias: "hilltop-family-practice", soon: true },
       { alias: "riverside-clinic", soon: true },
     ]);
+  });
+});
+
+describe("tending", () => {
+  const cleanUp = cleanUpAfter();
+  const prepare = async () => {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+    const logged: { level: string; msg: string; step?: string }[] = [];
+    const logger = createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) });
+    const connected = await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 });
+    const rows = async <T extends object>(sql: string): Promise<T[]> =>
+      (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;
+    return { ...connected, logger, logged, launchLogDays: 2_192, ownerUrl, rows };
+  };
+  const scheduled = async (rows: (sql: string) => Promise<object[]>): Promise<number> =>
+    (await rows("select from pgboss.schedule")).length;
+
+  test("begins whatever step of house-keeping fails: that is logged, and the others are done", async () => {
+    const { logged, rows, ...tending } = await prepare();
+    await rows("revoke execute on function prepare_launch_partitions, drop_oldest_launches from ehr_service");
+    await rows("revoke delete on applied_deliveries from ehr_service");
+    await rows("update organisations set sealed_previous_secret = sealed_secret, previous_until = now()");
+    const works: string[] = [];
+    const started = startTending({ ...tending, reconciles: true }, [async () => void works.push("worked on")]);
+    cleanUp(() => started.stop());
+    await eventually("it has begun", 20_000, async () => logged.length === 1);
+    assert.equal(await scheduled(rows), 4);
+    assert.deepEqual(works, ["worked on"]);
+    await (await tending.queue.boss()).send(chores, { chore: "keep-house" });
+    await eventually("the rest is done", 20_000, async () => {
+      const left = await rows("select from organisations where previous_until is not null");
+      return left.length === 0;
+    });
+    assert.deepEqual(
+      logged.map(({ level, step }) => [level, step]),
+      [
+        ["error", "launch log, days to come"],
+        ["error", "launch log, days to come"],
+        ["error", "launch log, old days"],
+        ["error", "old deliveries"],
+      ],
+    );
+  });
+
+  test("says at once that a process is told to keep less of the launch log than the database allows, and drops nothing yet", async () => {
+    const { logged, rows, ...tending } = await prepare();
+    await rows("select prepare_launch_partitions('2020-01-01')");
+    const days = () => rows("select inhrelid from pg_inherits where inhparent = 'launches'::regclass order by 1");
+    const earlier = await days();
+    const started = startTending({ ...tending, launchLogDays: 30, reconciles: true }, []);
+    cleanUp(() => started.stop());
+    await eventually("it is said", 20_000, async () => logged.length === 1);
+    assert.match(logged[0]?.msg ?? "", /^LAUNCH_LOG_DAYS is less than the database allows/);
+    assert.deepEqual(await days(), earlier);
+  });
+
+  test("asks for no reconciliation where none is configured, not even where there was one before", async () => {
+    const { rows, ...tending } = await prepare();
+    const started = startTending({ ...tending, reconciles: false }, []);
+    cleanUp(() => started.stop());
+    await eventually("the clock is wound", 20_000, async () => (await scheduled(rows)) === 3);
+    const boss = await tending.queue.boss();
+    const id = await boss.send(chores, { chore: "reconcile" });
+    await eventually("the chore is done with", 20_000, async () => {
+      const [job] = await boss.findJobs(chores, { id: id ?? "" });
+      return job?.state === "completed";
+    });
+    assert.deepEqual(await rows("select from pgboss.job where name = 'reconciliations'"), []);
+  });
+
+  test("forgets whatever is old, however much it is, and nothing that somebody is taking up again", async () => {
+    const { rows, database, ownerUrl } = await prepare();
+    const slugs = "select 'app-' || nth as slug, nth from generate_series(1, 5002) as nth";
+    await rows(`insert into apps (slug, updated_at) select slug, now() from (${slugs}) as of`);
+    await rows(`insert into subscriptions
+      select 'riverside-clinic', lpad(nth::text, 32, '0')::uuid, slug, 'cancelled', now() from (${slugs}) as of`);
+    await rows(`insert into installations
+        (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)
+      select gen_random_uuid(), 'riverside-clinic', slug, 'removed', lpad(nth::text, 32, '0')::uuid, now(), now(),
+        now() - interval '31 days' from (${slugs}) as of`);
+    await rows(`insert into applied_deliveries
+      select 'riverside-clinic', slug, now() - interval '46 days' from (${slugs}) as of`);
+    assert.equal(await forgetDeliveries(database, new Date()), 5_002);
+    await withClient(ownerUrl, async (client) => {
+      await client.query("begin");
+      await client.query("update installations set status = 'active', removed_at = null where app_slug = 'app-1'");
+      assert.equal(await deleteLeftConfigurations(database, new Date()), 5_001);
+      await client.query("commit");
+    });
+    assert.deepEqual(await rows("select app_slug from installations"), [{ app_slug: "app-1" }]);
   });
 });

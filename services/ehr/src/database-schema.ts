@@ -9,6 +9,18 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface AppliedDeliveries {
@@ -18,17 +30,16 @@ export interface AppliedDeliveries {
 }
 
 export interface Apps {
-  as_of: Timestamp;
-  category: string;
+  category: string | null;
   config_schema: string | null;
   config_secrets: string | null;
   etag: string | null;
-  extension_points: string[];
+  extension_points: string[] | null;
   fetched_at: Timestamp | null;
-  fhir_scopes: string;
-  icon_url: string;
-  id: string;
-  name: string;
+  fhir_scopes: string | null;
+  icon_url: string | null;
+  id: string | null;
+  name: string | null;
   schema_known: Generated<boolean>;
   schema_problem: string | null;
   slug: string;
@@ -37,7 +48,9 @@ export interface Apps {
 }
 
 export interface Installations {
+  app_as_told: Json | null;
   app_slug: string;
+  config_secrets: string | null;
   id: string;
   installed_at: Timestamp;
   org_alias: string;
@@ -71,6 +84,11 @@ export interface Launches {
   user_subject: string;
 }
 
+export interface LaunchLogRetention {
+  least_days: Generated<number>;
+  only_row: Generated<boolean>;
+}
+
 export interface Organisations {
   alias: string;
   created_at: Timestamp;
@@ -100,6 +118,7 @@ export interface DB {
   apps: Apps;
   installations: Installations;
   launch_contexts: LaunchContexts;
+  launch_log_retention: LaunchLogRetention;
   launches: Launches;
   organisations: Organisations;
   schema_migrations: SchemaMigrations;

@@ -29,11 +29,7 @@ test("a rotated key takes over secrets, the ones before and configurations, and 
       "update organisations set sealed_previous_secret = $2, previous_until = now() + interval '1 day' where alias = $1",
       [alias, old.close("the one before", previousSecretOwner(alias))],
     );
-    await client.query(
-      `insert into apps (slug, id, name, icon_url, category, extension_points, fhir_scopes, as_of, updated_at)
-       values ('an-app', $1, 'An app', 'https://app.example/icon.svg', 'DOCUMENTATION', '{}', '', now(), now())`,
-      [installation],
-    );
+    await client.query("insert into apps (slug, updated_at) values ('an-app', now())");
     await client.query("insert into subscriptions values ($1, $2, 'an-app', 'cancelled', now())", [
       alias,
       installation,

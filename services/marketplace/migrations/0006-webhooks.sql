@@ -36,10 +36,13 @@ create table recipients (
   kind text not null check (kind in ('endpoint', 'ehr')),
   -- held: only a probe goes out now and then. disabled: nothing does, until its vendor enables it
   status text not null default 'active' check (status in ('active', 'held', 'disabled')),
+  -- So much has a job that whatever comes waits as a row, though it is neither failing nor held: it is slow
+  crowded boolean not null default false,
   failures_in_row integer not null default 0 check (failures_in_row >= 0),
   held_since timestamptz(3),
-  -- Probes that failed since it is held
+  -- Probes that failed since it is held, and the delivery that was the last of them
   probes integer not null default 0,
+  probed_id uuid,
   disabled_at timestamptz(3),
   disabled_because text,
   constraint held_since_a_time check (status = 'active' or held_since is not null),
@@ -50,7 +53,7 @@ create table recipients (
 );
 create index recipients_in_trouble on recipients (status, held_since) where status <> 'active';
 grant select, insert on recipients to marketplace_service;
-grant update (status, failures_in_row, held_since, probes, disabled_at, disabled_because) on recipients
+grant update (status, crowded, failures_in_row, held_since, probes, probed_id, disabled_at, disabled_because) on recipients
   to marketplace_service;
 
 -- Where nothing listens yet, everything waits.
@@ -101,6 +104,8 @@ create table deliveries (
   next_attempt_at timestamptz(3),
   created_at timestamptz(3) not null,
   settled_at timestamptz(3),
+  -- Sent again after it was settled: since then it is due anew
+  begun_anew_at timestamptz(3),
   unique (event_id, recipient_id),
   constraint a_lane_has_places check ((subscription_id is null) = (sequence is null)),
   constraint settled_at_a_time check ((status in ('waiting', 'queued')) = (settled_at is null))
@@ -124,7 +129,7 @@ create trigger deliveries_wake_workers_when_queued after update of status on del
   for each row when (new.status = 'queued' and old.status <> 'queued') execute function deliveries_wake_workers();
 
 grant select, insert on deliveries to marketplace_service;
-grant update (status, attempts, failures, next_attempt_at, settled_at) on deliveries to marketplace_service;
+grant update (status, attempts, failures, next_attempt_at, settled_at, begun_anew_at) on deliveries to marketplace_service;
 
 -- WebhookDeliveryLog: one row per attempt, opened before the request goes out. What dies in between stays `unknown`.
 create table delivery_attempts (
@@ -145,34 +150,46 @@ create table delivery_attempts (
 create index delivery_attempts_of_delivery on delivery_attempts (delivery_id, started_at);
 grant select, insert, update on delivery_attempts to marketplace_service;
 
--- A partition per day, made a week ahead and dropped when it is old. The service may call it, and make no other table.
-create function prepare_attempt_partitions(today date, kept_days integer) returns integer
-  language plpgsql security definer set search_path = public as $$
+-- A partition per day, made a week ahead. Attaching lets reads and writes of the log pass, and whoever dumps it too. The
+-- service may call this, and make no other table.
+create function prepare_attempt_partitions(today date) returns void
+  language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '200ms' as $$
 declare
   day date;
   name text;
-  dropped integer := 0;
 begin
+  -- Workers that start together come here together.
+  perform pg_advisory_xact_lock(hashtext('prepare_attempt_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'delivery_attempts_' || to_char(day, 'YYYYMMDD');
     if to_regclass(name) is null then
+      execute format('create table %I (like delivery_attempts including all)', name);
       execute format(
-        'create table %I partition of delivery_attempts for values from (%L) to (%L)',
+        'alter table delivery_attempts attach partition %I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
       );
     end if;
   end loop;
-  for name in
-    select relname from pg_class join pg_inherits on inhrelid = pg_class.oid
-    where inhparent = 'delivery_attempts'::regclass
-      and relname ~ '^delivery_attempts_\d{8}$' and to_date(right(relname, 8), 'YYYYMMDD') < today - kept_days
-  loop
-    execute format('drop table %I', name);
-    dropped := dropped + 1;
-  end loop;
-  return dropped;
 end
 $$;
-revoke execute on function prepare_attempt_partitions(date, integer) from public;
-grant execute on function prepare_attempt_partitions(date, integer) to marketplace_service;
-select prepare_attempt_partitions((now() at time zone 'UTC')::date, 90);
+revoke execute on function prepare_attempt_partitions(date) from public;
+grant execute on function prepare_attempt_partitions(date) to marketplace_service;
+select prepare_attempt_partitions((now() at time zone 'UTC')::date);
+
+-- One day that is older than it is kept for. Dropping keeps all others from the log while it waits for them, so it doesn't
+-- wait for long. False: somebody reads it; another time. Whose clock is ahead drops nothing that is not old by the
+-- database's own.
+create function drop_attempt_partition(day date, kept_days integer) returns boolean
+  language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '200ms' as $$
+begin
+  if day >= (now() at time zone 'UTC')::date - greatest(kept_days, 1) then
+    raise exception 'the log of % is not old yet', day;
+  end if;
+  execute format('drop table if exists %I', 'delivery_attempts_' || to_char(day, 'YYYYMMDD'));
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$$;
+revoke execute on function drop_attempt_partition(date, integer) from public;
+grant execute on function drop_attempt_partition(date, integer) to marketplace_service;

@@ -24,6 +24,7 @@ import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
+import { createResolver, type Resolver } from "./webhooks/delivery/send/resolver.ts";
 import { endpointProblems } from "./webhooks/endpoints/endpoint-errors.ts";
 import { endpointRoutes } from "./webhooks/endpoints/endpoint-routes.ts";
 import { healthRoutes } from "./webhooks/health/health-routes.ts";
@@ -33,7 +34,7 @@ import { replayRoutes } from "./webhooks/replays/replay-routes.ts";
 const service = "marketplace-api";
 
 /** Wires the process: everything it needs, and nothing that decides anything. */
-export async function createApp(config: Config, logger: Logger): Promise<App> {
+export async function createApp(config: Config, logger: Logger, resolver: Resolver = createResolver()): Promise<App> {
   const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: false });
   const { metrics, tracing, database, queue } = foundation;
   const tokens = createTokens({ ...config.tokens, logger });
@@ -83,12 +84,13 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       neverCache(scope);
       const clock = (): Date => new Date();
       const seal = createSeal(config.encryptionKeys);
-      await scope.register(organisationRoutes, { database: database.query, seal, clock, queue });
+      const { resolve } = resolver;
+      await scope.register(organisationRoutes, { database: database.query, seal, clock, queue, resolve });
       await scope.register(auditRoutes, { database: database.query });
       await scope.register(subscriptionRoutes, { database: database.query, clock, queue });
       const allowedNetworks = config.vendorNetworks;
       const managing = { database: database.query, seal, clock, queue, allowedNetworks };
-      await scope.register(endpointRoutes, managing);
+      await scope.register(endpointRoutes, { ...managing, resolve });
       await scope.register(replayRoutes, managing);
       await scope.register(healthRoutes, { database: database.query, clock });
     },
@@ -102,6 +104,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     server,
     async stop() {
       tokens.stop();
+      resolver.close();
       await listener.stop();
       await foundation.stop();
     },

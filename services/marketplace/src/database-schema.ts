@@ -104,6 +104,7 @@ export interface CategoryCounts {
 
 export interface Deliveries {
   attempts: Generated<number>;
+  begun_anew_at: Timestamp | null;
   created_at: Timestamp;
   event_id: string;
   failures: Generated<number>;
@@ -213,12 +214,14 @@ export interface PublishedApps {
 }
 
 export interface Recipients {
+  crowded: Generated<boolean>;
   disabled_at: Timestamp | null;
   disabled_because: string | null;
   failures_in_row: Generated<number>;
   held_since: Timestamp | null;
   id: string;
   kind: string;
+  probed_id: string | null;
   probes: Generated<number>;
   status: Generated<string>;
 }

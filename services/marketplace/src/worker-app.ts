@@ -5,12 +5,12 @@ import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
-import { recoveries } from "./queue/queues.ts";
-import { tendByTheClock } from "./webhooks/delivery/chores.ts";
+import { again } from "./queue/again.ts";
+import { startTending } from "./webhooks/delivery/chores.ts";
 import { startDelivering } from "./webhooks/delivery/deliver.ts";
 import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";
-import { recoverRecipient } from "./webhooks/delivery/recover.ts";
-import { createSender } from "./webhooks/delivery/send/sender.ts";
+import { recoverDue } from "./webhooks/delivery/recover-due.ts";
+import { createSender, type Sender } from "./webhooks/delivery/send/sender.ts";
 import { readBacklog } from "./webhooks/delivery/sweep.ts";
 import { watchHealth } from "./webhooks/health/health-metrics.ts";
 import { runDueReplays } from "./webhooks/replays/replay-step.ts";
@@ -18,10 +18,13 @@ import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
 const lookEveryMs = 1_000;
-const mostRecoveries = 50;
 
 /** Wires the process that delivers. Any number of them may run. */
-export async function createWorker(config: WorkerConfig, logger: Logger): Promise<App> {
+export async function createWorker(
+  config: WorkerConfig,
+  logger: Logger,
+  sender: Sender = createSender(),
+): Promise<App> {
   const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: true });
   const { metrics, tracing, database, queue } = foundation;
   const clock = (): Date => new Date();
@@ -44,7 +47,6 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
     readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
 
-  const sender = createSender();
   const common = { database: database.query, queue, clock };
   const deliverer = startDelivering({
     ...common,
@@ -66,33 +68,25 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
     logger,
   });
 
-  let tending = false;
-  let recovering: Promise<void> | undefined;
-  const recover = async (): Promise<void> => {
-    const boss = await queue.boss();
-    if (!tending) {
-      await tendByTheClock(boss, { ...common, metrics: deliveryMetrics, logDays: config.logDays });
-      tending = true;
-    }
-    await runDueReplays(common);
-    const jobs = await boss.fetch<{ pace?: number }>(recoveries, { batchSize: mostRecoveries });
-    for (const { id, retryCount, data } of jobs) await recoverRecipient(common, { id, retryCount }, data?.pace);
-  };
-  const timer = setInterval(() => {
-    deliverer.wake();
-    recovering ??= recover()
-      .catch((error: unknown) => logger.warn({ err: error }, "recipients can't be looked after; trying again"))
-      .finally(() => {
-        recovering = undefined;
-      });
-  }, lookEveryMs);
+  const stopping = new AbortController();
+  const { signal: stopped } = stopping;
+  const regularly = (problem: string, work: () => Promise<void>): Promise<void> =>
+    again({ work, problem, pauseMs: lookEveryMs, logger, stopped });
+  // Each by itself: none waits for another, or for its troubles.
+  const tasks = [
+    regularly("recipients can't be looked after", () => recoverDue({ ...common, logger, stopped })),
+    regularly("replays can't go on", () => runDueReplays(common)),
+    startTending({ ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped }),
+  ];
+  const timer = setInterval(() => deliverer.wake(), lookEveryMs);
 
   return {
     server,
     async stop() {
       clearInterval(timer);
+      stopping.abort();
       await listener.stop();
-      await recovering;
+      await Promise.all(tasks);
       await deliverer.stop();
       await sender.close();
       await foundation.stop();

@@ -15,8 +15,9 @@ async function install(ownerUrl: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const [appId, subscriptionId] = [randomUUID(), randomUUID()];
     await client.query(
-      `insert into apps (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, as_of, updated_at)
-       values ($1, $2, $3, 'https://icons.example/1', 'DOCUMENTATION', '{}', $4, $5, now(), now())`,
+      `insert into apps
+         (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known, updated_at)
+       values ($1, $2, $3, 'https://icons.example/1', 'DOCUMENTATION', '{}', $4, $5, true, now())`,
       [app.appSlug, appId, app.name, `${app.redirectUri}launch`, app.fhirScopes],
     );
     await client.query("insert into subscriptions values ('riverside-clinic', $1, $2, 'active', now())", [

@@ -107,7 +107,7 @@ describe("an app is read from the catalog once it is installed", () => {
     await isFetched(slug);
     const answered = await dataOf<InstallationDto>(await putConfig(practice, slug, { language: "en-US", apiKey: "k" }));
     assert.deepEqual(answered.config, { language: "en-US", apiKey: null });
-    assert.equal(answered.name, "Northwind Scribe", "the catalog's fields are newer");
+    assert.equal(answered.name, "Northwind Scribe", "the catalog has the last word");
     assert.match(await assertFailure(await putConfig(practice, slug, { language: "xx" }), 400), /\/body\/language/);
   });
 
@@ -145,29 +145,37 @@ describe("an app is read from the catalog once it is installed", () => {
     assert.deepEqual({ ...after, fetched_at: null }, { ...earlier, fetched_at: null });
     await dataOf(await putConfig(practice, slug, { tone: "warm" }));
   });
+
+  test("one that the catalog never had stays what the event said, and it is noted when that was asked", async () => {
+    const slug = await install(database.ownerUrl, { slug: "nobodys-app", name: "As the event said" });
+    await refetch(slug);
+    assert.equal((await appIn(database.ownerUrl, slug)).schema_known, false);
+    const { name } = await dataOf<InstallationDto>(await practice.as("riverside-member", `/app-installations/${slug}`));
+    assert.equal(name, "As the event said");
+  });
 });
 
-test("hourly every installed app is asked for that wasn't lately, each by one job", async (t) => {
+test("hourly every installed app is asked for that wasn't lately, each by one job; what the catalog never had, once a day", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const bench = await workbench(cleanUp, serviceUrl);
-  const [due, , removed, unknown] = [
+  const [due, , removed, unknown, absent, longAbsent] = [
     await install(ownerUrl, { schema: null }),
     await install(ownerUrl, { schema: null }),
     await install(ownerUrl, { schema: null, status: "removed" }),
     await install(ownerUrl),
+    await install(ownerUrl),
+    await install(ownerUrl),
   ];
   const lately = "update apps set fetched_at = now() - interval '51 minutes' where slug = any($1)";
   await change(ownerUrl, lately, [[due, removed]]);
-  await change(ownerUrl, "update apps set fetched_at = null where slug = $1", [unknown]);
+  assert.equal((await appIn(ownerUrl, unknown)).fetched_at, null);
+  await change(ownerUrl, "update apps set fetched_at = now() - interval '23 hours' where slug = $1", [absent]);
+  await change(ownerUrl, "update apps set fetched_at = now() - interval '25 hours' where slug = $1", [longAbsent]);
   for (let round = 0; round < 3; round += 1) await refreshApps(bench, () => 0.5);
-  assert.deepEqual(
-    (await bench.jobs()).map(({ slug, inSeconds }) => ({ slug, inSeconds })),
-    [
-      { slug: due, inSeconds: 900 },
-      { slug: unknown, inSeconds: 0 },
-    ],
-  );
+  const inSeconds = new Map((await bench.jobs()).map((job) => [job.slug, job.inSeconds]));
+  assert.deepEqual(Object.fromEntries(inSeconds), { [due]: 900, [unknown]: 0, [longAbsent]: 0 });
+  assert.equal((await bench.jobs()).length, 3);
 });
 
 describe("a marketplace that is away stops nobody", () => {

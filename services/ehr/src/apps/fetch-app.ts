@@ -41,14 +41,12 @@ export async function workAppFetches(boss: PgBoss, fetching: Fetching): Promise<
 export async function fetchApp({ database, catalog, clock, logger }: Fetching, slug: string): Promise<void> {
   const known = await findEtag(database, slug);
   if (known === undefined) return;
-  // The answer is as new as the moment when it was asked for, at least.
-  const askedAt = clock();
   const answer = await catalog.fetchApp(slug, known.etag);
   if (answer.kind === "found") {
-    await database.transaction().execute((transaction) => replaceApp(transaction, answer.found, askedAt, clock()));
+    await replaceApp(database, answer.found, clock());
     return;
   }
   // An app that is published no more keeps running where it is installed, as it was last known.
-  if (answer.kind === "absent") logger.info({ appSlug: slug }, "the marketplace has no such app any more");
+  if (answer.kind === "absent") logger.info({ appSlug: slug }, "the marketplace has no such app");
   await noteFetched(database, slug, clock());
 }

@@ -1,5 +1,5 @@
 import { type ConfigSecrets, configSecretsOf } from "./config-secrets.ts";
-import { isSchemaObject, UnresolvableReferenceError } from "./schema-references.ts";
+import { ExcessiveSchemaError, isSchemaObject, UnresolvableReferenceError } from "./schema-references.ts";
 
 /** What is kept of an app's `configSchema`. */
 export interface InspectedSchema {
@@ -29,6 +29,7 @@ export function inspectSchema(schema: unknown): InspectedSchema {
       const reference = JSON.stringify(error.message.slice(0, 200));
       return unusable(`it refers to ${reference}, which is not part of it, and nothing is fetched`);
     }
+    if (error instanceof ExcessiveSchemaError) return unusable(error.message);
     // JSON.stringify is recursive, other than JSON.parse.
     if (error instanceof RangeError) return unusable("it nests too deep");
     throw error;

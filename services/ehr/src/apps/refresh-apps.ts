@@ -6,27 +6,33 @@ import { findStaleApps } from "./app-store.ts";
 
 /** A little less than the hour after which this comes round. */
 const freshMs = 50 * 60_000;
+/** Whoever invents apps must not keep those of others waiting. */
+const absentForMs = 86_400_000;
 const spreadSeconds = 30 * 60;
 const pageSize = 1_000;
 
-/** Asks for every installed app anew, spread over half an hour; at once for those whose schema was never read. */
+/**
+ * Asks for every installed app anew, spread over half an hour; at once for those that were never read. One that the catalog
+ * never had is asked for once a day.
+ */
 export async function refreshApps(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },
   random: () => number = Math.random,
 ): Promise<void> {
   const boss = await queue.boss();
-  const before = new Date(clock().getTime() - freshMs);
+  const now = clock().getTime();
+  const stale = { before: new Date(now - freshMs), absentBefore: new Date(now - absentForMs) };
   let after = "";
   for (;;) {
-    const stale = await findStaleApps(database, before, after, pageSize);
-    const jobs = stale.map(({ slug, schema_known }) => ({
+    const page = await findStaleApps(database, stale, after, pageSize);
+    const jobs = page.map(({ slug, schema_known }) => ({
       data: { slug },
       singletonKey: slug,
       startAfter: schema_known ? Math.floor(random() * spreadSeconds) : 0,
     }));
     if (jobs.length > 0) await boss.insert(appFetches, jobs, { returnId: false });
-    const last = stale.at(-1);
-    if (last === undefined || stale.length < pageSize) return;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
     after = last.slug;
   }
 }

@@ -3,10 +3,10 @@ import { before, describe, test } from "node:test";
 import type { EventApp } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
-import { findKnownApp, replaceApp } from "./app-store.ts";
+import { findApp, noteFetched, replaceApp } from "./app-store.ts";
 import { type Workbench, workbench } from "./apps.test-support.ts";
 import { inspectSchema } from "./inspect-schema.ts";
-import { rememberApp } from "./remember-app.ts";
+import { findUnknownApps, rememberApp, type ToldApp } from "./remember-app.ts";
 
 let nth = 0;
 const appNow = (name: string, slug = `app-${(nth += 1)}`): EventApp => ({
@@ -19,7 +19,8 @@ const appNow = (name: string, slug = `app-${(nth += 1)}`): EventApp => ({
   smartLaunchUrl: null,
   fhirScopes: "launch",
 });
-const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+const now = new Date(Date.UTC(2026, 0, 1));
+const ago = (seconds: number): Date => new Date(now.getTime() - seconds * 1_000);
 
 describe("what events say of an app", () => {
   const cleanUp = cleanUpAfter();
@@ -30,96 +31,86 @@ describe("what events say of an app", () => {
     ({ ownerUrl } = database);
     bench = await workbench(cleanUp, database.serviceUrl);
   });
-  const remember = (app: EventApp, second: number): Promise<void> =>
-    bench.database
-      .transaction()
-      .execute((transaction) => rememberApp(transaction, bench.queue, app, at(second), new Date()));
-  const fromCatalog = (app: EventApp, second: number): Promise<void> =>
-    bench.database
-      .transaction()
-      .execute((transaction) =>
-        replaceApp(transaction, { app, schema: inspectSchema({}), etag: '"e"' }, at(second), new Date()),
-      );
-  const known = async (slug: string) => {
-    const found = await findKnownApp(bench.database, slug);
-    return found && { name: found.name, asOf: found.asOf, schemaKnown: found.schemaKnown };
-  };
-  const jobsOf = async (slug: string): Promise<number> =>
-    (await bench.jobs()).filter((job) => job.slug === slug).length;
-  const etagOf = (slug: string): Promise<string | null> =>
-    bench.database
-      .selectFrom("apps")
-      .select("etag")
-      .where("slug", "=", slug)
-      .executeTakeFirstOrThrow()
-      .then(({ etag }) => etag);
+  /** Answers whether the catalog has been read of it. */
+  const remember = (app: ToldApp): Promise<boolean> =>
+    bench.database.transaction().execute((transaction) => rememberApp(transaction, bench.queue, app, now));
+  const fromCatalog = (app: EventApp, at = ago(3_600)): Promise<void> =>
+    replaceApp(bench.database, { app, schema: inspectSchema({}), etag: '"e"' }, at);
+  const factsOf = async (slug: string) => (await findApp(bench.database, slug))?.facts;
+  const jobsOf = async (slug: string): Promise<number[]> =>
+    (await bench.jobs()).filter((job) => job.slug === slug).map(({ inSeconds }) => inSeconds);
+  const forgetJobs = (): Promise<unknown> => withClient(ownerUrl, (client) => client.query("delete from pgboss.job"));
+  const rowOf = (slug: string): Promise<unknown> =>
+    bench.database.selectFrom("apps").selectAll().where("slug", "=", slug).executeTakeFirstOrThrow();
 
-  test("is kept, newest first come or last, and its fetch asked for once", async () => {
-    const app = appNow("second");
-    await remember(app, 2);
-    await remember({ ...app, name: "first" }, 1);
-    assert.deepEqual(await known(app.slug), { name: "second", asOf: at(2), schemaKnown: false });
-    await remember({ ...app, name: "third" }, 3);
-    assert.deepEqual(await known(app.slug), { name: "third", asOf: at(3), schemaKnown: false });
-    assert.equal(await jobsOf(app.slug), 1);
+  test("is nothing but its slug, and has its fetch asked for once", async () => {
+    const app = appNow("first");
+    assert.equal(await remember(app), false);
+    assert.equal(await remember({ ...app, name: "second" }), false);
+    assert.equal(await factsOf(app.slug), null);
+    assert.deepEqual(await jobsOf(app.slug), [0]);
+    assert.deepEqual(await findUnknownApps(bench.database, [app.slug, "never-heard-of"]), [app.slug, "never-heard-of"]);
   });
 
   test("is all or nothing with what else the event does", async () => {
     const app = appNow("never");
     await assert.rejects(
       bench.database.transaction().execute(async (transaction) => {
-        await rememberApp(transaction, bench.queue, app, at(1), new Date());
+        await rememberApp(transaction, bench.queue, app, now);
         throw new Error("undone");
       }),
       /undone/,
     );
-    assert.equal(await known(app.slug), undefined);
-    assert.equal(await jobsOf(app.slug), 0);
+    assert.equal(await factsOf(app.slug), undefined);
+    assert.deepEqual(await jobsOf(app.slug), []);
   });
 
-  test("replaces the catalog's where it is newer, and has the catalog asked again, whole; else it changes nothing", async () => {
-    const app = appNow("of the event");
-    await remember(app, 1);
-    await fromCatalog({ ...app, name: "of the catalog" }, 5);
-    await withClient(ownerUrl, (client) => client.query("delete from pgboss.job"));
-    await remember({ ...app, name: "late" }, 4);
-    await remember({ ...app, name: "of the catalog" }, 9);
-    assert.deepEqual(await known(app.slug), { name: "of the catalog", asOf: at(5), schemaKnown: true });
-    assert.equal(await etagOf(app.slug), '"e"');
-    assert.equal(await jobsOf(app.slug), 0, "nothing is new, nothing is asked");
-    await remember({ ...app, name: "newer" }, 10);
-    assert.deepEqual(await known(app.slug), { name: "newer", asOf: at(10), schemaKnown: true });
-    assert.equal(await etagOf(app.slug), null);
-    assert.equal(await jobsOf(app.slug), 1);
+  test("changes nothing of what the catalog says: where it differs, the catalog is asked", async () => {
+    const app = appNow("of the catalog");
+    await remember(app);
+    await fromCatalog(app);
+    await forgetJobs();
+    const read = await rowOf(app.slug);
+    assert.equal(await remember({ ...app, id: app.id.toUpperCase() }), true);
+    assert.equal(await remember({ slug: app.slug }), true);
+    assert.deepEqual(await jobsOf(app.slug), [], "nothing is new, nothing is asked");
+    assert.equal(await remember({ ...app, name: "of an event", smartLaunchUrl: "https://elsewhere.example" }), true);
+    assert.deepEqual(await rowOf(app.slug), read);
+    assert.deepEqual(await jobsOf(app.slug), [0]);
+    assert.deepEqual(await findUnknownApps(bench.database, [app.slug, app.slug]), []);
   });
 
-  test("isn't undone by an answer of the catalog that was asked for before it: of that only the schema is taken", async () => {
-    const app = appNow("first");
-    await remember(app, 1);
-    await remember({ ...app, name: "second" }, 9);
-    await fromCatalog({ ...app, name: "asked before" }, 5);
-    assert.deepEqual(await known(app.slug), { name: "second", asOf: at(9), schemaKnown: true });
-    assert.equal(await etagOf(app.slug), null);
+  test("has the catalog asked once a minute at most, whatever it answered", async () => {
+    const [changed, absent] = [appNow("changed"), appNow("absent")];
+    for (const app of [changed, absent]) await remember(app);
+    await fromCatalog({ ...changed, name: "otherwise" }, ago(20));
+    await noteFetched(bench.database, absent.slug, ago(45));
+    await forgetJobs();
+    for (const app of [changed, absent, changed, absent]) await remember(app);
+    assert.deepEqual(await jobsOf(changed.slug), [40]);
+    assert.deepEqual(await jobsOf(absent.slug), [15]);
+    await noteFetched(bench.database, absent.slug, ago(61));
+    await forgetJobs();
+    await remember(absent);
+    assert.deepEqual(await jobsOf(absent.slug), [0]);
   });
 
   test("makes nobody wait who says what is known", async () => {
     const app = appNow("popular");
-    await remember(app, 1);
-    await fromCatalog(app, 2);
+    await remember(app);
+    await fromCatalog(app);
     await withClient(ownerUrl, async (client) => {
       await client.query("begin");
       await client.query("select from apps where slug = $1 for no key update", [app.slug]);
-      await remember(app, 3);
+      assert.equal(await remember(app), true);
       await client.query("commit");
     });
   });
 
-  test("fifty at once, of one new app and two versions: the newer is kept, one fetch is asked for", async () => {
+  test("fifty at once, of one new app and two versions: one fetch is asked for", async () => {
     const app = appNow("old");
-    await Promise.all(
-      Array.from({ length: 50 }, (_, n) => remember({ ...app, name: n === 25 ? "new" : "old" }, n === 25 ? 9 : 1)),
-    );
-    assert.equal((await known(app.slug))?.name, "new");
-    assert.equal(await jobsOf(app.slug), 1);
+    await Promise.all(Array.from({ length: 50 }, (_, n) => remember({ ...app, name: n === 25 ? "new" : "old" })));
+    assert.equal(await factsOf(app.slug), null);
+    assert.deepEqual(await jobsOf(app.slug), [0]);
   });
 });

@@ -46,7 +46,10 @@ describe("the state of a subscription", () => {
     (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
   const configure = (slug: string): Promise<unknown> =>
     withClient(ownerUrl, (client) =>
-      client.query("update installations set sealed_config = '1.c2VhbGVk' where app_slug = $1", [slug]),
+      client.query(
+        `update installations set sealed_config = '1.c2VhbGVk', config_secrets = '["all"]' where app_slug = $1`,
+        [slug],
+      ),
     );
 
   test("in any order and however often it comes, the newest of each subscription is what stays, and the newest live is shown", async () => {

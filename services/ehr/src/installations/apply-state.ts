@@ -1,17 +1,22 @@
-import type { EventApp, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
-import { rememberApp } from "../apps/remember-app.ts";
+import { rememberApp, type ToldApp } from "../apps/remember-app.ts";
 import type { DB } from "../database-schema.ts";
 import { configLeftSince } from "./left-configuration.ts";
-import { findSubscription, removeInstallation, showNewestLive, upsertSubscription } from "./subscription-store.ts";
+import {
+  type Derived,
+  findSubscription,
+  removeInstallation,
+  showNewestLive,
+  upsertSubscription,
+} from "./subscription-store.ts";
 
 export interface SubscriptionState {
   orgAlias: string;
   subscriptionId: string;
-  /** What the teller knows of it; of an app that is known here, its slug is enough. */
-  app: EventApp | Pick<EventApp, "slug">;
+  app: ToldApp;
   status: SubscriptionDto["status"];
   /** When the subscription became so, by the marketplace's clock. */
   asOf: Date;
@@ -31,7 +36,7 @@ export async function applyState(
   const { orgAlias, subscriptionId, app, status, asOf, now } = state;
   const before = await findSubscription(transaction, orgAlias, subscriptionId);
   if (before !== undefined && before.as_of >= asOf) return false;
-  if ("name" in app) await rememberApp(transaction, queue, app, asOf, now);
+  const isRead = await rememberApp(transaction, queue, app, now);
   await upsertSubscription(transaction, {
     org_alias: orgAlias,
     id: subscriptionId,
@@ -40,15 +45,13 @@ export async function applyState(
     as_of: asOf,
   });
   for (const appSlug of new Set([app.slug, before?.app_slug ?? app.slug])) {
-    await bringIntoStep(transaction, { orgAlias, appSlug, now });
+    const told = !isRead && appSlug === app.slug && "name" in app ? { subscriptionId, app } : undefined;
+    await bringIntoStep(transaction, { orgAlias, appSlug, told, now });
   }
   return true;
 }
 
-async function bringIntoStep(
-  transaction: Transaction<DB>,
-  at: { orgAlias: string; appSlug: string; now: Date },
-): Promise<void> {
+async function bringIntoStep(transaction: Transaction<DB>, at: Omit<Derived, "id" | "configLeftSince">): Promise<void> {
   const live = await showNewestLive(transaction, { id: uuid(), ...at, configLeftSince: configLeftSince(at.now) });
   if (!live) await removeInstallation(transaction, at.orgAlias, at.appSlug, at.now);
 }

@@ -40,6 +40,8 @@ function compile(text: string): ValidateFunction {
   const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false, validateSchema: false, meta: false });
   addFormats.default(ajv);
   const validate = ajv.compile(schema);
+  // What it answers is a promise, which would always be taken for a yes.
+  if ("$async" in validate) throw new Error("$async is not supported");
   compiled.set(text, validate);
   return validate;
 }

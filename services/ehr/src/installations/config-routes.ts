@@ -25,8 +25,9 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         summary: "Configure an app",
         description:
           "Replaces the whole configuration, once it fits the app's `configSchema`. What the schema marks `writeOnly` is " +
-          "answered as `null`; `null` for it keeps what is stored, leaving it out removes it. An item of a list keeps its own " +
-          "only while all else in that item stays the same. `default`s are not filled in. At most 64 KiB.",
+          "answered as `null`; `null` for it keeps what is stored, leaving it out removes it. What an earlier schema marked is " +
+          "so too, until it is set anew. An item of a list keeps its own only while all else in that item stays the same. " +
+          "`default`s are not filled in. At most 64 KiB.",
         params: appSlugParams,
         body: putConfigBody,
         response: {
@@ -49,7 +50,9 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         tags: ["Internal"],
         operationId: "readConfig",
         summary: "Read a configuration with its secrets",
-        description: "For the EHR's own backend: every value as it was set. No cache keeps it.",
+        description:
+          "For the EHR's own backend: every value as it was set. No cache keeps it. One that can't be opened with the keys that " +
+          "the service has is 500.",
         params: appSlugParams,
         response: { 200: answerOf("The configuration", "ConfigAnswer"), ...failureResponses(401, 403, 404) },
       },

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { inspectSchema } from "../apps/inspect-schema.ts";
-import { type Config, keepSecrets, nestsTooDeep, withoutSecrets } from "./config-values.ts";
+import { type Config, nestsTooDeep, withoutSecrets } from "./config-values.ts";
+import { keepSecrets } from "./keep-secrets.ts";
 
 const marked = { writeOnly: true };
 /** A part of a schema that is no list of secrets alone, together with a value for it. */
@@ -50,7 +51,7 @@ test("what was shown, sent back as it is, changes nothing", () => {
 test("what is given whole is taken whole, whatever was stored", () => {
   fc.assert(
     fc.property(configured, configured, ({ secrets, config }, { config: stored }) => {
-      assert.deepEqual(keepSecrets(secrets, config, stored), { config, fromStored: false });
+      assert.deepEqual(keepSecrets(secrets, config, stored), { config, fromStored: false, onlyEarlier: false });
     }),
   );
 });
@@ -61,6 +62,7 @@ test("where nothing is shown, null keeps any of it", () => {
   assert.deepEqual(keepSecrets("all", { a: null, b: { c: null }, d: null }, stored), {
     config: { a: 1, b: { c: null } },
     fromStored: true,
+    onlyEarlier: false,
   });
 });
 
@@ -70,7 +72,38 @@ test("secrets that are items themselves are never kept by their place", () => {
   assert.deepEqual(keepSecrets(secrets, { pins: [null, "3"] }, { pins: ["1", "2"] }), {
     config: { pins: [null, "3"] },
     fromStored: false,
+    onlyEarlier: false,
   });
+});
+
+test("what either of two schemas keeps secret is hidden, and sent back as it was shown, changes nothing", () => {
+  fc.assert(
+    fc.property(configured, fc.array(configured), ({ secrets, config }, others) => {
+      const earlier = others.map((other) => other.secrets).filter((each) => each !== null);
+      const shown = withoutSecrets(null, config, secrets === null ? earlier : [secrets, ...earlier]);
+      assert.deepEqual(withoutSecrets(secrets, config, earlier), shown);
+      assert.deepEqual(withoutSecrets(secrets, shown), shown);
+      for (const each of earlier) assert.deepEqual(withoutSecrets(each, shown), shown);
+      assert.deepEqual(keepSecrets(secrets, shown, config, earlier).config, config);
+    }),
+  );
+});
+
+test("null for what was secret only before keeps what is stored; where nothing is, it is null", () => {
+  const { secrets: earlier } = inspectSchema({ properties: { key: marked, pin: marked } });
+  const { secrets: now } = inspectSchema({ properties: { pin: marked } });
+  assert.ok(earlier !== null);
+  const keep = (given: Config) => keepSecrets(now, given, { key: "k", pin: "p" }, [earlier]);
+  const kept = { config: { key: "k", pin: "p" }, fromStored: true, onlyEarlier: true };
+  assert.deepEqual(keep({ key: null, pin: null }), kept);
+  assert.deepEqual(keep({ key: "new", pin: null }), { ...kept, config: { key: "new", pin: "p" }, onlyEarlier: false });
+  assert.deepEqual(keepSecrets(now, { key: null, pin: null }, {}, [earlier]).config, { key: null });
+});
+
+test("items that look the same keep their secrets in their order", () => {
+  const { secrets } = inspectSchema({ properties: { list: { items: { properties: { pin: marked } } } } });
+  const stored = { list: Array.from({ length: 5 }, (_, n) => ({ pin: `pin ${n}` })) };
+  assert.deepEqual(keepSecrets(secrets, withoutSecrets(secrets, stored), stored).config, stored);
 });
 
 test("depth is counted without falling over it", () => {

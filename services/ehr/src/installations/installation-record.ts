@@ -1,33 +1,38 @@
-import type { InstallationDto } from "@ehr-marketplace/contracts";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
-import type { ConfigSecrets } from "../apps/config-secrets.ts";
+import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
 import { type Config, withoutSecrets } from "./config-values.ts";
-import { configOwner } from "./installation.ts";
 import type { InstallationRow } from "./installation-store.ts";
+import { earlierSecretsOf, secretsOf } from "./stored-config.ts";
 
-export function openConfig(seal: Seal, row: { id: string; sealed_config: string | null }): Config {
-  if (row.sealed_config === null) return {};
-  return JSON.parse(seal.open(row.sealed_config, configOwner(row.id))) as Config;
-}
-
-export const secretsOf = (row: { config_secrets: string | null }): ConfigSecrets | null =>
-  row.config_secrets === null ? null : (JSON.parse(row.config_secrets) as ConfigSecrets);
-
-/** As everybody in the organisation may see it. */
-export function installationRecord(row: InstallationRow, config: Config): InstallationDto {
+/** What the catalog says of its app; until that has been read, what the organisation was told. */
+function appOf(row: InstallationRow): Omit<EventApp, "slug"> {
+  if (!row.schema_known) return row.app_as_told as unknown as EventApp;
   return {
-    id: row.id,
-    appId: row.app_id,
-    appSlug: row.app_slug,
+    id: row.app_id,
     name: row.name,
     iconUrl: row.icon_url,
     category: row.category,
     extensionPoints: row.extension_points,
     smartLaunchUrl: row.smart_launch_url,
     fhirScopes: row.fhir_scopes,
+  };
+}
+
+/** As everybody in the organisation may see it. */
+export function installationRecord(row: InstallationRow, config: Config): InstallationDto {
+  const app = appOf(row);
+  return {
+    id: row.id,
+    appId: app.id,
+    appSlug: row.app_slug,
+    name: app.name,
+    iconUrl: app.iconUrl,
+    category: app.category,
+    extensionPoints: app.extensionPoints,
+    smartLaunchUrl: app.smartLaunchUrl,
+    fhirScopes: app.fhirScopes,
     status: row.status === "paused" ? "paused" : "active",
     subscriptionId: row.subscription_id,
-    config: withoutSecrets(secretsOf(row), config),
+    config: withoutSecrets(secretsOf(row), config, earlierSecretsOf(row)),
     installedAt: row.installed_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

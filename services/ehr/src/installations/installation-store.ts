@@ -1,16 +1,21 @@
-import type { Kysely, Transaction, Updateable } from "kysely";
+import type { Kysely, NotNull, Transaction, Updateable } from "kysely";
 import type { DB, Installations } from "../database-schema.ts";
 
-/** With what is known of its app. */
+/** With what is known of its app: what the catalog says of it, and until that has been read, what the organisation was told. */
 const installed = (database: Kysely<DB>, orgAlias: string) =>
   database
     .selectFrom("installations")
     .innerJoin("apps", "apps.slug", "installations.app_slug")
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
     .select(["installations.sealed_config", "installations.installed_at", "installations.updated_at"])
+    .select("installations.config_secrets as earlier_secrets")
     .select(["apps.id as app_id", "apps.name", "apps.icon_url", "apps.category", "apps.extension_points"])
-    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets"])
+    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets", "apps.schema_known"])
+    .select("installations.app_as_told")
+    .$narrowType<{ app_id: NotNull; name: NotNull; icon_url: NotNull; category: NotNull; extension_points: NotNull }>()
+    .$narrowType<{ fhir_scopes: NotNull }>()
     .where("installations.org_alias", "=", orgAlias)
+    .where((where) => where.or([where("schema_known", "=", true), where("app_as_told", "is not", null)]))
     .where("installations.status", "<>", "removed");
 
 export type InstallationRow = Awaited<ReturnType<typeof findInstallations>>[number];
@@ -22,7 +27,7 @@ export function findInstallations(database: Kysely<DB>, orgAlias: string) {
 /** With what its configuration is checked against. */
 export function findConfigured(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return installed(database, orgAlias)
-    .select(["apps.config_schema", "apps.schema_known", "apps.schema_problem"])
+    .select(["apps.config_schema", "apps.schema_problem"])
     .where("installations.app_slug", "=", appSlug)
     .executeTakeFirst();
 }

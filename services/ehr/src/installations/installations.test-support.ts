@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { InstallationDto } from "@ehr-marketplace/contracts";
+import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
@@ -49,7 +49,7 @@ export interface Installing {
   slug?: string;
   name?: string;
   status?: "active" | "paused" | "removed";
-  /** undefined: not known yet. */
+  /** undefined: the catalog hasn't been read yet, and what the event said of the app is what is known. */
   schema?: unknown;
 }
 
@@ -60,14 +60,27 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
   nth += 1;
   const { orgAlias = riverside, slug = `app-${nth}`, name = `App ${nth}`, status = "active" } = installing;
   const { text, problem, secrets } = inspectSchema(installing.schema ?? null);
+  const isRead = "schema" in installing;
   const subscription = randomUUID();
+  const app: EventApp = {
+    id: randomUUID(),
+    slug,
+    name,
+    iconUrl: "https://icons.example/a.svg",
+    category: "DOCUMENTATION",
+    extensionPoints: ["note-panel"],
+    smartLaunchUrl: null,
+    fhirScopes: "launch",
+  };
+  const facts = [app.id, app.name, app.iconUrl, app.category, app.extensionPoints, app.fhirScopes];
   await withClient(ownerUrl, async (client) => {
     await client.query(
-      `insert into apps (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, config_schema,
-         schema_known, schema_problem, config_secrets, as_of, fetched_at, updated_at)
-       values ($1, gen_random_uuid(), $2, 'https://icons.example/a.svg', 'DOCUMENTATION', '{note-panel}', null, 'launch', $3,
-         $4, $5, $6, now(), now(), now()) on conflict do nothing`,
-      [slug, name, text, "schema" in installing, problem, secrets === null ? null : JSON.stringify(secrets)],
+      isRead
+        ? `insert into apps (slug, id, name, icon_url, category, extension_points, fhir_scopes, config_schema,
+             schema_known, schema_problem, config_secrets, fetched_at, updated_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10, now(), now()) on conflict do nothing`
+        : "insert into apps (slug, updated_at) values ($1, now()) on conflict do nothing",
+      isRead ? [slug, ...facts, text, problem, secrets === null ? null : JSON.stringify(secrets)] : [slug],
     );
     await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
       orgAlias,
@@ -75,9 +88,10 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
       slug,
     ]);
     await client.query(
-      `insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)
-       values (gen_random_uuid(), $1, $2, $3, $4, now(), now(), case when $3 = 'removed' then now() end)`,
-      [orgAlias, slug, status, subscription],
+      `insert into installations
+         (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at, app_as_told)
+       values (gen_random_uuid(), $1, $2, $3, $4, now(), now(), case when $3 = 'removed' then now() end, $5)`,
+      [orgAlias, slug, status, subscription, isRead ? null : JSON.stringify(app)],
     );
   });
   return slug;

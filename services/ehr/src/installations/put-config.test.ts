@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { inspectSchema } from "../apps/inspect-schema.ts";
 import {
   change,
   configInClear,
@@ -291,18 +293,64 @@ describe("an app is configured", () => {
     ]);
   });
 
-  test("a schema that begins to keep a value secret hides it at once", async () => {
-    const slug = await newApp({});
-    await dataOf(await put(slug, { token: "was-visible" }));
-    assert.deepEqual(await configShown(practice, slug), { token: "was-visible" });
-    await change(practice.database.ownerUrl, "update apps set config_secrets = $1 where slug = $2", [
-      JSON.stringify([{ names: [["token", 1]] }, { secret: true }]),
-      slug,
-    ]);
-    await eventually("it is hidden", 2_000, async () => {
-      const shown = await configShown(practice, slug);
-      return shown["token"] === null;
+  /** As the catalog's next answer would, and waits until it is seen. */
+  const publish = async (slug: string, next: unknown): Promise<void> => {
+    const [{ text, secrets }, name] = [inspectSchema(next), randomUUID()];
+    await change(
+      practice.database.ownerUrl,
+      "update apps set config_schema = $1, config_secrets = $2, name = $3 where slug = $4",
+      [text, secrets === null ? null : JSON.stringify(secrets), name, slug],
+    );
+    await eventually("it is seen", 5_000, async () => {
+      const answer = await practice.as("riverside-member", `/app-installations/${slug}`);
+      return (await dataOf<InstallationDto>(answer)).name === name;
     });
+  };
+  const secretKey = { properties: { apiKey: { writeOnly: true } } };
+
+  test("a schema that begins to keep a value secret hides it at once, and null keeps it", async () => {
+    const slug = await newApp({});
+    await dataOf(await put(slug, { apiKey: "was-visible" }));
+    assert.deepEqual(await configShown(practice, slug), { apiKey: "was-visible" });
+    await publish(slug, secretKey);
+    assert.deepEqual(await configShown(practice, slug), { apiKey: null });
+    await dataOf(await put(slug, { apiKey: null }));
+    assert.deepEqual(await configInClear(practice, slug), { apiKey: "was-visible" });
+  });
+
+  for (const [what, next] of [
+    ["renames it", { properties: { token: { writeOnly: true } } }],
+    ["no longer marks it", { properties: { apiKey: {} } }],
+    ["is none", null],
+  ] as const) {
+    test(`a secret stays one when the next schema ${what}, until it is set anew`, async () => {
+      const slug = await newApp(secretKey);
+      await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
+      await publish(slug, next);
+      assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: 1 });
+
+      const kept = await dataOf<InstallationDto>(await put(slug, { apiKey: null, open: 2 }));
+      assert.deepEqual(kept.config, { apiKey: null, open: 2 });
+      assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: 2 });
+      assert.deepEqual(await configInClear(practice, slug), { apiKey: "a-practice's-key", open: 2 });
+
+      const anew = { apiKey: "for all to see", open: 3 };
+      assert.deepEqual((await dataOf<InstallationDto>(await put(slug, anew))).config, anew);
+      assert.deepEqual(await configShown(practice, slug), anew);
+    });
+  }
+
+  test("a secret that is kept under one schema after the other stays one, at last with all else", async () => {
+    const slug = await newApp(secretKey);
+    await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
+    for (let version = 1; version <= 5; version += 1) {
+      await publish(slug, { properties: { [`v${version}`]: { writeOnly: true } } });
+      await dataOf(await put(slug, { apiKey: null, [`v${version}`]: "secret", open: version > 3 ? null : 1 }));
+      const shown = await configShown(practice, slug);
+      assert.deepEqual([shown["apiKey"], shown[`v${version}`]], [null, null]);
+    }
+    const { apiKey } = (await configInClear(practice, slug)) as { apiKey: string };
+    assert.equal(apiKey, "a-practice's-key");
   });
 });
 

@@ -4,11 +4,13 @@ import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { ConfigChecker } from "./config-checker.ts";
-import { type Config, deepestConfig, keepSecrets, nestsTooDeep } from "./config-values.ts";
+import { type Config, deepestConfig, nestsTooDeep } from "./config-values.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
-import { installationRecord, openConfig, secretsOf } from "./installation-record.ts";
+import { installationRecord } from "./installation-record.ts";
 import { findConfigured, lockInstallation, updateInstallation } from "./installation-store.ts";
+import { keepSecrets } from "./keep-secrets.ts";
+import { earlierSecretsOf, openConfig, openIfPossible, secretsOf, secretsToStore } from "./stored-config.ts";
 
 export interface Configuring {
   database: Kysely<DB>;
@@ -38,7 +40,8 @@ export async function putConfig(
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const row = await findConfigured(database, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
-    const { config, fromStored } = keepSecrets(secretsOf(row), given, openConfig(seal, row));
+    const old = openIfPossible(seal, row);
+    const { config, fromStored, onlyEarlier } = keepSecrets(secretsOf(row), given, old, earlierSecretsOf(row));
     await assertFits(checker, orgAlias, row, config);
     const stored = await database.transaction().execute(async (transaction) => {
       const locked = await lockInstallation(transaction, orgAlias, appSlug);
@@ -46,8 +49,13 @@ export async function putConfig(
       if (fromStored && locked.sealed_config !== row.sealed_config) return undefined;
       const now = clock();
       const sealed = seal.close(JSON.stringify(config), configOwner(locked.id));
-      await updateInstallation(transaction, locked.id, { sealed_config: sealed, updated_at: now });
-      return installationRecord({ ...locked, updated_at: now }, config);
+      const secrets = secretsToStore(row, onlyEarlier);
+      await updateInstallation(transaction, locked.id, {
+        sealed_config: sealed,
+        config_secrets: secrets,
+        updated_at: now,
+      });
+      return installationRecord({ ...locked, earlier_secrets: secrets, updated_at: now }, config);
     });
     if (stored === undefined) continue;
     installations.drop(orgAlias);

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { assertFailure, cleanUpAfter, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import { assertFailure, cleanUpAfter, connectTo, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
 import {
   change,
+  configInClear,
   configShown,
   dataOf,
   hilltop,
@@ -14,6 +19,7 @@ import {
   riverside,
   startPractice,
 } from "./installations.test-support.ts";
+import { loadInstallations } from "./read-installations.ts";
 
 const visibleWithinMs = 1_000;
 
@@ -215,6 +221,61 @@ describe("what is kept of it follows every change, in every process", () => {
       const answer = await practice.as("hilltop-admin", "/app-installations");
       return answer.status === 200;
     });
+  });
+});
+
+describe("a configuration that can't be opened", () => {
+  const cleanUp = cleanUpAfter();
+  const schema = { properties: { apiKey: { writeOnly: true } } };
+  const config = { apiKey: "a-practice's-key", open: 1 };
+  const intact = "intact";
+  let practice: Practice;
+  before(async () => {
+    practice = await startPractice(cleanUp);
+    await install(practice.database.ownerUrl, { slug: intact, schema });
+    await dataOf(await putConfig(practice, intact, config));
+  });
+
+  for (const [why, sealed] of [
+    ["a key that is missing", "concat('9', substring(sealed_config from 2))"],
+    ["another row's", "(select sealed_config from installations where app_slug = 'intact')"],
+  ] as const) {
+    test(`because of ${why}, is shown as empty, takes nothing with it, and can be replaced`, async () => {
+      const { ownerUrl } = practice.database;
+      const slug = await install(ownerUrl, { schema });
+      await dataOf(await putConfig(practice, slug, config));
+      await change(ownerUrl, `update installations set sealed_config = ${sealed} where app_slug = $1`, [slug]);
+
+      await eventually("it is empty", 5_000, async () => !("open" in (await configShown(practice, slug))));
+      const list = await dataOf<InstallationDto[]>(await practice.as("riverside-member", "/app-installations"));
+      const shown = new Map(list.map((each) => [each.appSlug, each.config]));
+      assert.deepEqual([shown.get(slug), shown.get(intact)], [{}, { apiKey: null, open: 1 }]);
+      const installed = await practice.as("riverside-member", `/app-installations/${slug}/installed`);
+      assert.equal(await dataOf(installed), true);
+      const inClear = await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+        headers: { "x-org-alias": riverside },
+      });
+      await assertFailure(inClear, 500);
+
+      await dataOf(await putConfig(practice, slug, { apiKey: null, open: 2 }));
+      assert.deepEqual(await configInClear(practice, slug), { open: 2 });
+    });
+  }
+
+  test("is told to whoever reads the logs, without anything that was in it", async () => {
+    const slug = await install(practice.database.ownerUrl, { orgAlias: hilltop, schema });
+    const asking = { method: "PUT", body: config, headers: { "x-org-alias": hilltop } };
+    await dataOf(await practice.as("operator", `/app-installations/${slug}/config`, asking));
+    const { database } = await connectTo<DB>(cleanUp, practice.database.serviceUrl);
+    const lines: string[] = [];
+    const logger = createLogger({ service: "test", level: "info" }, { write: (line) => void lines.push(line) });
+    const otherKey = createSeal(parseEncryptionKeys(`1:${randomBytes(32).toString("base64")}`));
+    await loadInstallations(database, otherKey, hilltop, logger);
+    const [line = "", ...others] = lines;
+    assert.deepEqual(others, []);
+    const { level, orgAlias, appSlug } = JSON.parse(line) as Record<string, unknown>;
+    assert.deepEqual([level, orgAlias, appSlug], ["error", hilltop, slug]);
+    assert.doesNotMatch(line, /a-practice|apiKey/);
   });
 });
 

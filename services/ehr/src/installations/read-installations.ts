@@ -1,12 +1,15 @@
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { type Representation, representationOf } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { success } from "../answers.ts";
 import type { DB } from "../database-schema.ts";
+import type { Config } from "./config-values.ts";
 import { notInstalled } from "./installation-errors.ts";
-import { installationRecord, openConfig } from "./installation-record.ts";
-import { findInstallations } from "./installation-store.ts";
+import { installationRecord } from "./installation-record.ts";
+import { findInstallations, type InstallationRow } from "./installation-store.ts";
+import { openIfPossible } from "./stored-config.ts";
 
 /** An organisation's installations, as they are answered: made once, then only copied out. */
 export interface OrganisationInstallations {
@@ -29,9 +32,17 @@ export async function loadInstallations(
   database: Kysely<DB>,
   seal: Seal,
   orgAlias: string,
+  logger: Logger,
 ): Promise<OrganisationInstallations> {
   const rows = await findInstallations(database, orgAlias);
-  const records = rows.map((row) => installationRecord(row, openConfig(seal, row))).toSorted(inOrder);
+  const configOf = (row: InstallationRow): Config =>
+    openIfPossible(seal, row, (error) =>
+      logger.error(
+        { err: error, orgAlias, appSlug: row.app_slug },
+        "a configuration can't be opened; it is shown as empty",
+      ),
+    );
+  const records = rows.map((row) => installationRecord(row, configOf(row))).toSorted(inOrder);
   const before = `${wrapperTo(records.length === 1 ? "1 app is installed." : `${records.length} apps are installed.`)}[`;
   const jsons = records.map((record) => JSON.stringify(record));
   const list = representationOf(`${before}${jsons.join(",")}]}`, {

@@ -1,4 +1,6 @@
+import type { EventApp } from "@ehr-marketplace/contracts";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
+import { appFields } from "../apps/app-fields.ts";
 import type { DB, Subscriptions } from "../database-schema.ts";
 
 export type SubscriptionRow = Selectable<Subscriptions>;
@@ -44,6 +46,8 @@ export interface Derived {
   id: string;
   orgAlias: string;
   appSlug: string;
+  /** What a subscription's event says of the app, where the catalog has not been read; kept where that subscription is shown. */
+  told: { subscriptionId: string; app: EventApp } | undefined;
   now: Date;
   /** A configuration that was left behind before this is not taken up again. */
   configLeftSince: Date;
@@ -51,28 +55,39 @@ export interface Derived {
 
 /** Shows the newest live subscription, and says whether there is one. Nothing is written where nothing changes. */
 export async function showNewestLive(transaction: Transaction<DB>, derived: Derived): Promise<boolean> {
-  const { id, orgAlias, appSlug, now, configLeftSince } = derived;
+  const { id, orgAlias, appSlug, told, now, configLeftSince } = derived;
+  const asTold = told === undefined ? null : wellFormedJson(appFields(told.app));
   const { rows } = await sql<{ live: boolean }>`
     with newest as (
-      select subscriptions.id, status from subscriptions
+      select subscriptions.id, status,
+        case when subscriptions.id = ${told?.subscriptionId ?? null}::uuid then ${asTold}::jsonb end as told
+      from subscriptions
       where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled'
       order by as_of desc, subscriptions.id desc limit 1
     ), shown as (
-      insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
-      select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz
+      insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, app_as_told)
+      select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz,
+        newest.told
       from newest
       on conflict (org_alias, app_slug) do update set
         status = excluded.status,
         subscription_id = excluded.subscription_id,
         sealed_config = case when kept.removed_at < ${configLeftSince}::timestamptz then null else kept.sealed_config end,
+        config_secrets = case when kept.removed_at < ${configLeftSince}::timestamptz then null else kept.config_secrets end,
         installed_at = case when kept.status = 'removed' then excluded.installed_at else kept.installed_at end,
         updated_at = excluded.updated_at,
-        removed_at = null
-      where (kept.status, kept.subscription_id) is distinct from (excluded.status, excluded.subscription_id)
+        removed_at = null,
+        app_as_told = coalesce(excluded.app_as_told, kept.app_as_told)
+      where (kept.status, kept.subscription_id, kept.app_as_told) is distinct from
+        (excluded.status, excluded.subscription_id, coalesce(excluded.app_as_told, kept.app_as_told))
     )
     select exists (select from newest) as live`.execute(transaction);
   return rows[0]?.live === true;
 }
+
+/** PostgreSQL's JSON has no half of a surrogate pair, which JavaScript's has. */
+const wellFormedJson = (app: EventApp): string =>
+  JSON.stringify(app, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 
 /** It keeps its configuration for a while, for whoever subscribes again. */
 export async function removeInstallation(
@@ -90,6 +105,12 @@ export async function removeInstallation(
     .execute();
 }
 
-export async function deleteRemovedBefore(database: Kysely<DB>, before: Date): Promise<void> {
-  await database.deleteFrom("installations").where("status", "=", "removed").where("removed_at", "<", before).execute();
+/** Locked first, so that none goes that somebody is just installing again. */
+export async function deleteRemovedBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from installations where id in (
+      select id from installations where status = 'removed' and removed_at < ${before}
+      order by removed_at limit ${most} for update skip locked
+    )`.execute(database);
+  return Number(numAffectedRows);
 }

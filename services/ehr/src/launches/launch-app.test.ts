@@ -33,6 +33,23 @@ describe("launching an app", () => {
     assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
   };
 
+  test("until the catalog has been read, what the organisation was told of the app counts; told nothing, it has no app", async () => {
+    const slug = await install(ehr.ownerUrl, { smartLaunchUrl: "https://catalog.example/launch" });
+    const beTold = (app: { smartLaunchUrl: string | null } | null): Promise<unknown> =>
+      withClient(ehr.ownerUrl, async (client) => {
+        await client.query("update apps set schema_known = false where slug = $1", [slug]);
+        const told = app === null ? null : JSON.stringify(app);
+        await client.query("update installations set app_as_told = $2 where app_slug = $1", [slug, told]);
+      });
+    await beTold({ smartLaunchUrl: "https://told.example/launch" });
+    assert.match((await ehr.launch(slug)).launchUrl ?? "", /^https:\/\/told\.example\/launch[?]/);
+    await beTold({ smartLaunchUrl: null });
+    assert.equal((await ehr.launch(slug)).launchType, "native");
+    await assertFailure(await launchAs(member, slug, { launchType: "smart" }), 422);
+    await beTold(null);
+    await assertFailure(await launchAs(member, slug, {}), 404);
+  });
+
   test("smart: the browser gets the app's URL with iss and a launch of 256 bits, of which only the hash is kept", async () => {
     const slug = await install(ehr.ownerUrl);
     const asked = { patientId: randomUUID(), encounterId: randomUUID(), launchType: "smart" };

@@ -69,7 +69,7 @@ async function logged(launching: Launching, launch: NewLaunch): Promise<Launched
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     // A day without a partition, because nobody made it for a week: nobody at a patient's bed waits for a chore.
-    if (isWithoutPartition(error)) await prepareLaunchPartitions(query, launch.launchedAt, launching.launchLogDays);
+    if (isWithoutPartition(error)) await prepareLaunchPartitions(query, launch.launchedAt);
     const [launched] = await insertLaunches(prepared, [launch]);
     return launched;
   }

@@ -30,3 +30,20 @@ export async function findLaunches(
     order by launched_at desc, id desc limit ${limit}`.execute(database);
   return rows;
 }
+
+/** For how long the log is kept at the least. */
+export async function findLeastDays(database: Kysely<DB>): Promise<number> {
+  const { least_days } = await database
+    .selectFrom("launch_log_retention")
+    .select("least_days")
+    .executeTakeFirstOrThrow();
+  return least_days;
+}
+
+/** Answers the partition that is gone, or null where none is old enough. */
+export async function dropOldestDay(database: Kysely<DB>, now: Date, keptDays: number): Promise<string | null> {
+  const today = now.toISOString().slice(0, 10);
+  const { rows } = await sql<{ dropped: string | null }>`
+    select drop_oldest_launches(${today}::date, ${keptDays}) as dropped`.execute(database);
+  return rows[0]?.dropped ?? null;
+}

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { assertFailure, cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
+import { dropOldLaunches } from "./launch-log-retention.ts";
 import { install, type LaunchingEhr, loggedOf, member, riverside, startLaunching } from "./launches.test-support.ts";
 import { prepareLaunchPartitions } from "./prepare-partitions.ts";
 
@@ -28,6 +30,9 @@ const refusal = (url: string, statement: string): Promise<string> =>
       (error: unknown) => (error as Error).message,
     ),
   );
+
+const prepareAsOwner = (ownerUrl: string, days: number): Promise<string> =>
+  refusal(ownerUrl, `select prepare_launch_partitions('${daysFromNow(days).toISOString().slice(0, 10)}')`);
 
 describe("the launch log is only added to", () => {
   const cleanUp = cleanUpAfter();
@@ -79,18 +84,22 @@ describe("the launch log is only added to", () => {
         ["2999-01-01", -1_000_000],
         [new Date().toISOString().slice(0, 10), 0],
       ] as const)
-        assert.equal(
-          await refusal(ehr.serviceUrl, `select prepare_launch_partitions('${day}', ${kept})`),
-          "done: 1 rows",
-        );
+        await withClient(ehr.serviceUrl, async (client) => {
+          const { rows } = await client.query("select drop_oldest_launches($1, $2) as dropped", [day, kept]);
+          assert.deepEqual(rows, [{ dropped: null }]);
+        });
     }));
 
   test("a table of the service's own can't pass for the log", () =>
     unchanged(() =>
       withClient(ehr.serviceUrl, async (client) => {
         await client.query("create temporary table launches (like public.launches) partition by range (launched_at)");
-        await client.query("select prepare_launch_partitions('2031-01-01', 2192)");
+        await client.query("create temporary table launch_log_retention as select true as only_row, 1 as least_days");
+        await client.query("select prepare_launch_partitions('2031-01-01')");
         assert.ok((await partitionsIn(ehr.ownerUrl)).includes("launches_20310101"));
+        await prepareAsOwner(ehr.ownerUrl, -100);
+        const { rows } = await client.query("select drop_oldest_launches(current_date, 1) as dropped");
+        assert.deepEqual(rows, [{ dropped: null }]);
       }),
     ));
 
@@ -114,45 +123,96 @@ describe("the launch log is only added to", () => {
 
 describe("the log's days", () => {
   const cleanUp = cleanUpAfter();
+  /** Ready to drop what is older than so many days; and what it logs. */
+  const keeping = async (launchLogDays: number) => {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+    const { database } = await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 });
+    const logged: { level: string; msg: string }[] = [];
+    const logger = createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) });
+    return { database, logger, logged, launchLogDays, ownerUrl, serviceUrl };
+  };
 
   test("a week ahead is made, by whoever comes first of many", async () => {
-    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    const database = (await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 })).database;
+    const { database, ownerUrl } = await keeping(2_192);
     const inAMonth = daysFromNow(30);
-    await Promise.all(Array.from({ length: 8 }, () => prepareLaunchPartitions(database, inAMonth, 2_192)));
+    await Promise.all(Array.from({ length: 8 }, () => prepareLaunchPartitions(database, inAMonth)));
     const made = await partitionsIn(ownerUrl);
     for (let days = 29; days <= 37; days += 1) assert.ok(made.includes(partitionOf(daysFromNow(days))), String(days));
     assert.equal(new Set(made).size, made.length);
   });
 
   test("what is older than it is kept for goes, to the day; the rest stays", async () => {
-    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    const database = (await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 })).database;
-    for (const days of [-2_200, -2_192, -100]) await prepareLaunchPartitions(database, daysFromNow(days), 36_500);
-    const earlier = await partitionsIn(ownerUrl);
+    const old = await keeping(2_192);
+    for (const days of [-2_200, -2_192, -100]) await prepareLaunchPartitions(old.database, daysFromNow(days));
+    const earlier = await partitionsIn(old.ownerUrl);
     const oldest = partitionOf(daysFromNow(-2_192));
     const kept = earlier.filter((name) => name >= oldest);
     assert.ok(kept.length < earlier.length && earlier.includes(oldest));
-    assert.equal(await prepareLaunchPartitions(database, new Date(), 2_192), earlier.length - kept.length);
-    assert.deepEqual(await partitionsIn(ownerUrl), kept);
+    assert.equal(await dropOldLaunches(old, new Date()), earlier.length - kept.length);
+    assert.deepEqual(await partitionsIn(old.ownerUrl), kept);
+    assert.deepEqual(
+      old.logged.map(({ msg }) => msg),
+      ["old days of the launch log were dropped"],
+    );
   });
 
-  test("launches are written while days are made", async () => {
-    const ehr = await startLaunching(cleanUp);
+  test("ten go at once, the oldest first: whoever kept too little by mistake still has nearly all", async () => {
+    const old = await keeping(400);
+    for (const days of [-1_000, -900]) await prepareLaunchPartitions(old.database, daysFromNow(days));
+    const earlier = await partitionsIn(old.ownerUrl);
+    assert.equal(await dropOldLaunches(old, new Date()), 10);
+    assert.deepEqual(await partitionsIn(old.ownerUrl), earlier.slice(10));
+    assert.equal(await dropOldLaunches(old, new Date()), 8);
+    assert.equal(await dropOldLaunches(old, new Date()), 0);
+  });
+
+  test("a year stays whatever the service is told; only the owner makes it more or less", async () => {
+    const short = await keeping(1);
+    for (const days of [-370, -361, -100]) await prepareLaunchPartitions(short.database, daysFromNow(days));
+    const earlier = await partitionsIn(short.ownerUrl);
+    const aYear = earlier.filter((name) => name >= partitionOf(daysFromNow(-365)));
+    assert.equal(await dropOldLaunches(short, new Date()), earlier.length - aYear.length);
+    assert.deepEqual(await partitionsIn(short.ownerUrl), aYear);
+    for (const statement of [
+      "update launch_log_retention set least_days = 1",
+      "delete from launch_log_retention",
+      "truncate launch_log_retention",
+      "drop table launch_log_retention",
+    ])
+      assert.match(await refusal(short.serviceUrl, statement), /permission denied|must be owner/, statement);
+    assert.equal(await refusal(short.ownerUrl, "update launch_log_retention set least_days = 103"), "done: 1 rows");
+    await dropOldLaunches(short, new Date());
+    await dropOldLaunches(short, new Date());
+    const kept = aYear.filter((name) => name >= partitionOf(daysFromNow(-103)));
+    assert.ok(kept.length < aYear.length);
+    assert.deepEqual(await partitionsIn(short.ownerUrl), kept);
+    // Without a floor nobody knows what may go.
+    await refusal(short.ownerUrl, "delete from launch_log_retention");
+    assert.match(await refusal(short.serviceUrl, "select drop_oldest_launches(current_date, 1)"), /no rows/);
+  });
+
+  test("launches are written while days are made and old ones are due, also while somebody reads it all", async () => {
+    // The process itself drops none of them.
+    const ehr = await startLaunching(cleanUp, { LAUNCH_LOG_DAYS: "36500" });
     const slug = await install(ehr.ownerUrl);
+    const { database, logger } = await connectTo<DB>(cleanUp, ehr.serviceUrl, { statementTimeoutMs: 5_000 });
+    const old = { database, logger, launchLogDays: 2_192 };
+    await prepareLaunchPartitions(database, daysFromNow(-3_000));
+    const dueThen = partitionOf(daysFromNow(-3_000));
     await withClient(ehr.ownerUrl, async (reader) => {
-      // Somebody reads for long: whoever would have to wait for them would make all launches wait behind.
+      // A backup takes hours: whoever would have to wait for it would make all launches wait behind.
       await reader.query("begin");
       await reader.query("select count(*) from launches");
-      await prepareLaunchPartitions(
-        (await connectTo<DB>(cleanUp, ehr.serviceUrl, { statementTimeoutMs: 5_000 })).database,
-        daysFromNow(60),
-        2_192,
-      );
+      await prepareLaunchPartitions(database, daysFromNow(60));
+      const dropping = dropOldLaunches(old, new Date());
       await ehr.launch(slug);
+      assert.equal(await dropping, 0);
       await reader.query("rollback");
     });
-    assert.ok((await partitionsIn(ehr.ownerUrl)).includes(partitionOf(daysFromNow(60))));
+    const made = await partitionsIn(ehr.ownerUrl);
+    assert.ok(made.includes(partitionOf(daysFromNow(60))) && made.includes(dueThen));
+    assert.equal(await dropOldLaunches(old, new Date()), 9);
+    assert.ok(!(await partitionsIn(ehr.ownerUrl)).includes(dueThen));
   });
 
   test("a launch on a day that nobody made is written all the same, many at once too", async () => {

@@ -34,9 +34,8 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
   await withClient(ownerUrl, async (client) => {
     await client.query(
       `insert into apps
-         (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known, as_of, updated_at)
-       values ($1, gen_random_uuid(), 'An app', 'https://icons.example/a.svg', 'DOCUMENTATION', '{}', $2, 'launch', true,
-         now(), now())`,
+         (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known, updated_at)
+       values ($1, gen_random_uuid(), 'An app', 'https://icons.example/a.svg', 'DOCUMENTATION', '{}', $2, 'launch', true, now())`,
       [slug, smartLaunchUrl],
     );
     await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
@@ -45,7 +44,8 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
       slug,
     ]);
     await client.query(
-      "insert into installations values (gen_random_uuid(), $1, $2, 'active', $3, null, now(), now())",
+      `insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
+       values (gen_random_uuid(), $1, $2, 'active', $3, now(), now())`,
       [orgAlias, slug, subscription],
     );
   });

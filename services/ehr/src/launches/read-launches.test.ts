@@ -39,7 +39,7 @@ describe("reading an app's launch log", () => {
         [many],
       );
       const days = [...new Set(rows.map(({ at }) => at.toISOString().slice(0, 10)))];
-      for (const day of days) await client.query("select prepare_launch_partitions($1::date, 36500)", [day]);
+      for (const day of days) await client.query("select prepare_launch_partitions($1::date)", [day]);
       for (const [alias, app] of [
         [riverside, slug],
         [hilltop, slug],

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 export async function insertAppliedDelivery(
@@ -24,6 +24,10 @@ export async function isAppliedDelivery(database: Kysely<DB>, orgAlias: string, 
   return found !== undefined;
 }
 
-export async function deleteAppliedBefore(database: Kysely<DB>, before: Date): Promise<void> {
-  await database.deleteFrom("applied_deliveries").where("applied_at", "<", before).execute();
+export async function deleteAppliedBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from applied_deliveries where (org_alias, delivery_id) in (
+      select org_alias, delivery_id from applied_deliveries where applied_at < ${before} order by applied_at limit ${most}
+    )`.execute(database);
+  return Number(numAffectedRows);
 }

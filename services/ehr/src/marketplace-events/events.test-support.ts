@@ -85,6 +85,7 @@ export interface InstalledRow {
   installed_at: Date;
   updated_at: Date;
   removed_at: Date | null;
+  app_as_told: EventApp | null;
 }
 
 export function installationsIn(ownerUrl: string): Promise<InstalledRow[]> {

@@ -55,14 +55,58 @@ describe("what the marketplace tells", () => {
     assert.deepEqual(await installed(app), { status: "removed", subscription: id });
   });
 
-  test("brings the app's fields with it", async () => {
+  const toldOf = async (slug: string): Promise<unknown> =>
+    (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug)?.app_as_told;
+
+  test("brings the app's fields with it, for its own organisation", async () => {
     const { app, id } = newApp();
     await tell({ what: "created", id, app, at: began });
+    assert.deepEqual(await toldOf(app), appCalled(app));
     const { rows } = await withClient(ownerUrl, (client) =>
-      client.query("select id, name, icon_url, category, extension_points from apps where slug = $1", [app]),
+      client.query("select id, name, schema_known from apps where slug = $1", [app]),
     );
-    const { id: appId, name, iconUrl, category, extensionPoints } = appCalled(app);
-    assert.deepEqual(rows, [{ id: appId, name, icon_url: iconUrl, category, extension_points: extensionPoints }]);
+    assert.deepEqual(rows, [{ id: null, name: null, schema_known: false }]);
+  });
+
+  test("brings none once the catalog has been read", async () => {
+    const { app, id } = newApp();
+    await tell({ what: "created", id: randomUUID(), app, at: began, orgAlias: riverside });
+    await withClient(ownerUrl, async (client) => {
+      await client.query(
+        `update apps set schema_known = true, id = $2, name = 'Read', icon_url = '', category = '', extension_points = '{}',
+           fhir_scopes = '' where slug = $1`,
+        [app, id],
+      );
+      await client.query("update installations set app_as_told = null where app_slug = $1", [app]);
+    });
+    await tell({ what: "created", id, app, at: began + 1 });
+    assert.deepEqual(await installed(app), { status: "active", subscription: id });
+    assert.equal(await toldOf(app), null);
+  });
+
+  test("says anew what the app is, also where nothing else changes; what comes late of another subscription doesn't", async () => {
+    const { app, id } = newApp();
+    await tell({ what: "created", id, app, at: began + 1 });
+    const named = async (name: string, what: "created" | "resumed", subscription: string, at: number) => {
+      const body = { ...eventOf({ what, id: subscription, app, at }), app: { ...appCalled(app), name } };
+      assert.deepEqual(await send(ehr.url, { body }), { status: 200, message: "applied" });
+    };
+    await named("Renamed", "resumed", id, began + 2);
+    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "Renamed" });
+    await named("Of old", "created", randomUUID(), began);
+    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "Renamed" });
+    await tell({ what: "paused", id, app, at: began + 3 });
+    assert.deepEqual(await toldOf(app), appCalled(app));
+  });
+
+  test("may have half a surrogate pair in a name, which PostgreSQL doesn't take", async () => {
+    const { app, id } = newApp();
+    const body = {
+      ...eventOf({ what: "created", id, app, at: began }),
+      app: { ...appCalled(app), name: "half \ud83d" },
+    };
+    assert.deepEqual(await send(ehr.url, { body }), { status: 200, message: "applied" });
+    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "half \ufffd" });
   });
 
   test("paused before created installs as paused, and created then changes nothing", async () => {

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Organisations } from "../database-schema.ts";
 
 export type SecretRow = Pick<
@@ -84,4 +84,14 @@ export function lockSealedOtherwise(transaction: Transaction<DB>, version: numbe
     .limit(limit)
     .forNoKeyUpdate()
     .execute();
+}
+
+/** Locked first: one whose overlap is just being moved is left alone. */
+export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update organisations set sealed_previous_secret = null, previous_until = null where alias in (
+      select alias from organisations where previous_until <= ${until}
+      order by previous_until limit ${most} for no key update skip locked
+    )`.execute(database);
+  return Number(numAffectedRows);
 }

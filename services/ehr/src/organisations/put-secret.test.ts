@@ -3,27 +3,32 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import {
   askAt,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
+  connectTo,
   type RunningEhr,
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
+import type { DB } from "../database-schema.ts";
+import { putSecret } from "./put-secret.ts";
 
 describe("an organisation's secret", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let callers: Callers;
   let ownerUrl: string;
+  let serviceUrl: string;
   before(async () => {
-    const database = await cloneDatabase(cleanUp, "ehr");
-    ({ ownerUrl } = database);
+    ({ ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr"));
     callers = await startCallers(cleanUp);
-    ehr = await startEhr(cleanUp, database.serviceUrl, callers.environment);
+    ehr = await startEhr(cleanUp, serviceUrl, callers.environment);
   });
   const put = (alias: string, body: unknown): Promise<Response> =>
     askAt(`${ehr.url}/api/admin/organisations/${alias}/secret`, callers.token("operator"), { method: "PUT", body });
@@ -104,6 +109,21 @@ describe("an organisation's secret", () => {
     assert.deepEqual(await verifying("leaked", all), [second]);
   });
 
+  for (const overlapSeconds of [3_600, undefined]) {
+    test(`what has ended stays ended: put again with an overlap of ${overlapSeconds} s, it brings nothing back`, async () => {
+      const alias = `ended-${overlapSeconds}`;
+      await done(201, alias, { secret: first });
+      await done(200, alias, { secret: second });
+      await withClient(ownerUrl, (client) =>
+        client.query("update organisations set previous_until = now() where alias = $1", [alias]),
+      );
+      assert.equal(await done(200, alias, { secret: second, overlapSeconds }), null);
+      assert.deepEqual(await verifying(alias, all), [second]);
+      const { sealed_previous_secret, previous_until } = (await rowOf(alias)) ?? {};
+      assert.deepEqual([sealed_previous_secret, previous_until], [null, null]);
+    });
+  }
+
   test("put back, the one before is the secret again", async () => {
     await done(201, "back-again", { secret: first });
     await done(200, "back-again", { secret: second });
@@ -145,18 +165,24 @@ describe("an organisation's secret", () => {
     assert.deepEqual(await verifying("hushed", all), []);
   });
 
-  test("whoever's secret is new or another is held against the marketplace, once", async () => {
-    const waiting = () =>
+  test("whoever's secret is new or another is held against the marketplace, once, where that is configured", async () => {
+    const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+    // Nobody works on the jobs here.
+    const keeping = { ...(await connectTo<DB>(cleanUp, serviceUrl)), seal };
+    const waiting = (alias: string) =>
       withClient(ownerUrl, async (client) => {
         const found = await client.query(
-          "select data from pgboss.job where name = 'reconciliations' and data ->> 'alias' = 'told'",
+          "select data from pgboss.job where name = 'reconciliations' and data ->> 'alias' = $1",
+          [alias],
         );
         return found.rowCount;
       });
-    await done(201, "told", { secret: first });
-    assert.equal(await waiting(), 1);
-    await done(200, "told", { secret: second });
-    assert.equal(await waiting(), 1);
+    for (const secret of [first, second]) {
+      await putSecret({ ...keeping, reconciles: true }, "told", { secret });
+      assert.equal(await waiting("told"), 1);
+      await putSecret({ ...keeping, reconciles: false }, "not-told", { secret });
+      assert.equal(await waiting("not-told"), 0);
+    }
   });
 
   const invalid: [string, string, unknown][] = [

@@ -15,6 +15,8 @@ export interface KeepingSecrets {
   queue: Queue;
   seal: Seal;
   clock: () => Date;
+  /** Whether organisations are held against the marketplace's list at all. */
+  reconciles: boolean;
 }
 
 export interface SecretPut {
@@ -30,7 +32,7 @@ const dayInSeconds = 86_400;
  * is repeated because its answer was lost doesn't end the overlap. With `overlapSeconds` it moves the overlap's end.
  */
 export async function putSecret(keeping: KeepingSecrets, alias: string, body: PutSecretBody): Promise<SecretPut> {
-  const { database, queue, seal, clock } = keeping;
+  const { database, queue, seal, clock, reconciles } = keeping;
   if (!isUsableSecret(body.secret)) {
     throw invalidRequest("/body/secret", "begins with whsec_, but what follows is not padded Base64");
   }
@@ -44,7 +46,7 @@ export async function putSecret(keeping: KeepingSecrets, alias: string, body: Pu
     const before = created ? undefined : await lockOrganisation(transaction, alias);
     // What the marketplace sent while nothing here could verify it may have been given up there.
     if (created || before === undefined) {
-      await requestReconciliation(transaction, queue, alias);
+      if (reconciles) await requestReconciliation(transaction, queue, alias);
       return { created, orgAlias: alias, previousUntil: null };
     }
     const current = openIfPossible(seal, before.sealed_secret, secretOwner(alias));
@@ -54,7 +56,7 @@ export async function putSecret(keeping: KeepingSecrets, alias: string, body: Pu
         : { sealed_secret, ...overlapWith(seal, alias, current, body.overlapSeconds ?? dayInSeconds, now) };
     if (changes !== undefined) {
       await updateOrganisation(transaction, alias, { ...changes, updated_at: now });
-      await requestReconciliation(transaction, queue, alias);
+      if (reconciles) await requestReconciliation(transaction, queue, alias);
     }
     const until = (changes ?? before).previous_until;
     return { created, orgAlias: alias, previousUntil: until?.toISOString() ?? null };
@@ -75,8 +77,10 @@ function overlapWith(seal: Seal, alias: string, previous: string | undefined, se
 }
 
 function sameSecret(before: SecretRow, seconds: number | undefined, now: Date): Overlap | undefined {
-  if (seconds === undefined || before.sealed_previous_secret === null) return undefined;
-  return overlap(before.sealed_previous_secret, seconds, now);
+  if (before.sealed_previous_secret === null || before.previous_until === null) return undefined;
+  // What has ended stays ended: it may have been replaced because somebody saw it.
+  if (before.previous_until <= now) return none;
+  return seconds === undefined ? undefined : overlap(before.sealed_previous_secret, seconds, now);
 }
 
 /** A new secret is the way out where the key of the old one is lost. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
@@ -115,11 +116,26 @@ describe("held against the marketplace's own list", () => {
     await subscribe("northwind-scribe", hilltop);
     await reconciled(hilltop);
     const [catalog] = (await (await marketplace.get("/apps/search?q=northwind+scribe")).json()) as { name: string }[];
-    const { rows } = await withClient(ownerUrl, (client) =>
-      client.query<{ name: string }>("select name from apps where slug = 'northwind-scribe'"),
-    );
-    assert.equal(rows[0]?.name, catalog?.name);
-    assert.equal(await statusOf("northwind-scribe", hilltop), "active");
+    const url = `${ehr.url}/api/app-installations/northwind-scribe`;
+    const answer = await askAt(url, marketplace.callers.token("hilltop-admin"), {});
+    const { data } = (await answer.json()) as { data: { name: string; status: string } | null };
+    assert.deepEqual([data?.name, data?.status], [catalog?.name, "active"]);
+  });
+
+  test("of an app that is in no catalog, only what an event told of is brought into step", async () => {
+    const [like] = await reconciling.listSubscriptions(riverside);
+    const created = { ...(like ?? assert.fail("nothing is listed")), id: randomUUID(), appSlug: "in-no-catalog" };
+    await tell("created", created);
+    const updatedAt = new Date(Date.parse(created.updatedAt) + 1).toISOString();
+    const listed: SubscriptionDto[] = [
+      { ...created, status: "cancelled", updatedAt },
+      { ...created, id: randomUUID(), appSlug: "never-told-of" },
+    ];
+    const { changed } = await reconcile({ ...reconciling, listSubscriptions: async () => listed }, riverside);
+    assert.equal(changed, 1);
+    const found = (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === "in-no-catalog");
+    assert.deepEqual([found?.status, found?.app_as_told?.name], ["removed", "The app in-no-catalog"]);
+    assert.equal(await statusOf("never-told-of"), undefined);
   });
 
   test("an event that arrives between the list and its application wins by its time", async () => {
@@ -239,5 +255,20 @@ describe("held against the marketplace's own list", () => {
       await requestAllReconciliations(reconciling, () => 1);
       return JSON.stringify(await jobs()) === JSON.stringify(["closed-clinic"]);
     });
+  });
+
+  test("whoever's secret is another is held against it at once, also while the night's job for it waits its turn", async () => {
+    await withClient(ownerUrl, async (client) => {
+      await client.query("update organisations set reconciled_at = now() - interval '1 day' where alias = $1", [
+        hilltop,
+      ]);
+      await client.query("delete from pgboss.job where name = 'reconciliations'");
+    });
+    await requestAllReconciliations(reconciling, () => 1);
+    await subscribe("cuffline", hilltop);
+    const url = `${ehr.url}/api/admin/organisations/${hilltop}/secret`;
+    const put = { method: "PUT", body: { secret: "another secret of hilltop" } };
+    assert.equal((await askAt(url, marketplace.callers.token("operator"), put)).status, 200);
+    await eventually("it is reconciled", 20_000, async () => (await statusOf("cuffline", hilltop)) === "active");
   });
 });

@@ -2,7 +2,7 @@ import type { EventApp, SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import { findUnknownApps } from "../apps/remember-app.ts";
+import { findUnknownApps, type ToldApp } from "../apps/remember-app.ts";
 import type { DB } from "../database-schema.ts";
 import { applyState } from "../installations/apply-state.ts";
 import { findKnownStates, type KnownState } from "../installations/known-states.ts";
@@ -16,7 +16,7 @@ export interface Reconciling {
   clock: () => Date;
   logger: Logger;
   listSubscriptions: ListSubscriptions;
-  /** From the marketplace's catalog; undefined where it has no such app any more. */
+  /** From the marketplace's catalog; undefined where it has no such app. */
   findInCatalog: (slug: string) => Promise<EventApp | undefined>;
 }
 
@@ -53,7 +53,9 @@ export async function reconcile(reconciling: Reconciling, orgAlias: string): Pro
   let changed = 0;
   for (const subscription of newer) {
     const { appSlug } = subscription;
-    const app = fetched.has(appSlug) ? fetched.get(appSlug) : { slug: appSlug };
+    // Of a subscription that an event told of, what is known of the app stays, whether or not the catalog still has it.
+    const isTold = !fetched.has(appSlug) || known.has(subscription.id);
+    const app = fetched.get(appSlug) ?? (isTold ? { slug: appSlug } : undefined);
     if (app === undefined)
       logger.warn({ appSlug }, "an app that is subscribed to is in no catalog; it isn't installed");
     else if (await applyOne(reconciling, subscription, app)) changed += 1;
@@ -80,7 +82,7 @@ function countUnlisted(known: Map<string, KnownState>, listed: SubscriptionDto[]
 function applyOne(
   reconciling: Reconciling,
   { id, orgAlias, status, updatedAt }: SubscriptionDto,
-  app: EventApp | Pick<EventApp, "slug">,
+  app: ToldApp,
 ): Promise<boolean> {
   const { queue, clock } = reconciling;
   return holdingOrganisation(reconciling, orgAlias, (transaction) => {

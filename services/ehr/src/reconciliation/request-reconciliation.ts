@@ -4,9 +4,12 @@ import { fromKysely } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { reconciliations } from "../queues.ts";
 
-/** Once the transaction has committed, one job for the organisation; where one waits already, that is it. */
+/**
+ * Once the transaction has committed, one job for the organisation; where one waits already, that is it. The night's job
+ * may wait for hours, and doesn't count: its key is another.
+ */
 export async function requestReconciliation(transaction: Transaction<DB>, queue: Queue, alias: string): Promise<void> {
   const boss = await queue.boss();
-  const job = { data: { alias }, singletonKey: alias };
+  const job = { data: { alias }, singletonKey: `${alias} now` };
   await boss.insert(reconciliations, [job], { db: fromKysely(transaction), returnId: false });
 }

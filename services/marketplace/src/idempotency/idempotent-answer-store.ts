@@ -25,3 +25,13 @@ export function findAnswer(database: Kysely<DB>, request: Buffer) {
     .where("request", "=", request)
     .executeTakeFirstOrThrow();
 }
+
+/** One that is claimed anew at this moment is left alone. */
+export async function deleteAnsweredBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from idempotent_answers where request = any (array(
+      select request from idempotent_answers where answered_at < ${before}
+      order by answered_at limit ${most} for update skip locked
+    ))`.execute(database);
+  return Number(numAffectedRows);
+}

@@ -14,7 +14,7 @@ export interface Repeatable {
   body: unknown;
 }
 
-const keptMs = 24 * 3_600_000;
+export const keptMs: number = 24 * 3_600_000;
 
 const digest = (value: unknown): Buffer => createHash("sha256").update(JSON.stringify(value)).digest();
 

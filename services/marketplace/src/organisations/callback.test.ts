@@ -77,6 +77,8 @@ describe("an organisation's callback", () => {
     ["https://ehr.example\\@evil.example/"],
     ["https://ehr.example/\n"],
     ["https://ehr.example:99999/"],
+    ["https://ehr.example:0/"],
+    ["https://localhost/"],
     [`https://ehr.example/${"a".repeat(2_048)}`],
     ["https://127.0.0.1/"],
     ["https://127.1/"],

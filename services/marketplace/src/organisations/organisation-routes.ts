@@ -22,7 +22,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
   routes.put(
     "/admin/organisations/:alias",
     {
-      config,
+      config: { ...config, waitsOnlyForDatabase: false },
       schema: {
         tags,
         operationId: "putOrganisation",

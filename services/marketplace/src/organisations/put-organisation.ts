@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OrganisationDto, PutOrganisation } from "@ehr-marketplace/contracts";
 import { canonicalNetwork } from "@ehr-marketplace/service-kit/addresses";
-import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
@@ -11,9 +11,10 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { newSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
 import { recipientMoved } from "../webhooks/delivery/act-on-recipient.ts";
+import type { Resolve } from "../webhooks/delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
-import { secretOwner, whyNoCallback } from "./organisation.ts";
-import { organisationProblems } from "./organisation-errors.ts";
+import { requireUsableCallback } from "./check-callback.ts";
+import { secretOwner } from "./organisation.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
   insertOrganisation,
@@ -27,6 +28,8 @@ export interface Registering {
   seal: Seal;
   clock: () => Date;
   queue: Queue;
+  /** All addresses of a name, found as they are when something is sent to it. */
+  resolve: Resolve;
 }
 
 interface Wanted {
@@ -42,24 +45,20 @@ function wantedFrom(input: PutOrganisation): Wanted {
     throw invalidRequest(`/body/callbackNetworks/${index}`, "is not a network such as 10.20.0.0/16");
   });
   if (input.secret !== undefined) requireUsableSecret(input.secret);
-  const callbackUrl = input.callbackUrl ?? null;
-  const refusal = callbackUrl === null ? undefined : whyNoCallback(callbackUrl, networks);
-  if (refusal !== undefined) {
-    const errors = [{ pointer: "/body/callbackUrl", detail: refusal }];
-    throw new Problem(organisationProblems.callbackNotAllowed, `/body/callbackUrl ${refusal}.`, { errors });
-  }
-  return { display_name: input.displayName, callback_url: callbackUrl, callback_networks: networks };
+  const callback_url = input.callbackUrl ?? null;
+  return { display_name: input.displayName, callback_url, callback_networks: networks };
 }
 
 /** Registers an organisation, or changes all of it but the secret, which stays unless a new one is given. */
 export async function putOrganisation(
-  { database, seal, clock, queue }: Registering,
+  { database, seal, clock, queue, resolve }: Registering,
   by: Asked,
   alias: string,
   input: PutOrganisation,
 ): Promise<{ created: boolean; organisation: OrganisationDto }> {
   const role = requireRole(by.caller, alias, ["operator"]);
   const wanted = wantedFrom(input);
+  await requireUsableCallback(wanted.callback_url, wanted.callback_networks, resolve);
   const now = clock();
 
   return database.transaction().execute(async (transaction) => {

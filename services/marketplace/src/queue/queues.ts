@@ -26,5 +26,6 @@ export const queues: Queues = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,
-  [chores]: { ...common, expireInSeconds: 600 },
+  // Its next time comes anyway, and until then one that fails again and again would come before the others.
+  [chores]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };

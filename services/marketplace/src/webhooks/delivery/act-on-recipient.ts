@@ -3,7 +3,7 @@ import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
 import { insertEvent } from "../events/event-store.ts";
-import { findDelivery, insertDelivery } from "./delivery-store.ts";
+import { countOutsideLanes, findDelivery, insertDelivery } from "./delivery-store.ts";
 import { planRecovery, sendJobs } from "./jobs.ts";
 import { firstPace } from "./retry-schedule.ts";
 import { sendAgain } from "./send-again.ts";
@@ -25,6 +25,7 @@ export async function enableRecipient(
       failures_in_row: 0,
       held_since: null,
       probes: 0,
+      probed_id: null,
       disabled_at: null,
       disabled_because: null,
     })
@@ -44,13 +45,17 @@ export async function recipientMoved(
   if (status === "held") await planRecovery(transaction, queue, recipientId, { startAfter: now });
 }
 
-/** A `ping` for one recipient, outside any sequence. */
+/** What nobody answers must not pile up, however often it is asked for. */
+const mostPings = 100;
+
+/** A `ping` for one recipient, outside any sequence; none where so many are on their way already. */
 export async function recordPing(
   transaction: Transaction<DB>,
   queue: Queue,
   recipientId: string,
   now: Date,
-): Promise<string> {
+): Promise<string | undefined> {
+  if ((await countOutsideLanes(transaction, recipientId, mostPings)) >= mostPings) return undefined;
   const eventId = uuid();
   const payload = JSON.stringify({ event: "ping", timestamp: now.toISOString() });
   await insertEvent(transaction, { id: eventId, event: "ping", occurred_at: now, payload });

@@ -1,44 +1,65 @@
 import { type Queue, workByTheClock } from "@ehr-marketplace/service-kit/queue";
-import { type Kysely, sql } from "kysely";
-import type { PgBoss } from "pg-boss";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import { forgetAnswers } from "../../idempotency/forget-answers.ts";
+import { again } from "../../queue/again.ts";
 import { chores } from "../../queue/queues.ts";
+import { dropDueToDeleted } from "../endpoints/drop-due-to-deleted.ts";
+import { dropOldAttempts, prepareAttemptPartitions } from "./attempt-partitions.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { keptForDisabled } from "./retry-schedule.ts";
+import { expireKept } from "./expire-kept.ts";
 import { sweepDeliveries } from "./sweep.ts";
 
 export interface Tending {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
+  logger: Logger;
   metrics: DeliveryMetrics;
   logDays: number;
+  stopped: AbortSignal;
 }
 
-async function keepHouse({ database, clock, logDays }: Tending): Promise<void> {
+/** Each by itself: one that fails is logged, done again in an hour, and keeps no other from being done. */
+export async function keepHouse({ database, clock, logger, logDays, stopped }: Tending): Promise<void> {
   const now = clock();
-  const today = now.toISOString().slice(0, 10);
-  await sql`select prepare_attempt_partitions(${today}::date, ${logDays})`.execute(database);
-  await sql`delete from idempotent_answers where answered_at < ${new Date(now.getTime() - 86_400_000)}`.execute(
-    database,
-  );
-  await sql`
-    update deliveries set status = 'expired', settled_at = ${now} from recipients
-    where recipients.id = deliveries.recipient_id and recipients.status = 'disabled'
-      and deliveries.status = 'waiting' and deliveries.created_at < ${new Date(now.getTime() - keptForDisabled)}`.execute(
-    database,
-  );
+  const steps = {
+    "the log's next days are made": () => prepareAttemptPartitions(database, now),
+    "the log's old days are dropped": () => dropOldAttempts(database, now, logDays),
+    "answers are forgotten": () => forgetAnswers(database, now, { stopped }),
+    "what was kept for long expires": () => expireKept(database, now, { stopped }),
+  };
+  for (const [step, work] of Object.entries(steps)) {
+    if (stopped.aborted) return;
+    await work().catch((error: unknown) => logger.error({ err: error, step }, "house-keeping is not done"));
+  }
 }
 
-export async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
-  const { database, queue, clock, metrics } = tending;
-  // After a week without any worker there would be no partition for today until the clock comes round.
-  await keepHouse(tending);
-  await workByTheClock(boss, chores, {
+async function windClock(tending: Tending): Promise<void> {
+  const { database, queue, clock, metrics, stopped } = tending;
+  await workByTheClock(await queue.boss(), chores, {
     sweep: {
       cron: "* * * * *",
       work: async () => metrics.swept(await sweepDeliveries(database, queue, clock())),
     },
+    "drop-deleted": { cron: "* * * * *", work: () => dropDueToDeleted(database, clock(), { stopped }) },
     "keep-house": { cron: "7 * * * *", work: () => keepHouse(tending) },
   });
+}
+
+const pauseMs = 1_000;
+
+/** Winds the clock, and keeps house at once. The database may be away when the process starts. */
+export async function startTending(tending: Tending): Promise<void> {
+  const { database, clock, logger, stopped } = tending;
+  const once = (problem: string, work: () => Promise<void>): Promise<void> =>
+    again({ work: () => work().then(() => true), problem, pauseMs, logger, stopped });
+  await Promise.all([
+    once("the clock can't be wound", () => windClock(tending)),
+    // After a week without any worker there would be no partition for today until the clock comes round.
+    once("the log's days can't be made", () => prepareAttemptPartitions(database, clock())).then(() =>
+      keepHouse(tending),
+    ),
+  ]);
 }

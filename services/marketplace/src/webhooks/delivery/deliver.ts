@@ -1,29 +1,21 @@
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { Job } from "pg-boss";
 import { deliveries, leaseSeconds } from "../../queue/queues.ts";
-import { type ClaimedDelivery, claimDeliveries, dropForDeleted, findNotQueued, releaseHeld } from "./claim-store.ts";
+import { type Attempting, attempt } from "./attempt.ts";
+import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { endJobs, sendJobs } from "./jobs.ts";
-import { judge, type Verdict } from "./judge.ts";
+import { type DeliveryJob, isNew, recipientOf } from "./jobs.ts";
 import { createPlaces } from "./places.ts";
-import type { Sender } from "./send/sender.ts";
+import { putBack } from "./put-back.ts";
 import type { Settling } from "./settle.ts";
 import { createSettleLines } from "./settle-lines.ts";
-import { headersFor } from "./sign.ts";
 
-export interface Delivering extends Settling {
-  seal: Seal;
-  sender: Sender;
-  /** Networks that vendors' endpoints may be in besides public ones. */
-  vendorNetworks: string[];
+export interface Delivering extends Settling, Attempting {
   mostInFlight: number;
   mostPerRecipient: number;
   logger: Logger;
   metrics: DeliveryMetrics;
 }
 
-type DeliveryJob = Job<{ probe?: boolean }>;
 interface Started {
   job: DeliveryJob;
   /** Gives its place back. */
@@ -33,6 +25,8 @@ interface Started {
 const mostFetched = 100;
 /** A job that has waited longer than this for its recipient's turn is left to its lease: another fetch will bring it. */
 const patienceMs = (leaseSeconds * 1_000) / 3;
+/** One place in four of a recipient is not for what is sent again: a new event finds it free. */
+const keptForNew = 0.25;
 
 export interface Deliverer {
   /** Something may be due: look. */
@@ -62,7 +56,7 @@ export function startDelivering(delivering: Delivering): Deliverer {
 
   const hasRoom = (): boolean => !stopping && places.free() > 0;
   const wantsMore = (): boolean => lookAgain && !stopping;
-  const recipientOf = (job: DeliveryJob): string => job.groupId ?? job.id;
+  const kept = Math.floor(mostPerRecipient * keptForNew);
 
   const look = async (): Promise<void> => {
     const boss = await queue.boss();
@@ -70,10 +64,15 @@ export function startDelivering(delivering: Delivering): Deliverer {
       lookAgain = false;
       startTurns();
       while (hasRoom()) {
-        const waiting = turns.map(({ job }) => recipientOf(job));
+        // Behind what is sent again, of which there is little at a time, something new may be waiting.
+        const waiting = turns.filter(({ job }) => isNew(job)).map(({ job }) => recipientOf(job));
         const ignoreGroups = [...new Set([...places.fullRecipients(), ...waiting])];
         const batchSize = Math.min(mostFetched, places.free());
-        const jobs: DeliveryJob[] = await boss.fetch(deliveries, { batchSize, ignoreGroups });
+        const jobs: DeliveryJob[] = await boss.fetch(deliveries, {
+          batchSize,
+          ignoreGroups,
+          includeMetadata: true,
+        });
         if (jobs.length === 0) break;
         turns.push(...jobs.map((job) => ({ job, fetchedAt: Date.now() })));
         startTurns();
@@ -86,11 +85,12 @@ export function startDelivering(delivering: Delivering): Deliverer {
   const startTurns = (): void => {
     const starting: Started[] = [];
     const waiting: typeof turns = [];
-    for (const turn of turns.splice(0)) {
+    const all = turns.splice(0);
+    for (const turn of [...all.filter((each) => isNew(each.job)), ...all.filter((each) => !isNew(each.job))]) {
       const { job } = turn;
       const recipient = recipientOf(job);
       if (Date.now() - turn.fetchedAt > patienceMs) continue;
-      if (places.free() <= 0 || places.isFull(recipient)) {
+      if (places.free() <= 0 || places.isFull(recipient, isNew(job) ? 0 : kept)) {
         waiting.push(turn);
         continue;
       }
@@ -108,8 +108,10 @@ export function startDelivering(delivering: Delivering): Deliverer {
       const ids = jobs.map(({ id }) => id);
       for (const delivery of await claimDeliveries(database, { ids, probes, now: delivering.clock() }))
         claimed.set(delivery.id, delivery);
-      const unclaimed = jobs.filter(({ id }) => !claimed.has(id));
-      if (unclaimed.length > 0) await putBack(unclaimed);
+      await putBack(
+        delivering,
+        jobs.filter(({ id }) => !claimed.has(id)),
+      );
     } catch (error) {
       logger.warn({ err: error }, "deliveries can't be claimed; their lease will bring them back");
     }
@@ -118,21 +120,6 @@ export function startDelivering(delivering: Delivering): Deliverer {
       const sent = delivery === undefined ? Promise.resolve() : send(delivery, job, probes.includes(job.id));
       void sent.finally(leave);
     }
-  };
-
-  /** Those to a recipient that is held wait as rows; those that are settled need no job; any others are queued anew. */
-  const putBack = async (jobs: DeliveryJob[]): Promise<void> => {
-    const ids = jobs.map(({ id }) => id);
-    await database.transaction().execute(async (transaction) => {
-      await dropForDeleted(transaction, ids, delivering.clock());
-      await releaseHeld(transaction, ids);
-      const idle = new Set(await findNotQueued(transaction, ids));
-      const attempts = jobs.map(({ id, retryCount }) => ({ id, retryCount }));
-      const ours = await endJobs(transaction, queue, deliveries, attempts);
-      const again = jobs.filter(({ id }) => !idle.has(id) && ours.has(id));
-      const ready = again.map((job) => ({ id: job.id, recipient_id: recipientOf(job) }));
-      await sendJobs(transaction, queue, ready);
-    });
   };
 
   const send = async (delivery: ClaimedDelivery, job: DeliveryJob, probe: boolean): Promise<void> => {
@@ -150,27 +137,4 @@ export function startDelivering(delivering: Delivering): Deliverer {
       await places.empty();
     },
   };
-}
-
-async function attempt(
-  { seal, sender, vendorNetworks, clock }: Delivering,
-  delivery: ClaimedDelivery,
-): Promise<Verdict> {
-  const began = performance.now();
-  try {
-    const allowedNetworks = delivery.kind === "ehr" ? (delivery.networks ?? []) : vendorNetworks;
-    const headers = headersFor(delivery, seal, clock());
-    return judge(await sender.send({ url: delivery.url, headers, body: delivery.payload, allowedNetworks }));
-  } catch (error) {
-    const why = error instanceof Error ? error.name : "Error";
-    return {
-      outcome: "failed",
-      statusCode: null,
-      error: `prepare: ${why}`,
-      snippet: null,
-      durationMs: Math.round(performance.now() - began),
-      retryAfterMs: null,
-      gone: false,
-    };
-  }
 }

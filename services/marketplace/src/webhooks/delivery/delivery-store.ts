@@ -21,7 +21,7 @@ export interface NewDelivery {
 export async function insertDeliveries(transaction: Transaction<DB>, event: AddressedEvent): Promise<NewDelivery[]> {
   const { rows } = await sql<NewDelivery>`
     with addressed as (
-      select id, status from recipients
+      select id, status = 'active' and not crowded as open from recipients
       -- An array, not "or": that would read a quarter of a million recipients
       where id = any (array(
         select ${event.organisationId}::uuid union all
@@ -32,7 +32,7 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Addr
     )
     insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
     select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
-      case when addressed.status = 'active' and not exists (
+      case when addressed.open and not exists (
         select from deliveries earlier
         where earlier.subscription_id = ${event.subscriptionId} and earlier.recipient_id = addressed.id
           and earlier.status in ('waiting', 'queued')
@@ -58,58 +58,18 @@ export async function insertDelivery(
   return delivery;
 }
 
-/** The lanes' locks, always taken in the same order. */
-export async function lockLanes(transaction: Transaction<DB>, subscriptionIds: string[]): Promise<void> {
-  if (subscriptionIds.length === 0) return;
-  await sql`select from subscriptions where id = any (${subscriptionIds}::uuid[]) order by id for update`.execute(
-    transaction,
-  );
-}
-
-/** The first that waits in each of these lanes is queued, where nothing is under way before it and its recipient isn't held. */
-export async function queueSuccessors(
-  transaction: Transaction<DB>,
-  lanes: { subscriptionId: string; recipientId: string }[],
-): Promise<{ id: string; recipient_id: string }[]> {
-  if (lanes.length === 0) return [];
-  const subscriptions = lanes.map((lane) => lane.subscriptionId);
-  const recipients = lanes.map((lane) => lane.recipientId);
-  const { rows } = await sql<{ id: string; recipient_id: string }>`
-    update deliveries set status = 'queued', next_attempt_at = null
-    from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as lane (subscription_id, recipient_id)
-      join recipients r on r.id = lane.recipient_id and r.status = 'active'
-      -- Lane by lane, whatever the planner thinks of them: all that is due together may be a million rows
-      cross join lateral (
-        select d.id, d.status from deliveries d
-        where d.subscription_id = lane.subscription_id and d.recipient_id = lane.recipient_id
-          and d.status in ('waiting', 'queued')
-        order by d.sequence limit 1
-      ) head
-    where deliveries.id = head.id and head.status = 'waiting' and deliveries.status = 'waiting'
-    returning deliveries.id, deliveries.recipient_id`.execute(transaction);
-  return rows;
-}
-
-/** The oldest that wait for this recipient and have nothing before them in their lane are queued. */
-export async function queueHeads(
+/** How many that are in no lane are due to it; counted up to so many. */
+export async function countOutsideLanes(
   transaction: Transaction<DB>,
   recipientId: string,
   most: number,
-): Promise<{ id: string; recipient_id: string }[]> {
-  const { rows } = await sql<{ id: string; recipient_id: string }>`
-    update deliveries set status = 'queued', next_attempt_at = null
-    where id in (
-      select d.id from deliveries d
-      where d.recipient_id = ${recipientId} and d.status = 'waiting' and not exists (
-        select from deliveries earlier
-        where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
-          and earlier.status in ('waiting', 'queued') and earlier.sequence < d.sequence
-      )
-      order by d.created_at, d.id limit ${most}
-      for update skip locked
-    )
-    returning id, recipient_id`.execute(transaction);
-  return rows;
+): Promise<number> {
+  const { rows } = await sql<{ found: number }>`
+    select count(*)::int as found from (
+      select from deliveries
+      where recipient_id = ${recipientId} and status in ('waiting', 'queued') and subscription_id is null limit ${most}
+    ) due`.execute(transaction);
+  return rows[0]?.found ?? 0;
 }
 
 export function findDelivery(database: Kysely<DB>, id: string) {
@@ -128,15 +88,10 @@ export const isSettled = sql`status in ('delivered', 'failed', 'expired')`;
 /** Those of them that are still settled begin anew, as rows that wait. */
 export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Promise<SettledDelivery[]> {
   const { rows } = await sql<SettledDelivery>`
-    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null
+    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null, begun_anew_at = now()
     where id = any (${ids}::uuid[]) and ${isSettled}
     returning id, subscription_id, created_at`.execute(transaction);
   return rows;
-}
-
-export async function queueAll(transaction: Transaction<DB>, ids: string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update deliveries set status = 'queued' where id = any (${ids}::uuid[])`.execute(transaction);
 }
 
 /** Until the commit it is neither held nor let go: otherwise neither side would queue what begins to wait now. */

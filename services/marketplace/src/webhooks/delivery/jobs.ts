@@ -1,13 +1,20 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Transaction } from "kysely";
-import { fromKysely } from "pg-boss";
+import { sql, type Transaction } from "kysely";
+import { fromKysely, type JobWithMetadata } from "pg-boss";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
+
+/** As it is fetched. */
+export type DeliveryJob = JobWithMetadata<{ probe?: boolean; again?: boolean }>;
+export const recipientOf = (job: DeliveryJob): string => job.groupId ?? job.id;
+export const isNew = (job: DeliveryJob): boolean => job.data?.again !== true;
 
 export interface ReadyDelivery {
   id: string;
   recipient_id: string;
   probe?: boolean;
+  /** It was settled before, and somebody wants it sent again: what is new goes before it. */
+  again?: boolean;
   startAfter?: Date;
 }
 
@@ -15,13 +22,30 @@ export interface ReadyDelivery {
 export async function sendJobs(transaction: Transaction<DB>, queue: Queue, ready: ReadyDelivery[]): Promise<void> {
   if (ready.length === 0) return;
   const boss = await queue.boss();
-  const jobs = ready.map(({ id, recipient_id, probe, startAfter }) => ({
+  const jobs = ready.map(({ id, recipient_id, probe, again, startAfter }) => ({
     id,
-    data: probe === true ? { probe } : {},
+    data: { ...(probe === true ? { probe } : {}), ...(again === true ? { again } : {}) },
     group: { id: recipient_id },
     ...(startAfter === undefined ? {} : { startAfter: startAfter.toISOString() }),
   }));
   await boss.insert(deliveries, jobs, { db: fromKysely(transaction), returnId: false });
+}
+
+/**
+ * Those of these jobs that are still as they were fetched. Their count of leases won't do: a job that was planned anew has the
+ * same id and counts from nothing.
+ */
+export async function lockJobs(
+  transaction: Transaction<DB>,
+  jobs: { id: string; startedOn: Date }[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select j.id from pgboss.job j
+    join unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ startedOn }) => startedOn)}::timestamptz[])
+      as fetched (id, started_on) on j.id = fetched.id and date_trunc('milliseconds', j.started_on) = fetched.started_on
+    where j.name = ${deliveries} and j.state = 'active'
+    order by j.id for update of j`.execute(transaction);
+  return new Set(rows.map(({ id }) => id));
 }
 
 interface EndedJobs {

@@ -1,7 +1,8 @@
 export interface Places {
   /** How many more may go out now. */
   free(): number;
-  isFull(recipient: string): boolean;
+  /** Has it no place left, apart from those that are kept? */
+  isFull(recipient: string, kept?: number): boolean;
   fullRecipients(): string[];
   /** Takes a place; what it answers gives the place back. */
   take(recipient: string): () => void;
@@ -24,11 +25,11 @@ export function createPlaces(options: { mostInFlight: number; mostPerRecipient: 
   let slow = 0;
   let whenEmpty: (() => void) | undefined;
 
-  const isFull = (recipient: string): boolean => (byRecipient.get(recipient) ?? 0) >= mostPerRecipient;
+  const isFull = (recipient: string, kept = 0): boolean => (byRecipient.get(recipient) ?? 0) >= mostPerRecipient - kept;
   return {
     free: () => mostInFlight - (out - slow),
     isFull,
-    fullRecipients: () => [...byRecipient.keys()].filter(isFull),
+    fullRecipients: () => [...byRecipient.keys()].filter((recipient) => isFull(recipient)),
     take(recipient) {
       let isSlow = false;
       out += 1;

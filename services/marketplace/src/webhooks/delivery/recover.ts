@@ -2,10 +2,10 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
-import { queueHeads } from "./delivery-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
-import { betweenPaces, firstPace, longestHold, nextPace } from "./retry-schedule.ts";
-import { lockRecipient } from "./settle-store.ts";
+import { countQueued, queueHeads, queueProbe } from "./queue-store.ts";
+import { betweenPaces, firstPace, longestHold, mostQueued, nextPace } from "./retry-schedule.ts";
+import { isUnreachable, lockRecipient } from "./settle-store.ts";
 
 export interface Recovering {
   database: Kysely<DB>;
@@ -14,8 +14,9 @@ export interface Recovering {
 }
 
 /**
- * The next step of a recipient's recovery. Held: its oldest delivery goes out as a probe. Back: some more of what waited is
- * let go, each step twice as many as the one before, until nothing waits that could go.
+ * The next step of a recipient's recovery. Held: one delivery goes out as a probe, the oldest first and then in turn. Back: some more of what waited is
+ * let go, each step twice as many as the one before, until nothing waits that could go; and of what is slow, no more than
+ * it can take.
  */
 export async function recoverRecipient(
   { database, queue, clock }: Recovering,
@@ -35,15 +36,25 @@ export async function recoverRecipient(
       return;
     }
     if (recipient.status === "held") {
-      const [oldest] = await queueHeads(transaction, recipient.id, 1);
-      if (oldest !== undefined) await sendJobs(transaction, queue, [{ ...oldest, probe: true }]);
+      // Nowhere to go: it stays held, until somebody says where.
+      if (await isUnreachable(transaction, recipient.id)) return;
+      const next = await queueProbe(transaction, recipient);
+      if (next !== undefined) await sendJobs(transaction, queue, [{ ...next, probe: true }]);
       // Nothing waits that could show whether it is back: the next event will.
-      else await update.set({ status: "active", held_since: null, failures_in_row: 0, probes: 0 }).execute();
+      else
+        await update
+          .set({ status: "active", held_since: null, failures_in_row: 0, probes: 0, probed_id: null })
+          .execute();
       return;
     }
-    const ready = await queueHeads(transaction, recipient.id, pace);
+    const room = Math.max(0, mostQueued - (await countQueued(transaction, recipient.id)));
+    const step = Math.min(pace, room);
+    const ready = await queueHeads(transaction, recipient.id, step);
     await sendJobs(transaction, queue, ready);
-    if (ready.length < pace) return;
+    const isOver = step > 0 && ready.length < step;
+    const crowded = isOver ? false : recipient.crowded || room <= pace;
+    if (crowded !== recipient.crowded) await update.set({ crowded }).execute();
+    if (isOver) return;
     const startAfter = new Date(now.getTime() + betweenPaces);
     await planRecovery(transaction, queue, recipient.id, { pace: nextPace(pace), startAfter });
   });

@@ -27,7 +27,8 @@ export function waitAfter(failures: number, retryAfterMs: number | null, random:
   const wait = waits[failures - 1];
   if (wait === undefined) return undefined;
   const spread = Math.round(wait * (1 - jitter + 2 * jitter * random()));
-  return retryAfterMs !== null && retryAfterMs > wait ? Math.min(retryAfterMs, 24 * hour) : spread;
+  // Held against what chance made of the wait: nobody is tried before the time that it asked for.
+  return Math.max(spread, Math.min(retryAfterMs ?? 0, 24 * hour));
 }
 
 const longestBetweenProbes = 15 * minute;
@@ -42,6 +43,9 @@ export const firstPace = 10;
 const fastestPace = 320;
 export const nextPace = (pace: number): number => Math.min(fastestPace, pace * 2);
 export const betweenPaces: number = second;
+
+/** So many deliveries to one recipient may have a job: more would stand in the way of all others' in the queue. */
+export const mostQueued = 1_000;
 
 /** Failures in a row after which a recipient is held. */
 export const failuresToHold = 5;

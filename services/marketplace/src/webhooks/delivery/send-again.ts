@@ -1,15 +1,9 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import {
-  beginAnew,
-  lockLanes,
-  queueAll,
-  queueSuccessors,
-  type SettledDelivery,
-  shareRecipient,
-} from "./delivery-store.ts";
+import { beginAnew, type SettledDelivery, shareRecipient } from "./delivery-store.ts";
 import { sendJobs } from "./jobs.ts";
+import { lockLanes, queueAll, queueSuccessors } from "./queue-store.ts";
 
 const isString = (value: string | null): value is string => value !== null;
 
@@ -39,6 +33,9 @@ export async function sendAgain(
   );
   const outsideLanes = begun.filter((each) => each.subscription_id === null).map(({ id }) => id);
   await queueAll(transaction, outsideLanes);
-  await sendJobs(transaction, queue, [...heads, ...outsideLanes.map((id) => ({ id, recipient_id: recipientId }))]);
+  await sendJobs(transaction, queue, [
+    ...heads,
+    ...outsideLanes.map((id) => ({ id, recipient_id: recipientId, again: true })),
+  ]);
   return begun.length;
 }

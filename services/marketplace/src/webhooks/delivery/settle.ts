@@ -3,9 +3,9 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
-import { lockLanes, queueSuccessors } from "./delivery-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
 import type { Verdict } from "./judge.ts";
+import { lockLanes, queueSuccessors } from "./queue-store.ts";
 import { failuresToHold, firstPace, mostFailures, waitAfter, waitForProbe } from "./retry-schedule.ts";
 import { closeAttempts, findLatest, forgiveRecipients, lockRecipient, markDelivered } from "./settle-store.ts";
 
@@ -94,10 +94,14 @@ export async function settleFailed(settling: Settling, settlement: Settlement): 
     const failures = delivery.failures + (probe ? 0 : 1);
     const wait = failures >= mostFailures ? undefined : waitAfter(Math.max(failures, 1), verdict.retryAfterMs, random);
     const nextAttemptAt = wait === undefined ? null : new Date(now.getTime() + wait);
-    await closeAttempts(transaction, [closedBy(settlement, nextAttemptAt)]);
     const ours = await stillOurs(transaction, queue, [settlement]);
-    if (ours.length === 0) return;
+    if (ours.length === 0) {
+      await closeAttempts(transaction, [closedBy(settlement, null)]);
+      return;
+    }
     const held = await countFailure(transaction, settling, settlement, now);
+    // Nobody knows when one that is held goes out next: another may be the probe.
+    await closeAttempts(transaction, [closedBy(settlement, held ? null : nextAttemptAt)]);
     // One whose endpoint was deleted meanwhile is dropped, and stays so.
     const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where("settled_at", "is", null);
     if (nextAttemptAt === null) {

@@ -7,6 +7,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
 import { recordEvent } from "../events/record-event.ts";
+import { planRecovery } from "./jobs.ts";
 import { sweepDeliveries } from "./sweep.ts";
 
 const othersWaiting = 5_000;
@@ -37,6 +38,10 @@ describe("among thousands that wait for somebody who is held", () => {
        select mint_uuid(), id, $1, 'waiting', now() - interval '1 hour' from happened`,
       [practices[0]?.id, othersWaiting],
     );
+    const startAfter = new Date(Date.now() + 900_000);
+    await database
+      .transaction()
+      .execute((transaction) => planRecovery(transaction, queue, practices[0]?.id ?? "", { startAfter }));
     await rows("analyze");
   });
 

@@ -1,12 +1,30 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 import type { Backlog } from "./delivery-metrics.ts";
-import { sendJobs } from "./jobs.ts";
+import { planRecovery, sendJobs } from "./jobs.ts";
+import { queuedTo } from "./queue-store.ts";
+import { firstPace, mostQueued } from "./retry-schedule.ts";
 
 const most = 1_000;
 const isDue = sql`status in ('waiting', 'queued')`;
+
+// From one recipient that something is due to the next: behind those that are held, or begin to flow again, there may be a
+// million rows.
+const flowing = sql`
+  with recursive owed as (
+    (select recipient_id from deliveries where ${isDue} order by recipient_id limit 1)
+    union all
+    select (
+      select recipient_id from deliveries where ${isDue} and recipient_id > owed.recipient_id
+      order by recipient_id limit 1
+    ) from owed where owed.recipient_id is not null
+  ), looked_at as materialized (
+    select recipient_id from owed
+    where (select status from recipients where id = owed.recipient_id) = 'active'
+      and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = owed.recipient_id)
+  )`;
 
 /**
  * Looks for what no one would ever send: queued without a job, or waiting with nothing to wait for. Locks and transactions
@@ -15,20 +33,8 @@ const isDue = sql`status in ('waiting', 'queued')`;
 export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: Date): Promise<number> {
   const before = new Date(now.getTime() - 60_000);
   return database.transaction().execute(async (transaction) => {
-    // From one recipient that something is due to the next: behind those that are held, or begin to flow again, there may be a million rows.
     const { rows } = await sql<{ id: string; recipient_id: string }>`
-      with recursive owed as (
-        (select recipient_id from deliveries where ${isDue} order by recipient_id limit 1)
-        union all
-        select (
-          select recipient_id from deliveries where ${isDue} and recipient_id > owed.recipient_id
-          order by recipient_id limit 1
-        ) from owed where owed.recipient_id is not null
-      ), looked_at as materialized (
-        select recipient_id from owed
-        where (select status from recipients where id = owed.recipient_id) = 'active'
-          and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = owed.recipient_id)
-      )
+      ${flowing}
       update deliveries set status = 'queued' where id = any (array(
         select due.id from looked_at cross join lateral (
           select d.id from deliveries d
@@ -45,8 +51,37 @@ export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: D
       ))
       returning id, recipient_id`.execute(transaction);
     await sendJobs(transaction, queue, rows);
-    return rows.length;
+    for (const id of await crowdRecipients(transaction)) {
+      await planRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
+    }
+    const forgotten = await findForgotten(transaction);
+    for (const id of forgotten) await planRecovery(transaction, queue, id, { startAfter: now });
+    return rows.length + forgotten.length;
   });
+}
+
+/** Those that answer well, but too slowly for what comes: from now on it waits as rows, and goes as fast as they take it. */
+async function crowdRecipients(transaction: Transaction<DB>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    ${flowing}
+    update recipients set crowded = true
+    where id in (select recipient_id from looked_at where ${queuedTo(sql`looked_at.recipient_id`)} >= ${mostQueued})
+      and status = 'active'
+    returning id`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+/** Held, with something due and somewhere to send it, and neither a probe on its way nor one planned. */
+async function findForgotten(transaction: Transaction<DB>): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select r.id from recipients r
+      cross join lateral (select from deliveries where recipient_id = r.id and ${isDue} limit 1) due
+    where r.status = 'held'
+      and not exists (select from organisations o where o.id = r.id and o.callback_url is null)
+      and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = r.id)
+      and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = r.probed_id)
+    limit ${most} for update of r skip locked`.execute(transaction);
+  return rows.map(({ id }) => id);
 }
 
 export async function readBacklog(database: Kysely<DB>): Promise<Backlog> {
@@ -54,7 +89,8 @@ export async function readBacklog(database: Kysely<DB>): Promise<Backlog> {
     select
       (select count(*) from deliveries where status = 'waiting')::float8 as waiting,
       (select count(*) from deliveries where status = 'queued')::float8 as queued,
-      (select count(*) from recipients where status = 'held')::float8 as held,
+      (select count(*) from recipients r where status = 'held'
+        and not exists (select from organisations o where o.id = r.id and o.callback_url is null))::float8 as held,
       (select count(*) from recipients where status = 'disabled')::float8 as disabled,
       (select coalesce(extract(epoch from now() - min(created_at)), 0) from deliveries
         where status in ('waiting', 'queued'))::float8 as "oldestSeconds"`.execute(database);

@@ -72,6 +72,14 @@ describe("what a vendor does with an endpoint", () => {
     assert.notEqual(await accepted(await post(`${id}/test`)), first);
   });
 
+  test("test is refused while a hundred are on their way, so that what nobody answers doesn't pile up", async () => {
+    const { id } = await registered(marketplace);
+    for (let nth = 0; nth < 100; nth += 1) await accepted(await post(`${id}/test`));
+    await assertProblem(await post(`${id}/test`), 409, "tests-under-way");
+    await query("update deliveries set status = 'delivered', settled_at = now() where recipient_id = $1", [id]);
+    await accepted(await post(`${id}/test`));
+  });
+
   for (const status of ["held", "disabled"]) {
     test(`enable makes one that is ${status} active again`, async () => {
       const endpoint = await registered(marketplace);

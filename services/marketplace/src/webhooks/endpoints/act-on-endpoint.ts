@@ -36,6 +36,9 @@ export async function testEndpoint(
 ): Promise<AcceptedDelivery> {
   const ping = async (change: Change): Promise<AcceptedDelivery> => {
     const deliveryId = await recordPing(change.transaction, managing.queue, change.row.id, change.now);
+    if (deliveryId === undefined) {
+      throw new Problem(endpointProblems.testsUnderWay, "100 deliveries outside any subscription are due to it.");
+    }
     await recordChange(change, "test", { ...endpointRecord(change.row, change.now), deliveryId });
     return { deliveryId };
   };

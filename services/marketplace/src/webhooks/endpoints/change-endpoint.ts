@@ -6,11 +6,13 @@ import type { Kysely, Transaction } from "kysely";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
 import { once, type Repeatable } from "../../idempotency/once.ts";
+import type { Resolve } from "../delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../events/event.ts";
 import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
-import { requireUsableUrl } from "./check-endpoint.ts";
+import { checkUrl } from "./check-endpoint.ts";
+import { silenceRecipient } from "./deleted-endpoint-store.ts";
 import { endpointRecord } from "./endpoint-record.ts";
-import { dropDeliveries, type EndpointRow, lockEndpoint, updateEndpoint } from "./endpoint-store.ts";
+import { type EndpointRow, lockEndpoint, updateEndpoint } from "./endpoint-store.ts";
 import { noEndpoint } from "./read-endpoints.ts";
 
 export interface Managing {
@@ -20,6 +22,11 @@ export interface Managing {
   queue: Queue;
   /** Networks in which endpoints may be although they are not public, and with plain http. */
   allowedNetworks: readonly string[];
+}
+
+export interface Addressing extends Managing {
+  /** All addresses of a name, found as they are when something is sent to it. */
+  resolve: Resolve;
 }
 
 export interface Change {
@@ -67,14 +74,15 @@ export async function recordChange(
 }
 
 export async function changeEndpoint(
-  managing: Managing,
+  addressing: Addressing,
   by: ActingForVendor,
   id: string,
   input: ChangeWebhookBody,
 ): Promise<WebhookEndpointDto> {
-  return withEndpoint(managing, by, id, async (change) => {
+  const requireUsableUrl = input.url === undefined ? undefined : await checkUrl(input.url, addressing);
+  return withEndpoint(addressing, by, id, async (change) => {
     const { transaction, row, now, at } = change;
-    if (input.url !== undefined) requireUsableUrl(input.url, managing.allowedNetworks);
+    requireUsableUrl?.();
     const wanted = { url: input.url ?? row.url, events: input.events ?? row.events };
     if (isDeepStrictEqual(wanted, { url: row.url, events: row.events })) return endpointRecord(row, now);
     await updateEndpoint(transaction, row.id, { ...wanted, updated_at: at });
@@ -84,12 +92,12 @@ export async function changeEndpoint(
   });
 }
 
-/** What was delivered to it stays in the log; what was still due to it is never sent. */
+/** What was delivered to it stays in the log; what was still due to it is never sent, and dropped by a worker. */
 export async function deleteEndpoint(managing: Managing, by: ActingForVendor, id: string): Promise<void> {
   await withEndpoint(managing, by, id, async (change) => {
     const { transaction, row, at } = change;
     await updateEndpoint(transaction, row.id, { deleted_at: at, updated_at: at });
-    const droppedDeliveries = await dropDeliveries(transaction, row.id, at);
-    await recordChange(change, "delete", { deletedAt: at.toISOString(), droppedDeliveries });
+    await silenceRecipient(transaction, row.id, at);
+    await recordChange(change, "delete", { deletedAt: at.toISOString() });
   });
 }

@@ -107,7 +107,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         description: "A delivery of the event `ping`, whether or not the endpoint names it in its events.",
         response: {
           202: answerOf("The ping is on its way", "AcceptedDelivery"),
-          ...problemResponses(401, 403, 404, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 409, 413, 415, 422),
         },
       },
     },

@@ -33,6 +33,12 @@ export const endpointProblems = {
     advice:
       "Wait until it is settled: `GET /developer/webhooks/{id}/deliveries` shows its status and its next attempt.",
   },
+  testsUnderWay: {
+    code: "tests-under-way",
+    status: 409,
+    title: "Too many tests are on their way already",
+    advice: "Wait until they are settled: `GET /developer/webhooks/{id}/deliveries` shows what became of them.",
+  },
   notAllowed: {
     code: "endpoint-not-allowed",
     status: 422,

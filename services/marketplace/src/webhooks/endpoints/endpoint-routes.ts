@@ -13,7 +13,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { pathOf } from "../../idempotency/repeatable-request.ts";
 import { actionRoutes } from "./action-routes.ts";
-import { changeEndpoint, deleteEndpoint, type Managing } from "./change-endpoint.ts";
+import { type Addressing, changeEndpoint, deleteEndpoint } from "./change-endpoint.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
 import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
 import { getEndpoint, listEndpoints } from "./read-endpoints.ts";
@@ -23,19 +23,20 @@ import { registerEndpoint } from "./register-endpoint.ts";
 const gone: object = { description: "It is gone", type: "null" };
 
 /** Two scopes, because the server compiles all shapes of a scope anew for each of its answers. */
-export async function endpointRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
+export async function endpointRoutes(scope: FastifyInstance, options: Addressing): Promise<void> {
   await scope.register(managementRoutes, options);
   await scope.register(deliveryRoutes, options);
 }
 
-async function managementRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
+async function managementRoutes(scope: FastifyInstance, options: Addressing): Promise<void> {
   for (const schema of [registeredWebhookDto, webhookEndpointDto, webhookEndpointPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const resolving = { ...config, waitsOnlyForDatabase: false };
 
   routes.post(
     "/developer/webhooks",
     {
-      config,
+      config: resolving,
       schema: {
         tags,
         operationId: "registerWebhook",
@@ -100,7 +101,7 @@ async function managementRoutes(scope: FastifyInstance, options: Managing): Prom
   routes.patch(
     "/developer/webhooks/:id",
     {
-      config,
+      config: resolving,
       schema: {
         ...ofOne,
         operationId: "changeWebhook",

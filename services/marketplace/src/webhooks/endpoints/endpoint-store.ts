@@ -85,17 +85,6 @@ export async function updateEndpoint(
   await transaction.updateTable("webhook_endpoints").set(changes).where("id", "=", id).execute();
 }
 
-/** Locked in the order of their ids, as whoever settles several at once does: otherwise the two wait for each other. */
-export async function dropDeliveries(transaction: Transaction<DB>, recipientId: string, at: Date): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    update deliveries set status = 'dropped', settled_at = ${at}, next_attempt_at = null
-    where status in ('waiting', 'queued') and id in (
-      select id from deliveries where recipient_id = ${recipientId} and status in ('waiting', 'queued')
-      order by id for update
-    )`.execute(transaction);
-  return Number(numAffectedRows);
-}
-
 const withEvent = (database: Kysely<DB>, recipientId: string) =>
   database
     .selectFrom("deliveries")

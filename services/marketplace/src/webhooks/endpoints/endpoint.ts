@@ -16,7 +16,7 @@ export function isRotating({ promote_at }: { promote_at: Date | null }, now: Dat
   return promote_at !== null && promote_at > now;
 }
 
-/** Why nothing can be sent to this URL, or nothing where it can. Names are judged when they are resolved. */
+/** Why nothing can be sent to this URL, or nothing where it can. Names are judged by their addresses. */
 export function whyNoEndpoint(text: string, allowedNetworks: readonly string[]): string | undefined {
   const url = URL.parse(text);
   if (url === null) return "is not a URL";

@@ -5,22 +5,24 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { once, type Repeatable } from "../../idempotency/once.ts";
 import { requireUsableSecret } from "../../secrets/signing-secret.ts";
 import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
-import type { Managing } from "./change-endpoint.ts";
-import { requireUsableUrl } from "./check-endpoint.ts";
+import type { Addressing } from "./change-endpoint.ts";
+import { checkUrl } from "./check-endpoint.ts";
 import { endpointSecretOwner, mostEndpoints } from "./endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord, registeredRecord } from "./endpoint-record.ts";
 import { countEndpoints, type EndpointRow, findVendorId, insertEndpoint, lockRegistration } from "./endpoint-store.ts";
 
 export async function registerEndpoint(
-  { database, seal, clock, allowedNetworks }: Managing,
+  addressing: Addressing,
   by: ActingForVendor,
   input: RegisterWebhookBody,
   repeatable: Repeatable,
 ): Promise<RegisteredWebhookDto> {
+  const { database, seal, clock } = addressing;
+  const requireUsableUrl = await checkUrl(input.url, addressing);
   return database.transaction().execute((transaction) =>
     once(transaction, { caller: by.caller, now: clock() }, repeatable, async () => {
-      requireUsableUrl(input.url, allowedNetworks);
+      requireUsableUrl();
       requireUsableSecret(input.secret);
       const vendorId = await findVendorId(transaction, by.vendor);
       if (vendorId === undefined) {

@@ -20,7 +20,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         operationId: "startReplay",
         summary: "Send an endpoint's deliveries again",
         description:
-          "What was settled in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. What is still under way is left as it is. An endpoint has one replay at a time.",
+          "What happened in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. What is still under way is left as it is. An endpoint has one replay at a time.",
         headers: repeatHeaders,
         params: webhookParams,
         body: startReplayBody,

@@ -7,6 +7,7 @@ import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/se
 import { cleanUpAfter, cloneDatabase, registerPractices } from "@ehr-marketplace/tests/support";
 import { replays } from "../../queue/queues.ts";
 import { deleteEndpoint } from "../endpoints/change-endpoint.ts";
+import { dropDueToDeleted } from "../endpoints/drop-due-to-deleted.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { cancelReplay, getReplay, startReplay } from "./manage-replays.ts";
 import { developer, minute, type Replayground, startReplayground, toldEndpoint } from "./replay.test-support.ts";
@@ -309,6 +310,7 @@ describe("a replay, step by step", () => {
     const replay = await start(endpoint, everything);
     await ground.step();
     await deleteEndpoint(ground, developer, endpoint);
+    await dropDueToDeleted(ground.database, new Date());
     assert.equal(await countOf(endpoint, "dropped"), mostReady);
     await ground.step();
     assert.deepEqual([await countOf(endpoint, "delivered"), await countOf(endpoint, "queued")], [10, 0]);

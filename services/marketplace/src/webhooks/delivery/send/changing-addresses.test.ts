@@ -27,7 +27,7 @@ describe("a name that changes its address", () => {
     "mixed.example": () => ["1.1.1.1", "127.0.0.1"],
     "mixed-the-other-way.example": () => ["127.0.0.1", "1.1.1.1"],
     "mixed-families.example": () => [publicNowhere, "127.0.0.1"],
-    "mixed-with-mapped.example": () => [publicNowhere, "::ffff:127.0.0.1"],
+    "mixed-with-mapped.example": () => [publicNowhere, "::ffff:7f00:1"],
     "allowed-first.example": (query: number) => [query === 0 ? "127.0.0.1" : "127.0.0.2"],
     "metadata-second.example": (query: number) => [query === 0 ? "127.0.0.1" : "169.254.169.254"],
   };

@@ -1,7 +1,12 @@
-import { Resolver } from "node:dns/promises";
+import { Resolver as NameServers } from "node:dns/promises";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Resolve, ResolvedAddress } from "./admitted-addresses.ts";
+
+export interface Resolver {
+  resolve: Resolve;
+  close(): void;
+}
 
 const addressOf = (address: string): ResolvedAddress => ({ address, family: isIP(address) === 6 ? 6 : 4 });
 
@@ -35,11 +40,8 @@ const isWithoutAddress = ({ code }: NodeJS.ErrnoException): boolean => code === 
  * The price: of the system's own ways only its hosts file counts (as it was at the start), and names are taken as
  * complete, without search domains.
  */
-export function createResolver(options: { servers?: readonly string[]; hosts?: string } = {}): {
-  resolve: Resolve;
-  close(): void;
-} {
-  const resolver = new Resolver({ timeout: 1_500, tries: 2, maxTimeout: 3_000 });
+export function createResolver(options: { servers?: readonly string[]; hosts?: string } = {}): Resolver {
+  const resolver = new NameServers({ timeout: 1_500, tries: 2, maxTimeout: 3_000 });
   if (options.servers !== undefined) resolver.setServers(options.servers);
   const hosts = readHosts(options.hosts ?? hostsOfThisMachine());
 

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
+import type { DB } from "../../database-schema.ts";
+import { deliveries, recoveries } from "../../queue/queues.ts";
+import { insertDeliveries } from "./delivery-store.ts";
+import { sendJobs } from "./jobs.ts";
+import { recoverRecipient } from "./recover.ts";
+import { mostQueued } from "./retry-schedule.ts";
+import { sweepDeliveries } from "./sweep.ts";
+
+describe("a recipient that answers well, but more slowly than events come", () => {
+  const cleanUp = cleanUpAfter();
+  let ownerUrl: string;
+  let connected: Awaited<ReturnType<typeof connectTo<DB>>>;
+  let recipient: string;
+  let subscriptions: string[];
+  const rows = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
+    (await withClient(ownerUrl, (client) => client.query<T>(sql, values))).rows;
+  const count = async (): Promise<Record<string, number>> => {
+    const counted = await rows<{ status: string; count: number }>(
+      "select status, count(*)::int from deliveries where recipient_id = $1 group by status",
+      [recipient],
+    );
+    const [{ jobs } = { jobs: 0 }] = await rows<{ jobs: number }>(
+      "select count(*)::int as jobs from pgboss.job where name = $1 and group_id = $2",
+      [deliveries, recipient],
+    );
+    return { ...Object.fromEntries(counted.map(({ status, count: many }) => [status, many])), jobs };
+  };
+  const isCrowded = async (): Promise<boolean | undefined> =>
+    (await rows<{ crowded: boolean }>("select crowded from recipients where id = $1", [recipient]))[0]?.crowded;
+  /** One event in a lane of its own. */
+  const record = async (): Promise<void> => {
+    const [event] = await rows<{ id: string }>(
+      "insert into events (id, event, occurred_at, payload) values (mint_uuid(), 'subscription.created', now(), '{}') returning id",
+    );
+    const { database, queue } = connected;
+    await database.transaction().execute(async (transaction) => {
+      const made = await insertDeliveries(transaction, {
+        eventId: event?.id ?? "",
+        event: "subscription.created",
+        organisationId: recipient,
+        vendorId: "00000000-0000-7000-8000-000000000000",
+        subscriptionId: subscriptions.pop() ?? "",
+        sequence: 1,
+        at: new Date(),
+      });
+      await sendJobs(
+        transaction,
+        queue,
+        made.filter(({ status }) => status === "queued"),
+      );
+    });
+  };
+  /** So many are delivered, and their jobs gone. */
+  const deliver = (many: number): Promise<unknown> =>
+    rows(
+      `with done as (
+         update deliveries set status = 'delivered', settled_at = now() where id in (
+           select id from deliveries where recipient_id = $1 and status = 'queued' order by created_at limit $2
+         ) returning id
+       ) delete from pgboss.job where name = $3 and id in (select id from done)`,
+      [recipient, many, deliveries],
+    );
+  const step = async (pace: number): Promise<void> => {
+    await rows("update pgboss.job set start_after = now() where name = $1", [recoveries]);
+    const [job] = await (await connected.queue.boss()).fetch(recoveries);
+    assert.equal(job?.id, recipient);
+    await recoverRecipient(connected, { id: recipient, retryCount: 0 }, pace);
+  };
+  const recoveriesPlanned = async (): Promise<number> =>
+    (await rows("select from pgboss.job where name = $1", [recoveries])).length;
+
+  before(async () => {
+    const cloned = await cloneDatabase(cleanUp, "demo");
+    ({ ownerUrl } = cloned);
+    connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
+    await connected.queue.boss();
+    const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
+    recipient = practice?.id ?? "";
+    // Each in a lane of its own; that they are cancelled lets one practice have so many to one app.
+    const made = await rows<{ id: string }>(
+      `insert into subscriptions
+         (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, cancelled_at, revision)
+       select mint_uuid(), $1, offer.app_id, offer.id, 'cancelled', now(), now(), now(), 1
+       from (select id, app_id from pricing_plans limit 1) offer, generate_series(1, $2) returning id`,
+      [recipient, mostQueued + 20],
+    );
+    subscriptions = made.map(({ id }) => id);
+  });
+
+  test("has so many jobs and no more: what comes then waits as rows, and goes as there is room", async () => {
+    const { database, queue } = connected;
+    for (let nth = 1; nth < mostQueued; nth += 1) await record();
+    assert.equal(await sweepDeliveries(database, queue, new Date()), 0);
+    assert.equal(await isCrowded(), false);
+    await record();
+    assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "nothing was lost");
+    assert.equal(await isCrowded(), true);
+    for (let nth = 0; nth < 15; nth += 1) await record();
+    assert.deepEqual(await count(), { queued: mostQueued, waiting: 15, jobs: mostQueued });
+
+    await step(10);
+    assert.deepEqual(await count(), { queued: mostQueued, waiting: 15, jobs: mostQueued }, "no room");
+    await deliver(4);
+    await step(10);
+    assert.deepEqual(await count(), { delivered: 4, queued: mostQueued, waiting: 11, jobs: mostQueued });
+    assert.equal(await isCrowded(), true);
+    await deliver(500);
+    await step(320);
+    assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 489, jobs: mostQueued - 489 });
+    assert.equal(await isCrowded(), false);
+    assert.equal(await recoveriesPlanned(), 0);
+    await record();
+    assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 488, jobs: mostQueued - 488 });
+  });
+});
