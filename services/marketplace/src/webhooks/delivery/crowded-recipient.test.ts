@@ -4,7 +4,7 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
-import { insertDeliveries } from "./delivery-store.ts";
+import { insertDeliveries, type NewDelivery } from "./delivery-store.ts";
 import { sendJobs } from "./jobs.ts";
 import { recoverRecipient } from "./recover.ts";
 import { mostQueued } from "./retry-schedule.ts";
@@ -31,22 +31,28 @@ describe("a recipient that answers well, but more slowly than events come", () =
   };
   const isCrowded = async (): Promise<boolean | undefined> =>
     (await rows<{ crowded: boolean }>("select crowded from recipients where id = $1", [recipient]))[0]?.crowded;
-  /** One event in a lane of its own. */
-  const record = async (): Promise<void> => {
-    const [event] = await rows<{ id: string }>(
-      "insert into events (id, event, occurred_at, payload) values (mint_uuid(), 'subscription.created', now(), '{}') returning id",
+  /** So many events, each in a lane of its own. */
+  const record = async (many: number): Promise<void> => {
+    const events = await rows<{ id: string }>(
+      `insert into events (id, event, occurred_at, payload)
+       select mint_uuid(), 'subscription.created', now(), '{}' from generate_series(1, $1) returning id`,
+      [many],
     );
     const { database, queue } = connected;
     await database.transaction().execute(async (transaction) => {
-      const made = await insertDeliveries(transaction, {
-        eventId: event?.id ?? "",
-        event: "subscription.created",
-        organisationId: recipient,
-        vendorId: "00000000-0000-7000-8000-000000000000",
-        subscriptionId: subscriptions.pop() ?? "",
-        sequence: 1,
-        at: new Date(),
-      });
+      const made: NewDelivery[] = [];
+      for (const { id } of events) {
+        const event = {
+          eventId: id,
+          event: "subscription.created",
+          organisationId: recipient,
+          vendorId: "00000000-0000-7000-8000-000000000000",
+          subscriptionId: subscriptions.pop() ?? "",
+          sequence: 1,
+          at: new Date(),
+        };
+        made.push(...(await insertDeliveries(transaction, event)));
+      }
       await sendJobs(
         transaction,
         queue,
@@ -93,13 +99,13 @@ describe("a recipient that answers well, but more slowly than events come", () =
 
   test("has so many jobs and no more: what comes then waits as rows, and goes as there is room", async () => {
     const { database, queue } = connected;
-    for (let nth = 1; nth < mostQueued; nth += 1) await record();
+    await record(mostQueued - 1);
     assert.equal(await sweepDeliveries(database, queue, new Date()), 0);
     assert.equal(await isCrowded(), false);
-    await record();
+    await record(1);
     assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "nothing was lost");
     assert.equal(await isCrowded(), true);
-    for (let nth = 0; nth < 15; nth += 1) await record();
+    await record(15);
     assert.deepEqual(await count(), { queued: mostQueued, waiting: 15, jobs: mostQueued });
 
     await step(10);
@@ -113,7 +119,7 @@ describe("a recipient that answers well, but more slowly than events come", () =
     assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 489, jobs: mostQueued - 489 });
     assert.equal(await isCrowded(), false);
     assert.equal(await recoveriesPlanned(), 0);
-    await record();
+    await record(1);
     assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 488, jobs: mostQueued - 488 });
   });
 });
