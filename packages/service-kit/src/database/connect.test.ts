@@ -76,6 +76,21 @@ test("a prepared statement is parsed once, though it failed for some values, and
   ]);
 });
 
+test("a statement that says so is planned once on its connection, also within a transaction; no other is", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { query, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1);
+  const halved = async (given: number): Promise<unknown> =>
+    query.transaction().execute(async (transaction) => {
+      await sql`select ${given}::int as whole`.execute(transaction);
+      const { rows } = await sql`/* planned once: halve */
+        select ${given}::int / 2 as half`.execute(transaction);
+      return rows[0];
+    });
+  assert.deepEqual([await halved(4), await halved(10)], [{ half: 2 }, { half: 5 }]);
+  const { rows } = await pool.query("select name, generic_plans + custom_plans as runs from pg_prepared_statements");
+  assert.deepEqual(rows, [{ name: "halve", runs: "2" }]);
+});
+
 test("a statement that takes too long is ended, answered as 503, and the connection serves on", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 100, 1);

@@ -29,7 +29,7 @@ export async function claimDeliveries(
   database: Kysely<DB>,
   given: { ids: string[]; probes: string[]; now: Date },
 ): Promise<ClaimedDelivery[]> {
-  const { rows } = await sql<ClaimedDelivery>`
+  const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
     with asked as (
       -- Not by its status: there is an index of what is queued, which a busy day fills with what no longer is
       select d.*, r.kind, r.status as recipient_status

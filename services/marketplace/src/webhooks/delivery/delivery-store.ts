@@ -19,7 +19,7 @@ export interface NewDelivery {
 
 /** The recipients' rows are shared until the commit: none of them is held or let go meanwhile. */
 export async function insertDeliveries(transaction: Transaction<DB>, event: AddressedEvent): Promise<NewDelivery[]> {
-  const { rows } = await sql<NewDelivery>`
+  const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
     with addressed as (
       select id, status = 'active' and not crowded as open from recipients
       -- An array, not "or": that would read a quarter of a million recipients

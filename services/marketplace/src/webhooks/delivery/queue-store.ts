@@ -25,7 +25,7 @@ export async function queueSuccessors(
   if (lanes.length === 0) return [];
   const subscriptions = lanes.map((lane) => lane.subscriptionId);
   const recipients = lanes.map((lane) => lane.recipientId);
-  const { rows } = await sql<QueuedDelivery>`
+  const { rows } = await sql<QueuedDelivery>`/* planned once: queue-successors */
     update deliveries set status = 'queued', next_attempt_at = null
     from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as lane (subscription_id, recipient_id)
       join recipients r on r.id = lane.recipient_id and r.status = 'active'

@@ -15,7 +15,7 @@ export interface ClosedAttempt {
 /** The time bounds the search to the partitions that the rows can be in. */
 export async function closeAttempts(transaction: Transaction<DB>, attempts: ClosedAttempt[]): Promise<void> {
   const times = attempts.map(({ startedAt }) => startedAt.getTime());
-  await sql`
+  await sql`/* planned once: close-attempts */
     update delivery_attempts a set outcome = c.outcome, duration_ms = c.duration_ms, status_code = c.status_code,
       error = c.error, response_snippet = c.snippet, next_attempt_at = c.next_attempt_at
     from unnest(
@@ -35,7 +35,7 @@ export async function findLatest(
   transaction: Transaction<DB>,
   attempts: { id: string; attempt: number }[],
 ): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`/* planned once: find-latest */
     select d.id from deliveries d
     join unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
       as made (id, attempt) on d.id = made.id and d.attempts = made.attempt`.execute(transaction);
@@ -54,7 +54,7 @@ export async function markDelivered(transaction: Transaction<DB>, ids: string[],
 
 /** Those of these recipients that had been failing are counted from nothing again; the ones that were held are named. */
 export async function forgiveRecipients(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string; was: string }>`
+  const { rows } = await sql<{ id: string; was: string }>`/* planned once: forgive-recipients */
     update recipients r set status = 'active', failures_in_row = 0, held_since = null, probes = 0, probed_id = null
     from (
       select id, status from recipients
