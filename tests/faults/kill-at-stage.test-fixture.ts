@@ -7,13 +7,16 @@ const die = (): never => {
   throw new Error("dead");
 };
 
-const isClaim = (text: unknown): boolean => typeof text === "string" && text.includes("insert into delivery_attempts");
-const isSettling = (text: unknown): boolean => typeof text === "string" && text.includes("update delivery_attempts");
+/** A statement that is planned once is given with its name. */
+const textOf = (given: unknown): string =>
+  typeof given === "string" ? given : String((given as { text?: unknown } | undefined)?.text);
+const isClaim = (text: string): boolean => text.includes("insert into delivery_attempts");
+const isSettling = (text: string): boolean => text.includes("update delivery_attempts");
 
 // oxlint-disable-next-line typescript/unbound-method -- the proxy passes `this` on
 pg.Client.prototype.query = new Proxy(pg.Client.prototype.query, {
   apply(query, client, given: unknown[]) {
-    const [text] = given;
+    const text = textOf(given[0]);
     if (stage === "claimed" && isClaim(text)) die();
     if (stage === "judged and not settled" && isSettling(text)) die();
     const answer = Reflect.apply(query, client, given) as unknown;
