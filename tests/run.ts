@@ -23,6 +23,7 @@ const notOnTheOldest = [
   "**/node_modules/**",
   "**/webhooks/delivery/send/**",
   "**/{lane-races,shuffled-events,hostile-schemas,launch-privacy,answers-under-strain}.test.ts",
+  "**/{endpoint-name,callback-name,long-outage,recover-due,worker-app}.test.ts",
 ];
 const fileTimeoutMs = 300_000;
 
