@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { type Chore, type Queue, workByTheClock } from "@ehr-marketplace/service-kit/queue";
+import { type Chore, doEach, type Queue, untilDone, workByTheClock } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { PgBoss } from "pg-boss";
@@ -24,39 +23,31 @@ export interface Tending {
   reconciles: boolean;
 }
 
-type Steps = Record<string, (tending: Tending, now: Date) => Promise<unknown>>;
+type Steps = Record<string, () => Promise<unknown>>;
 
 /** After a week without any process there would be no partition for today until the clock comes round. */
-const atStart: Steps = {
-  "launch log, days to come": ({ database }, now) => prepareLaunchPartitions(database, now),
-  "launch log, days that are kept": warnOfShortLog,
-};
+const atStart = (tending: Tending): Steps => ({
+  "launch log, days to come": () => prepareLaunchPartitions(tending.database, tending.clock()),
+  "launch log, days that are kept": () => warnOfShortLog(tending),
+});
 
-const hourly: Steps = {
-  ...atStart,
-  "launch log, old days": dropOldLaunches,
-  "old deliveries": ({ database }, now) => forgetDeliveries(database, now),
-  "left configurations": ({ database }, now) => deleteLeftConfigurations(database, now),
-  "ended secrets": ({ database }, now) => forgetEndedSecrets(database, now),
+const hourly = (tending: Tending): Steps => {
+  const { database, clock } = tending;
+  return {
+    ...atStart(tending),
+    "launch log, old days": () => dropOldLaunches(tending, clock()),
+    "old deliveries": () => forgetDeliveries(database, clock()),
+    "left configurations": () => deleteLeftConfigurations(database, clock()),
+    "ended secrets": () => forgetEndedSecrets(database, clock()),
+  };
 };
-
-/** What goes wrong with one step is no reason to leave out the others. */
-async function keepHouse(tending: Tending, steps: Steps): Promise<void> {
-  for (const [step, work] of Object.entries(steps)) {
-    try {
-      await work(tending, tending.clock());
-    } catch (error) {
-      tending.logger.error({ err: error, step }, "a step of house-keeping failed; it is tried again within an hour");
-    }
-  }
-}
 
 async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
   const nightly: Chore = { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(tending) };
   await workByTheClock(boss, chores, {
     // What nobody redeemed names a patient: it is gone within a minute of its end.
     "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(tending.database, tending.clock()) },
-    "keep-house": { cron: "11 * * * *", work: () => keepHouse(tending, hourly) },
+    "keep-house": { cron: "11 * * * *", work: () => doEach(hourly(tending), tending) },
     "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(tending) },
     ...(tending.reconciles ? { reconcile: nightly } : {}),
   });
@@ -64,27 +55,28 @@ async function tendByTheClock(boss: PgBoss, tending: Tending): Promise<void> {
 
 type Work = (boss: PgBoss) => Promise<void>;
 
-const tryAgainMs = 1_000;
+const pauseMs = 1_000;
 
 /** Begins all work on the queue as soon as the database is there: it may be away when the process starts. */
 export function startTending(tending: Tending, works: Work[]): { stop(): Promise<void> } {
-  const stopped = new AbortController();
-  const left: Work[] = [(boss) => tendByTheClock(boss, tending), ...works, () => keepHouse(tending, atStart)];
-  const started = (async () => {
-    for (let work = left.shift(); work !== undefined && !stopped.signal.aborted; work = left.shift()) {
-      try {
-        await work(await tending.queue.boss());
-      } catch (error) {
-        left.push(work);
-        tending.logger.warn({ err: error }, "the queue can't be worked on yet; trying again");
-        await delay(tryAgainMs, undefined, { signal: stopped.signal }).catch(() => undefined);
-      }
-    }
-  })();
+  const { queue, logger } = tending;
+  const stopping = new AbortController();
+  const all: Work[] = [(boss) => tendByTheClock(boss, tending), ...works, () => doEach(atStart(tending), tending)];
+  const started = Promise.all(
+    all.map((work) =>
+      untilDone({
+        work: async () => work(await queue.boss()),
+        problem: "the queue can't be worked on yet",
+        pauseMs,
+        logger,
+        stopped: stopping.signal,
+      }),
+    ),
+  );
   return {
-    stop() {
-      stopped.abort();
-      return started;
+    async stop() {
+      stopping.abort();
+      await started;
     },
   };
 }

@@ -1,11 +1,11 @@
 import { listen } from "@ehr-marketplace/service-kit/database";
 import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
 import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
+import { again } from "@ehr-marketplace/service-kit/queue";
 import { createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
-import { again } from "./queue/again.ts";
 import { startTending } from "./webhooks/delivery/chores.ts";
 import { startDelivering } from "./webhooks/delivery/deliver.ts";
 import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";

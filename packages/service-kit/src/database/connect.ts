@@ -24,6 +24,7 @@ export interface Database<Schema> {
 
 const waitForConnectionMs = 2_000;
 
+const namePrefix = "/* planned once: ";
 /**
  * A statement that begins with this comment is parsed and planned once on each connection, also within a transaction. For
  * those that a busy process runs at every turn, and whose best plan is the same for all values: planning costs more there than
@@ -31,7 +32,6 @@ const waitForConnectionMs = 2_000;
  */
 const namedBy = (text: string): string | undefined =>
   text.startsWith(namePrefix) ? text.slice(namePrefix.length, text.indexOf(" */", namePrefix.length)) : undefined;
-const namePrefix = "/* planned once: ";
 
 /**
  * Gives a connection up when a statement gets no answer on it. The pool would keep it and hand it out: every statement that

@@ -1,3 +1,5 @@
+import type { Kysely, Transaction } from "kysely";
+
 export interface Batches {
   rows?: number;
   most?: number;
@@ -19,4 +21,14 @@ export async function inBatches(
     if (done < rows || stopped?.aborted === true) break;
   }
   return all;
+}
+
+/** The same for what takes several statements: each batch is a transaction, and they go on until one isn't full. */
+export function inTransactions<Schema>(
+  database: Kysely<Schema>,
+  work: (transaction: Transaction<Schema>, rows: number) => Promise<number>,
+): Promise<number> {
+  const oneBatch = (rows: number): Promise<number> =>
+    database.transaction().execute((transaction) => work(transaction, rows));
+  return inBatches(oneBatch, { rows: 100, most: Infinity });
 }

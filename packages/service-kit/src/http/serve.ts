@@ -31,6 +31,7 @@ export async function serve(
     if (err !== undefined) logger.fatal({ err }, "stopping because of an error that nothing caught");
     else logger.info({ signal }, "stopping: finishing what is in flight");
     for (const response of underWay) if (!response.headersSent) response.setHeader("connection", "close");
+    // The kernel may have connections for us that nobody has accepted yet: the end of listening would reset them.
     await turnOfTheLoop();
     await connectionsGone(server.server);
     // A process that got no time for a while sees that time is up before it sees what has come in meanwhile.

@@ -1,4 +1,5 @@
 import type { PgBoss } from "pg-boss";
+import type { Logger } from "../telemetry/logger.ts";
 
 export interface Chore {
   cron: string;
@@ -15,4 +16,17 @@ export async function workByTheClock(boss: PgBoss, queue: string, chores: Record
   await boss.work<{ chore: string }>(queue, { pollingIntervalSeconds: 2 }, async (jobs) => {
     for (const { data } of jobs) await chores[data.chore]?.work();
   });
+}
+
+/** Steps of house-keeping: what goes wrong with one is no reason to leave out the others. */
+export async function doEach(
+  steps: Record<string, () => Promise<unknown>>,
+  { logger, stopped }: { logger: Logger; stopped?: AbortSignal },
+): Promise<void> {
+  for (const [step, work] of Object.entries(steps)) {
+    if (stopped?.aborted === true) return;
+    await work().catch((error: unknown) =>
+      logger.error({ err: error, step }, "a step of house-keeping failed; it is tried again within an hour"),
+    );
+  }
 }

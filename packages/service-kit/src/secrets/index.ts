@@ -1,4 +1,3 @@
 export { type EncryptionKeys, encryptionKeys, parseEncryptionKeys } from "./encryption-keys.ts";
-export { inBatches } from "./in-batches.ts";
 export { runReseal } from "./run-reseal.ts";
 export { createSeal, type Seal, SealBrokenError } from "./seal.ts";

@@ -14,6 +14,8 @@ export interface Seal {
   /** `owner` names the row that the secret belongs to: moved to another row, it can't be opened. */
   close(secret: string, owner: string): string;
   open(sealed: string, owner: string): string;
+  /** undefined where it is broken: whoever asks has a way out of that. */
+  openIfPossible(sealed: string, owner: string, onBroken?: (error: SealBrokenError) => void): string | undefined;
   /** The same secret, sealed for the same row with the key that is used now. */
   again(sealed: string, owner: string): string;
   /** Whether it was sealed with the version that is used now. */
@@ -50,6 +52,15 @@ export function createSeal(keys: EncryptionKeys): Seal {
         throw new SealBrokenError("a sealed secret doesn't open with its key, or belongs to another row", {
           cause: error,
         });
+      }
+    },
+    openIfPossible(sealed, owner, onBroken) {
+      try {
+        return seal.open(sealed, owner);
+      } catch (error) {
+        if (!(error instanceof SealBrokenError)) throw error;
+        onBroken?.(error);
+        return undefined;
       }
     },
     again: (sealed, owner) => seal.close(seal.open(sealed, owner), owner),

@@ -1,4 +1,4 @@
-import { type Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
+import type { Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
 import type { ConfigSecrets } from "../apps/config-secrets.ts";
 import type { Config } from "./config-values.ts";
 import { configOwner } from "./installation.ts";
@@ -15,13 +15,9 @@ export function openConfig(seal: Seal, row: SealedRow): Config {
 
 /** One that can't be opened must not take all others with it, nor stand in the way of a new one. */
 export function openIfPossible(seal: Seal, row: SealedRow, onBroken?: (error: SealBrokenError) => void): Config {
-  try {
-    return openConfig(seal, row);
-  } catch (error) {
-    if (!(error instanceof SealBrokenError)) throw error;
-    onBroken?.(error);
-    return {};
-  }
+  const opened =
+    row.sealed_config === null ? undefined : seal.openIfPossible(row.sealed_config, configOwner(row.id), onBroken);
+  return opened === undefined ? {} : (JSON.parse(opened) as Config);
 }
 
 interface SecretsRow {

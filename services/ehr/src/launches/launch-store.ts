@@ -25,6 +25,7 @@ export interface Launched {
 
 /** The catalog's; until that has been read, the one that the organisation was told. */
 const appUrl = "case when schema_known then smart_launch_url else app_as_told ->> 'smartLaunchUrl' end";
+const isKnown = "(schema_known or app_as_told is not null)";
 
 /**
  * One round trip, and one moment: what the installations are like now decides, so that no launch slips past a pause. Each is looked
@@ -46,7 +47,7 @@ with asked as (
     from installations join apps on slug = installations.app_slug
       cross join lateral (select ${appUrl} as app_url) app
     where installations.org_alias = asked.org_alias and installations.app_slug = asked.app_slug and status = 'active'
-      and (schema_known or app_as_told is not null)
+      and ${isKnown}
     limit 1
   ) installed
   where asked_type is null or asked_type = 'native' or launch_url is not null
@@ -90,7 +91,7 @@ export function findStatus(database: Kysely<DB>, orgAlias: string, appSlug: stri
     .innerJoin("apps", "apps.slug", "installations.app_slug")
     .select("installations.status")
     .select(sql<string | null>`${sql.raw(appUrl)}`.as("smart_launch_url"))
-    .where((where) => where.or([where("schema_known", "=", true), where("app_as_told", "is not", null)]))
+    .where(sql<boolean>`${sql.raw(isKnown)}`)
     .where("installations.org_alias", "=", orgAlias)
     .where("installations.app_slug", "=", appSlug)
     .executeTakeFirst();

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { PutSecretBody } from "@ehr-marketplace/contracts";
 import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { type Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
+import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import { isUsableSecret } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
@@ -49,7 +49,8 @@ export async function putSecret(keeping: KeepingSecrets, alias: string, body: Pu
       if (reconciles) await requestReconciliation(transaction, queue, alias);
       return { created, orgAlias: alias, previousUntil: null };
     }
-    const current = openIfPossible(seal, before.sealed_secret, secretOwner(alias));
+    // A new secret is the way out where the key of the old one is lost.
+    const current = seal.openIfPossible(before.sealed_secret, secretOwner(alias));
     const changes =
       current !== undefined && isSame(current, body.secret)
         ? sameSecret(before, body.overlapSeconds, now)
@@ -81,16 +82,6 @@ function sameSecret(before: SecretRow, seconds: number | undefined, now: Date): 
   // What has ended stays ended: it may have been replaced because somebody saw it.
   if (before.previous_until <= now) return none;
   return seconds === undefined ? undefined : overlap(before.sealed_previous_secret, seconds, now);
-}
-
-/** A new secret is the way out where the key of the old one is lost. */
-function openIfPossible(seal: Seal, sealed: string, owner: string): string | undefined {
-  try {
-    return seal.open(sealed, owner);
-  } catch (error) {
-    if (error instanceof SealBrokenError) return undefined;
-    throw error;
-  }
 }
 
 function isSame(one: string, other: string): boolean {

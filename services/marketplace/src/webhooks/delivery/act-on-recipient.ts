@@ -5,9 +5,9 @@ import type { DB } from "../../database-schema.ts";
 import { insertEvent } from "../events/event-store.ts";
 import { countOutsideLanes, findDelivery, insertDelivery } from "./delivery-store.ts";
 import { planRecovery, sendJobs } from "./jobs.ts";
+import { lockRecipient, untroubled } from "./recipient-store.ts";
 import { firstPace } from "./retry-schedule.ts";
 import { sendAgain } from "./send-again.ts";
-import { lockRecipient } from "./settle-store.ts";
 
 /** Whoever says that it works again is believed: what waited begins to flow, and fails again if it doesn't. */
 export async function enableRecipient(
@@ -20,15 +20,7 @@ export async function enableRecipient(
   if (recipient.status === "active") return;
   await transaction
     .updateTable("recipients")
-    .set({
-      status: "active",
-      failures_in_row: 0,
-      held_since: null,
-      probes: 0,
-      probed_id: null,
-      disabled_at: null,
-      disabled_because: null,
-    })
+    .set({ ...untroubled, disabled_at: null, disabled_because: null })
     .where("id", "=", recipientId)
     .execute();
   await planRecovery(transaction, queue, recipientId, { pace: firstPace, startAfter: now });

@@ -1,9 +1,8 @@
-import { type Queue, workByTheClock } from "@ehr-marketplace/service-kit/queue";
+import { doEach, type Queue, untilDone, workByTheClock } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { forgetAnswers } from "../../idempotency/forget-answers.ts";
-import { again } from "../../queue/again.ts";
 import { chores } from "../../queue/queues.ts";
 import { dropDueToDeleted } from "../endpoints/drop-due-to-deleted.ts";
 import { dropOldAttempts, prepareAttemptPartitions } from "./attempt-partitions.ts";
@@ -21,7 +20,6 @@ export interface Tending {
   stopped: AbortSignal;
 }
 
-/** Each by itself: one that fails is logged, done again in an hour, and keeps no other from being done. */
 export async function keepHouse({ database, clock, logger, logDays, stopped }: Tending): Promise<void> {
   const now = clock();
   const steps = {
@@ -30,10 +28,7 @@ export async function keepHouse({ database, clock, logger, logDays, stopped }: T
     "answers are forgotten": () => forgetAnswers(database, now, { stopped }),
     "what was kept for long expires": () => expireKept(database, now, { stopped }),
   };
-  for (const [step, work] of Object.entries(steps)) {
-    if (stopped.aborted) return;
-    await work().catch((error: unknown) => logger.error({ err: error, step }, "house-keeping is not done"));
-  }
+  await doEach(steps, { logger, stopped });
 }
 
 async function windClock(tending: Tending): Promise<void> {
@@ -54,7 +49,7 @@ const pauseMs = 1_000;
 export async function startTending(tending: Tending): Promise<void> {
   const { database, clock, logger, stopped } = tending;
   const once = (problem: string, work: () => Promise<void>): Promise<void> =>
-    again({ work: () => work().then(() => true), problem, pauseMs, logger, stopped });
+    untilDone({ work, problem, pauseMs, logger, stopped });
   await Promise.all([
     once("the clock can't be wound", () => windClock(tending)),
     // After a week without any worker there would be no partition for today until the clock comes round.

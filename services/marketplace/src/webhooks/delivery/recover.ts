@@ -4,8 +4,8 @@ import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
 import { countQueued, queueHeads, queueProbe } from "./queue-store.ts";
+import { isUnreachable, lockRecipient, untroubled } from "./recipient-store.ts";
 import { betweenPaces, firstPace, longestHold, mostQueued, nextPace } from "./retry-schedule.ts";
-import { isUnreachable, lockRecipient } from "./settle-store.ts";
 
 export interface Recovering {
   database: Kysely<DB>;
@@ -41,10 +41,7 @@ export async function recoverRecipient(
       const next = await queueProbe(transaction, recipient);
       if (next !== undefined) await sendJobs(transaction, queue, [{ ...next, probe: true }]);
       // Nothing waits that could show whether it is back: the next event will.
-      else
-        await update
-          .set({ status: "active", held_since: null, failures_in_row: 0, probes: 0, probed_id: null })
-          .execute();
+      else await update.set(untroubled).execute();
       return;
     }
     const room = Math.max(0, mostQueued - (await countQueued(transaction, recipient.id)));

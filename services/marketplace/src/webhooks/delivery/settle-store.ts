@@ -51,34 +51,3 @@ export async function markDelivered(transaction: Transaction<DB>, ids: string[],
     .where("settled_at", "is", null)
     .execute();
 }
-
-/** Those of these recipients that had been failing are counted from nothing again; the ones that were held are named. */
-export async function forgiveRecipients(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string; was: string }>`/* planned once: forgive-recipients */
-    update recipients r set status = 'active', failures_in_row = 0, held_since = null, probes = 0, probed_id = null
-    from (
-      select id, status from recipients
-      where id = any (${ids}::uuid[]) and (failures_in_row > 0 or status = 'held') and status <> 'disabled'
-        -- Its callback may have been taken away while this was on its way
-        and not exists (select from organisations o where o.id = recipients.id and callback_url is null)
-      order by id for update
-    ) before
-    where r.id = before.id
-    returning r.id, before.status as was`.execute(transaction);
-  return rows.filter(({ was }) => was === "held").map(({ id }) => id);
-}
-
-/** An organisation whose callback nobody has told yet, or that has taken it back. */
-export async function isUnreachable(transaction: Transaction<DB>, recipientId: string): Promise<boolean> {
-  const found = await transaction
-    .selectFrom("organisations")
-    .select("id")
-    .where("id", "=", recipientId)
-    .where("callback_url", "is", null)
-    .executeTakeFirst();
-  return found !== undefined;
-}
-
-export function lockRecipient(transaction: Transaction<DB>, id: string) {
-  return transaction.selectFrom("recipients").selectAll().where("id", "=", id).forUpdate().executeTakeFirstOrThrow();
-}

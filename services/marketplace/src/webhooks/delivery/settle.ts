@@ -6,8 +6,9 @@ import type { ClaimedDelivery } from "./claim-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
 import type { Verdict } from "./judge.ts";
 import { lockLanes, queueSuccessors } from "./queue-store.ts";
+import { forgiveRecipients, lockRecipient } from "./recipient-store.ts";
 import { failuresToHold, firstPace, mostFailures, waitAfter, waitForProbe } from "./retry-schedule.ts";
-import { closeAttempts, findLatest, forgiveRecipients, lockRecipient, markDelivered } from "./settle-store.ts";
+import { closeAttempts, findLatest, markDelivered } from "./settle-store.ts";
 
 export interface Settling {
   database: Kysely<DB>;

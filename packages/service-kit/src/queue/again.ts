@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "../telemetry/logger.ts";
 
 export interface Repeated {
   /** True: it need not be done again. */
@@ -22,3 +22,7 @@ export async function again({ work, problem, pauseMs, logger, stopped }: Repeate
     await delay(pauseMs, undefined, { signal: stopped }).catch(() => undefined);
   }
 }
+
+/** The same until it has been done once: what it needs may be away when the process starts. */
+export const untilDone = (repeated: Repeated): Promise<void> =>
+  again({ ...repeated, work: () => repeated.work().then(() => true) });
