@@ -8,7 +8,8 @@ import { ok, onRequest, pour, type Receiver, startReceiver } from "./receiver.te
 import { createSender } from "./sender.ts";
 
 const head = "HTTP/1.1 200 OK\r\n";
-const behaviours: ((socket: Socket) => void)[] = [
+type Behave = (socket: Socket) => void;
+const hostile: Behave[] = [
   (socket) => socket.resume(),
   (socket) => onRequest(socket, () => socket.resetAndDestroy()),
   (socket) => onRequest(socket, () => socket.end(`${head}Content-Le`)),
@@ -16,6 +17,8 @@ const behaviours: ((socket: Socket) => void)[] = [
   (socket) => onRequest(socket, () => socket.write(head, () => pour(socket, "X-More: and more\r\n".repeat(1_000)))),
   (socket) => onRequest(socket, () => socket.write(`${head}\r\n`, () => pour(socket, "x".repeat(65_536)))),
   (socket) => onRequest(socket, () => socket.write(`${head}Content-Length: 10\r\n\r\nx`)),
+];
+const good: Behave[] = [
   (socket) => onRequest(socket, () => socket.write(`${ok()}${ok()}`)),
   (socket) => onRequest(socket, () => socket.write(ok("x".repeat(60_000)))),
   (socket) => onRequest(socket, () => socket.write(ok())),
@@ -36,27 +39,30 @@ function usedMegabytes(): number {
 
 test("a thousand requests to hostile receivers leave neither memory nor sockets nor timers behind", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receivers: Receiver[] = [];
-  for (const behave of behaviours) receivers.push(await startReceiver(cleanUp, behave));
+  const startAll = (behaviours: Behave[]): Promise<Receiver[]> =>
+    Promise.all(behaviours.map((behave) => startReceiver(cleanUp, behave)));
+  const [hostiles, goods] = [await startAll(hostile), await startAll(good)];
+  const receivers = [...hostiles, ...goods];
   const timersBefore = count("Timeout");
-  const sender = createSender({ timeoutMs: 250 });
+  // Those that answer are waited for, however busy the machine is; those that hang need not be.
+  const [hasty, patient] = [createSender({ timeoutMs: 250 }), createSender({ timeoutMs: 30_000 })];
 
   const counts = { answered: 0, failed: 0 };
   const sendToAll = async (rounds: number): Promise<void> => {
     for (let round = 0; round < rounds; round += 1) {
-      const together = receivers.flatMap((receiver) => Array.from({ length: 10 }, () => receiver));
-      const sent = await Promise.all(
-        together.map(({ url }) =>
-          sender.send({ url, headers: {}, body: '{"event":"ping"}', allowedNetworks: ["127.0.0.0/8"] }),
-        ),
-      );
+      const requests = receivers.flatMap((receiver) => {
+        const sender = goods.includes(receiver) ? patient : hasty;
+        const request = { url: receiver.url, headers: {}, body: '{"event":"ping"}', allowedNetworks: ["127.0.0.0/8"] };
+        return Array.from({ length: 10 }, () => sender.send(request));
+      });
+      const sent = await Promise.all(requests);
       for (const { outcome } of sent) counts[outcome] += 1;
     }
   };
   /** The receivers live in this process too, and what they remember is not the sender's. */
   const forgetConnections = async (idle: number): Promise<void> => {
     const open = (): number => receivers.reduce((sum, receiver) => sum + receiver.open(), 0);
-    await eventually(`${idle} connections are open`, 2_000, () => open() <= idle);
+    await eventually(`${idle} connections are open`, 20_000, () => open() <= idle);
     for (const { connections } of receivers) {
       connections.splice(0, connections.length, ...connections.filter((socket) => !socket.destroyed));
     }
@@ -67,12 +73,13 @@ test("a thousand requests to hostile receivers leave neither memory nor sockets 
   const before = usedMegabytes();
   await sendToAll(10);
   await forgetConnections(20);
-  await eventually("the memory is free again", 3_000, () => usedMegabytes() - before < 4);
+  await eventually("the memory is free again", 20_000, () => usedMegabytes() - before < 4);
 
   assert.ok(counts.answered > 100 && counts.failed > 600, JSON.stringify(counts));
 
-  await sender.close();
+  await hasty.close();
+  await patient.close();
   await forgetConnections(0);
-  await eventually("no socket of ours is left", 2_000, () => count("TCPSocketWrap") === 0);
-  await eventually("no timer of ours is left", 2_000, () => count("Timeout") <= timersBefore + 1);
+  await eventually("no socket of ours is left", 20_000, () => count("TCPSocketWrap") === 0);
+  await eventually("no timer of ours is left", 20_000, () => count("Timeout") <= timersBefore + 1);
 });
