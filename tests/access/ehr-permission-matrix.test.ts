@@ -12,6 +12,7 @@ import {
   documentedAnswers,
   everyKindOfCaller,
   type KindsOfCallers,
+  oneConnection,
   type RunningEhr,
   readMatrix,
   signedToken,
@@ -66,7 +67,7 @@ const matrix = readMatrix(`
 | POST /api/admin/organisations/:alias/reconcile      | unregistered                     | 401       | 404      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 `);
 
-describe("who may do what in the EHR, and is answered as the document says", () => {
+describe("who may do what in the EHR, each use case on one database connection, answered as the document says", () => {
   const cleanUp = cleanUpAfter();
   let running: RunningEhr;
   let kinds: KindsOfCallers;
@@ -80,6 +81,7 @@ describe("who may do what in the EHR, and is answered as the document says", () 
     const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
     running = await startEhr(cleanUp, ehrs.serviceUrl, {
       ...callers.environment,
+      ...oneConnection,
       ALLOWED_ORIGINS: "https://console.example",
       MARKETPLACE_URL: `${marketplace.url}/api/v1`,
       MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,

@@ -9,6 +9,7 @@ import {
   cloneDatabase,
   everyKindOfCaller,
   type KindsOfCallers,
+  oneConnection,
   type RunningMarketplace,
   readMatrix,
   startMarketplace,
@@ -72,7 +73,7 @@ const matrix = readMatrix(`
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
-describe("who may do what", () => {
+describe("who may do what, each use case on one database connection", () => {
   const cleanUp = cleanUpAfter();
   let running: RunningMarketplace;
   let kinds: KindsOfCallers;
@@ -85,6 +86,7 @@ describe("who may do what", () => {
     const media = new URL(".", import.meta.url).pathname;
     running = await startMarketplace(cleanUp, serviceUrl, {
       ...kinds.callers.environment,
+      ...oneConnection,
       MEDIA_DIRECTORY: media,
       ALLOWED_ORIGINS: "https://console.example",
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",

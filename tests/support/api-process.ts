@@ -19,6 +19,8 @@ export interface ApiProcess {
 const services = new URL("../../services/", import.meta.url).pathname;
 
 interface ProcessOptions {
+  /** A free one unless given. */
+  port?: number;
   environment?: Record<string, string>;
   nodeOptions?: string[];
 }
@@ -45,7 +47,7 @@ export function startWorkerProcess(
 export function startEhrProcess(
   cleanUp: CleanUp,
   databaseUrl: string,
-  options: ProcessOptions & { marketplaceUrl: string; port?: number },
+  options: ProcessOptions & { marketplaceUrl: string },
 ): Promise<ApiProcess> {
   const places = { marketplaceUrl: options.marketplaceUrl, fhirBaseUrl: "https://fhir.example/{orgAlias}" };
   return startProcess(cleanUp, "ehr/src/api.ts", ehrEnvironment(databaseUrl, places), options);
@@ -55,7 +57,7 @@ async function startProcess(
   cleanUp: CleanUp,
   entry: string,
   own: Record<string, string>,
-  options: ProcessOptions & { port?: number },
+  options: ProcessOptions,
 ): Promise<ApiProcess> {
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;

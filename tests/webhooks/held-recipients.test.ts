@@ -10,6 +10,7 @@ import {
   cloneDatabase,
   eventually,
   letTimePass,
+  oneConnection,
   type Practice,
   type Received,
   type Receiver,
@@ -23,7 +24,7 @@ import {
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-describe("a recipient that fails", () => {
+describe("a recipient that fails, each process with one database connection", () => {
   const cleanUp = cleanUpAfter();
   let api: ApiProcess;
   let callers: Callers;
@@ -43,7 +44,7 @@ describe("a recipient that fails", () => {
       if (!broken) heard.push(received);
       response.writeHead(broken ? 503 : 204).end();
     };
-    const environment = { ...callers.environment, LOG_LEVEL: "warn" };
+    const environment = { ...callers.environment, ...oneConnection, LOG_LEVEL: "warn" };
     api = await startApiProcess(cleanUp, database.serviceUrl, { environment });
     await startWorkerProcess(cleanUp, database.serviceUrl, { environment });
     offers = await withClient(ownerUrl, async (client) => {

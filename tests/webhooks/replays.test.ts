@@ -11,6 +11,7 @@ import {
   cleanUpAfter,
   cloneDatabase,
   eventually,
+  oneConnection,
   type PeopledMarketplace,
   type Receiver,
   registerPractices,
@@ -179,7 +180,7 @@ describe("replays, run by workers", () => {
   let serviceUrl: string;
   let endpoint: string;
   let worker: ApiProcess;
-  const environment = (): Record<string, string> => ({ ...callers.environment, LOG_LEVEL: "error" });
+  const environment = (): Record<string, string> => ({ ...callers.environment, ...oneConnection, LOG_LEVEL: "error" });
 
   const developer = async <T>(path: string, asking: Asking = {}): Promise<T> => {
     const answer = await ask(api.url, `/developer/webhooks${path}`, callers.token("northwind-developer"), asking);

@@ -3,7 +3,7 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
 import { recordEvent } from "@ehr-marketplace/marketplace/record-event";
 import { connectDatabase, type Database } from "@ehr-marketplace/service-kit/database";
-import { createQueue, type Queue } from "@ehr-marketplace/service-kit/queue";
+import { type Queue, startQueue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 
 export interface EventSource {
@@ -33,16 +33,9 @@ export async function benchApps(ownerUrl: string, most: number): Promise<BenchAp
 export async function createEventSource(serviceUrl: string, ownerUrl: string): Promise<EventSource> {
   const logger = createLogger({ service: "bench", level: "warn" });
   const tracing = await startTracing("bench", undefined);
-  const database: Database<Record<string, never>> = connectDatabase({
-    url: serviceUrl,
-    service: "bench",
-    poolSize: 30,
-    statementTimeoutMs: 10_000,
-    logger,
-    tracing,
-  });
-  const queue: Queue = createQueue({ pool: database.pool, logger, tendsJobs: false });
-  await queue.boss();
+  const options = { url: serviceUrl, service: "bench", statementTimeoutMs: 10_000, logger };
+  const database: Database<Record<string, never>> = connectDatabase({ ...options, poolSize: 30, tracing });
+  const queue: Queue = await startQueue({ ...options, tendsJobs: false });
   const [first] = await benchApps(ownerUrl, 1);
   if (first === undefined) throw new Error("no app is published");
 

@@ -30,7 +30,7 @@ describe("what the clock starts", () => {
   });
   const rows = async <T extends object>(sql: string): Promise<T[]> =>
     (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;
-  const start = async (chore: string): Promise<unknown> => (await queue.boss()).send(chores, { chore });
+  const start = (chore: string): Promise<unknown> => queue.boss().send(chores, { chore });
 
   test("is a minute's deletion of launches that nobody redeemed, an hour's house-keeping, an hour's look at the catalog, and a night's reconciliation, missed nights included", async () => {
     await eventually(
@@ -127,7 +127,7 @@ describe("tending", () => {
     await eventually("it has begun", 20_000, async () => logged.length === 1);
     assert.equal(await scheduled(rows), 4);
     assert.deepEqual(works, ["worked on"]);
-    await (await tending.queue.boss()).send(chores, { chore: "keep-house" });
+    await tending.queue.boss().send(chores, { chore: "keep-house" });
     await eventually("the rest is done", 20_000, async () => {
       const left = await rows("select from organisations where previous_until is not null");
       return left.length === 0;
@@ -160,7 +160,7 @@ describe("tending", () => {
     const started = startTending({ ...tending, reconciles: false }, []);
     cleanUp(() => started.stop());
     await eventually("the clock is wound", 20_000, async () => (await scheduled(rows)) === 3);
-    const boss = await tending.queue.boss();
+    const boss = tending.queue.boss();
     const id = await boss.send(chores, { chore: "reconcile" });
     await eventually("the chore is done with", 20_000, async () => {
       const [job] = await boss.findJobs(chores, { id: id ?? "" });

@@ -65,7 +65,7 @@ export function startTending(tending: Tending, works: Work[]): { stop(): Promise
   const started = Promise.all(
     all.map((work) =>
       untilDone({
-        work: async () => work(await queue.boss()),
+        work: async () => work(queue.boss()),
         problem: "the queue can't be worked on yet",
         pauseMs,
         logger,

@@ -18,7 +18,7 @@ test("a worker winds the clock and looks after recipients, also where the house 
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const run = (sql: string, ...values: unknown[]): Promise<{ status?: string }[]> =>
     withClient(ownerUrl, async (client) => (await client.query<{ status?: string }>(sql, values)).rows);
-  const boss = await (await connectTo<DB>(cleanUp, serviceUrl)).queue.boss();
+  const boss = (await connectTo<DB>(cleanUp, serviceUrl)).queue.boss();
   const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
   const [endpointId, replayId] = [uuid(), uuid()];
   await run(

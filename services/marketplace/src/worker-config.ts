@@ -7,7 +7,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const read = readEnvironment(environment, {
     ...marketplaceEnvironment,
     WORKER_PORT: port({ desc: "Port for health and metrics", default: 8084 }),
-    DATABASE_POOL_SIZE: wholeNumber({ min: 2, max: 500 })({ desc: "Connections of one process", default: 10 }),
+    DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
     DELIVERIES_IN_FLIGHT: wholeNumber({ min: 1, max: 10_000 })({
       desc: "Most requests that one process has out at a time",
       default: 128,

@@ -62,8 +62,8 @@ class ImpatientClient extends pg.Client {
   }
 }
 
-export function connectDatabase<Schema>(options: DatabaseOptions): Database<Schema> {
-  const { statementTimeoutMs, logger, tracing } = options;
+export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
+  const { statementTimeoutMs, logger } = options;
   const pool = new pg.Pool({
     Client: ImpatientClient,
     connectionString: options.url,
@@ -80,6 +80,12 @@ export function connectDatabase<Schema>(options: DatabaseOptions): Database<Sche
   pool.on("connect", (client) => client.on("error", () => undefined));
   // The same for a connection that breaks while idle.
   pool.on("error", (error) => logger.warn({ err: error }, "an idle database connection broke; the pool replaces it"));
+  return pool;
+}
+
+export function connectDatabase<Schema>(options: DatabaseOptions): Database<Schema> {
+  const { tracing } = options;
+  const pool = createPool(options);
   const query = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     log: (event) => tracing.recordQuery(event.query.sql, event.queryDurationMillis, event.level === "error"),

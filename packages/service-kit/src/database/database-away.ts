@@ -16,9 +16,15 @@ const serverCodes = /^(08...|53...|57014|57P0[1-5]|25006)$/;
 const clientMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
 
+/** What can't be done because the database was unavailable before. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = "DatabaseUnavailableError";
+}
+
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
   if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseUnavailableError) return true;
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && (networkCodes.has(code) || serverCodes.test(code))) return true;
   return clientMessages.test(error.message);

@@ -17,7 +17,7 @@ export function readinessOf<Schema>(needed: {
     try {
       const missing = await pending(database.query);
       if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
-      await queue.boss();
+      queue.boss();
       return undefined;
     } catch (error) {
       logger.warn({ err: error }, "not ready");

@@ -1,5 +1,5 @@
 import { connectDatabase, type Database, type DatabaseOptions } from "../database/connect.ts";
-import { createQueue, type Queue } from "../queue/queue.ts";
+import { type Queue, startQueue } from "../queue/queue.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { startTracing, type Tracing } from "../telemetry/tracing.ts";
@@ -26,7 +26,8 @@ export async function layFoundation<Schema>(options: {
   const tracing = await startTracing(service, options.tracesEndpoint);
   const database = connectDatabase<Schema>({ ...options.database, service, logger, tracing });
   metrics.watchPool(database.pool);
-  const queue = createQueue({ pool: database.pool, logger, tendsJobs });
+  // Before the process listens: a request that needs the queue finds it running.
+  const queue = await startQueue({ ...options.database, service: `${service} queue`, logger, tendsJobs });
   return {
     metrics,
     tracing,

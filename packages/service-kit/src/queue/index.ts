@@ -1,4 +1,4 @@
 export { again, untilDone } from "./again.ts";
 export { type Chore, doEach, workByTheClock } from "./chores.ts";
 export { installQueues, type Queues } from "./install-queues.ts";
-export { createQueue, type Queue } from "./queue.ts";
+export { type Queue, startQueue } from "./queue.ts";

@@ -1,24 +1,91 @@
-import type pg from "pg";
 import { PgBoss } from "pg-boss";
+import { createPool, type DatabaseOptions } from "../database/connect.ts";
+import { DatabaseUnavailableError } from "../database/database-away.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { untilDone } from "./again.ts";
 
 export interface Queue {
-  /** Starts it at its first use: a process whose database is away starts all the same, and answers 503 until it is back. */
-  boss(): Promise<PgBoss>;
+  /**
+   * The running pg-boss. It never waits: callers may hold a connection, and one that waits for another connection while it holds
+   * one can deadlock the pool. Until the queue has started it throws, and the request is answered 503.
+   */
+  boss(): PgBoss;
   stop(): Promise<void>;
 }
 
-export const queueSchema = "pgboss";
+export interface QueueOptions extends Pick<DatabaseOptions, "url" | "service" | "statementTimeoutMs"> {
+  logger: Logger;
+  /** One kind of process looks after jobs whose worker died, and after schedules. */
+  tendsJobs: boolean;
+}
 
-/** pg-boss on the process's own connections. What it needs in the database is there: the migration step has seen to it. */
-export function createQueue(options: { pool: pg.Pool; logger: Logger; tendsJobs: boolean }): Queue {
-  const { pool, logger, tendsJobs } = options;
+export const queueSchema = "pgboss";
+const retryStartMs = 1_000;
+const connections = { tending: 4, sending: 1 };
+
+/**
+ * Starts pg-boss on connections of its own: requests that wait for the request pool can't keep it from starting. Where the
+ * database is unavailable, the queue goes on trying in the background and the process starts all the same. The schema is
+ * installed by the migration step.
+ */
+export async function startQueue(options: QueueOptions): Promise<Queue> {
+  const { logger, tendsJobs } = options;
+  const pool = createPool({ ...options, poolSize: tendsJobs ? connections.tending : connections.sending });
+  const stopping = new AbortController();
+  let running: PgBoss | undefined;
+
+  const start = async (): Promise<void> => {
+    // pg-boss starts although it can't read its queues, and then refuses to send; such a start counts as failed.
+    let failure: unknown;
+    const boss = createBoss(options, (text, values) =>
+      pool.query(text, values).catch((error: unknown) => {
+        failure = error;
+        throw error;
+      }),
+    );
+    try {
+      await boss.start();
+      if (failure !== undefined)
+        throw new DatabaseUnavailableError("pg-boss started without its queues", { cause: failure });
+      running = boss;
+    } catch (error) {
+      await boss.stop({ graceful: false, close: false });
+      throw error;
+    }
+  };
+
+  const firstAttempt = Promise.withResolvers<void>();
+  const started = untilDone({
+    work: () => start().finally(() => firstAttempt.resolve()),
+    problem: "failed to start the queue",
+    pauseMs: retryStartMs,
+    logger,
+    stopped: stopping.signal,
+  });
+  await firstAttempt.promise;
+  return {
+    boss() {
+      if (running === undefined) throw new DatabaseUnavailableError("the queue has not started yet");
+      return running;
+    },
+    async stop() {
+      stopping.abort();
+      await started;
+      await running?.stop({ graceful: false, close: false });
+      await pool.end();
+    },
+  };
+}
+
+function createBoss(
+  { logger, tendsJobs }: QueueOptions,
+  executeSql: (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>,
+): PgBoss {
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
+    db: { executeSql },
     schema: queueSchema,
     migrate: false,
     createSchema: false,
-    // One kind of process looks after jobs whose worker died, and after the clock.
     supervise: tendsJobs,
     schedule: tendsJobs,
     superviseIntervalSeconds: 5,
@@ -28,19 +95,7 @@ export function createQueue(options: { pool: pg.Pool; logger: Logger; tendsJobs:
     // The service's role owns no index.
     reindex: false,
   });
-  boss.on("error", (error) => logger.error({ err: error }, "the queue has a problem"));
-  boss.on("warning", (warning) => logger.warn({ warning }, "the queue warns"));
-  let started: Promise<PgBoss> | undefined;
-  return {
-    boss() {
-      started ??= boss.start().catch((error: unknown) => {
-        started = undefined;
-        throw error;
-      });
-      return started;
-    },
-    async stop() {
-      if (started !== undefined) await boss.stop({ graceful: false, close: false });
-    },
-  };
+  boss.on("error", (error) => logger.error({ err: error }, "queue error"));
+  boss.on("warning", (warning) => logger.warn({ warning }, "queue warning"));
+  return boss;
 }

@@ -19,7 +19,7 @@ export async function refreshApps(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },
   random: () => number = Math.random,
 ): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const now = clock().getTime();
   const stale = { before: new Date(now - freshMs), absentBefore: new Date(now - absentForMs) };
   let after = "";

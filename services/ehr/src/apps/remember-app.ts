@@ -57,6 +57,6 @@ export async function requestAppFetch(
   slug: string,
   startAfter = 0,
 ): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   await boss.send(appFetches, { slug }, { singletonKey: slug, startAfter, db: fromKysely(transaction) });
 }

@@ -1,4 +1,3 @@
-import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import {
@@ -11,12 +10,10 @@ import {
 
 /** While this works, in a transaction that may send jobs, nobody else changes what the organisation has. */
 export async function holdingOrganisation<T>(
-  { database, queue }: { database: Kysely<DB>; queue: Queue },
+  { database }: { database: Kysely<DB> },
   alias: string,
   work: (transaction: Transaction<DB>) => Promise<T>,
 ): Promise<T> {
-  // It starts at its first use. Started within, it would wait for a connection while transactions that wait for it hold all.
-  await queue.boss();
   return database.transaction().execute(async (transaction) => {
     await lockOrganisation(transaction, alias);
     return work(transaction);

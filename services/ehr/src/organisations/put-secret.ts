@@ -37,8 +37,6 @@ export async function putSecret(keeping: KeepingSecrets, alias: string, body: Pu
     throw invalidRequest("/body/secret", "begins with whsec_, but what follows is not padded Base64");
   }
   const now = clock();
-  // Not within the transaction: see `receive-event.ts`.
-  await queue.boss();
   return database.transaction().execute(async (transaction) => {
     const sealed_secret = seal.close(body.secret, secretOwner(alias));
     const fresh = { alias, sealed_secret, created_at: now, updated_at: now };

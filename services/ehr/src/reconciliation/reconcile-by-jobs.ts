@@ -20,7 +20,7 @@ export async function requestAllReconciliations(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },
   random: () => number = Math.random,
 ): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const now = clock().getTime();
   for await (const aliases of organisationsToReconcile(database, new Date(now - tonightMs))) {
     const jobs = aliases.map((alias) => ({

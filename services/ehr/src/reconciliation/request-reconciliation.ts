@@ -9,7 +9,7 @@ import { reconciliations } from "../queues.ts";
  * may wait for hours, and doesn't count: its key is another.
  */
 export async function requestReconciliation(transaction: Transaction<DB>, queue: Queue, alias: string): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const job = { data: { alias }, singletonKey: `${alias} now` };
   await boss.insert(reconciliations, [job], { db: fromKysely(transaction), returnId: false });
 }

@@ -145,7 +145,7 @@ describe("house-keeping", () => {
   });
 
   test("that fails comes again with the clock, and not before all else", async () => {
-    const boss = await tending.queue.boss();
+    const boss = tending.queue.boss();
     await boss.send(chores, { chore: "keep-house" });
     const [job] = await boss.fetch(chores);
     assert.ok(job !== undefined);

@@ -33,7 +33,7 @@ export async function keepHouse({ database, clock, logger, logDays, stopped }: T
 
 async function windClock(tending: Tending): Promise<void> {
   const { database, queue, clock, metrics, stopped } = tending;
-  await workByTheClock(await queue.boss(), chores, {
+  await workByTheClock(queue.boss(), chores, {
     sweep: {
       cron: "* * * * *",
       work: async () => metrics.swept(await sweepDeliveries(database, queue, clock())),

@@ -72,7 +72,7 @@ describe("a recipient that answers well, but more slowly than events come", () =
     );
   const step = async (pace: number): Promise<void> => {
     await rows("update pgboss.job set start_after = now() where name = $1", [recoveries]);
-    const [job] = await (await connected.queue.boss()).fetch(recoveries);
+    const [job] = await connected.queue.boss().fetch(recoveries);
     assert.equal(job?.id, recipient);
     await recoverRecipient(connected, { id: recipient, retryCount: 0 }, pace);
   };
@@ -83,7 +83,6 @@ describe("a recipient that answers well, but more slowly than events come", () =
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
     connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
-    await connected.queue.boss();
     const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
     recipient = practice?.id ?? "";
     // Each in a lane of its own; that they are cancelled lets one practice have so many to one app.

@@ -59,7 +59,7 @@ export function startDelivering(delivering: Delivering): Deliverer {
   const kept = Math.floor(mostPerRecipient * keptForNew);
 
   const look = async (): Promise<void> => {
-    const boss = await queue.boss();
+    const boss = queue.boss();
     do {
       lookAgain = false;
       startTurns();

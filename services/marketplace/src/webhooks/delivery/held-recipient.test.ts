@@ -72,14 +72,14 @@ describe("a recipient that is held", () => {
     await database
       .transaction()
       .execute((transaction) => planRecovery(transaction, queue, recipient, { startAfter: new Date() }));
-    const boss = await queue.boss();
+    const boss = queue.boss();
     const [job] = await boss.fetch(recoveries);
     assert.equal(job?.id, recipient);
     await recoverRecipient(connected, { id: recipient, retryCount: 0 });
   };
   /** What goes out now, claimed. */
   const fetched = async (): Promise<{ job: DeliveryJob; claimed: ClaimedDelivery | undefined } | undefined> => {
-    const boss = await connected.queue.boss();
+    const boss = connected.queue.boss();
     const [job] = await boss.fetch<DeliveryJob["data"]>(deliveries, { includeMetadata: true });
     if (job === undefined) return undefined;
     const [claimed] = await claimDeliveries(connected.database, { ids: [job.id], probes: [job.id], now: new Date() });
@@ -157,7 +157,7 @@ describe("a recipient that is held", () => {
 
   test("has no job ended by a worker that slept through its lease, though the next one looks the same", async () => {
     const { database, queue } = connected;
-    const boss = await queue.boss();
+    const boss = queue.boss();
     const fetchOne = async (): Promise<DeliveryJob> => {
       const [id = ""] = due;
       await rows("update deliveries set status = 'queued' where id = $1", [id]);

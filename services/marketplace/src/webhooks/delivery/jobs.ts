@@ -21,7 +21,7 @@ export interface ReadyDelivery {
 /** A job for each delivery, with the delivery's own id: a second one for the same can't exist. */
 export async function sendJobs(transaction: Transaction<DB>, queue: Queue, ready: ReadyDelivery[]): Promise<void> {
   if (ready.length === 0) return;
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const jobs = ready.map(({ id, recipient_id, probe, again, startAfter }) => ({
     id,
     data: { ...(probe === true ? { probe } : {}), ...(again === true ? { again } : {}) },
@@ -59,7 +59,7 @@ export async function endJobs(
   name: string,
   jobs: { id: string; retryCount: number }[],
 ): Promise<Set<string>> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   // The library's type of its answer is empty; its documentation and code name what is in it.
   const { settled = [] } = (await boss.deleteJob(name, jobs, { db: fromKysely(transaction) })) as EndedJobs;
   return new Set(settled);
@@ -72,7 +72,7 @@ export async function planRecovery(
   recipientId: string,
   step: { pace?: number; startAfter: Date },
 ): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const db = fromKysely(transaction);
   await boss.deleteJob(recoveries, recipientId, { db });
   const { pace, startAfter } = step;

@@ -40,7 +40,7 @@ test("a lane's wake-up is never lost, however recording and settling race", { ti
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const { database, pool, queue, clock } = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 2 * racesAtOnce });
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const practices = await registerPractices(ownerUrl, { count: lanes, callbackUrl: "http://127.0.0.1:9" });
   const ids = practices.map(({ id }) => id);
   const { rows } = await withClient(ownerUrl, (client) => client.query<Lane>(makeLanes, [ids]));

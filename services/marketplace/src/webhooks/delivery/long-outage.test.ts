@@ -77,19 +77,19 @@ describe("a recipient that doesn't come back", () => {
       "update recipients set status = 'held', held_since = $2, failures_in_row = 5, probes = 0 where id = $1",
       [recipient, now],
     );
-    await (await connected.queue.boss()).insert(recoveries, [{ id: recipient, data: {} }]);
+    await connected.queue.boss().insert(recoveries, [{ id: recipient, data: {} }]);
     return makeDue(recipient, "waiting", failures);
   };
   /** The next step of its recovery, as soon as it may be. */
   const recover = async (recipient: string): Promise<void> => {
-    const boss = await connected.queue.boss();
+    const boss = connected.queue.boss();
     await rows("update pgboss.job set start_after = now() where name = $1 and id = $2", [recoveries, recipient]);
     const [job] = await boss.fetch(recoveries, { includeMetadata: true });
     assert.equal(job?.id, recipient);
     await recoverRecipient(withClock(), job);
   };
   const fail = async (probe: boolean): Promise<void> => {
-    const [job] = await (await connected.queue.boss()).fetch<{ probe?: boolean }>(deliveries, {
+    const [job] = await connected.queue.boss().fetch<{ probe?: boolean }>(deliveries, {
       includeMetadata: true,
     });
     assert.ok(job !== undefined);
@@ -121,7 +121,7 @@ describe("a recipient that doesn't come back", () => {
     const recipient = await makeEhr();
     await rows("update recipients set failures_in_row = 4 where id = $1", [recipient]);
     const delivery = await makeDue(recipient, "queued");
-    const boss = await connected.queue.boss();
+    const boss = connected.queue.boss();
     await boss.insert(deliveries, [{ id: delivery, data: {} }]);
     await fail(false);
     assert.deepEqual(await stateOf(recipient), { status: "held", disabled_because: null });

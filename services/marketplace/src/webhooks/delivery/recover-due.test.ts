@@ -36,7 +36,7 @@ describe("recipients whose recovery is due", () => {
   const rows = async <T extends object>(sql: string, ...values: unknown[]): Promise<T[]> =>
     (await withClient(ownerUrl, (client) => client.query<T>(sql, values))).rows;
   const plan = async (due: string[]): Promise<unknown> =>
-    (await recovering.queue.boss()).insert(
+    recovering.queue.boss().insert(
       recoveries,
       due.map((id) => ({ id, data: {} })),
     );

@@ -15,7 +15,7 @@ const mostAtOnce = 8;
 /** A step of each recovery whose time has come. One that can't be taken is left to its lease, and keeps no other from its own. */
 export async function recoverDue(recovering: RecoveringDue): Promise<void> {
   const { queue, logger, stopped } = recovering;
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const jobs: Job<{ pace?: number }>[] = [];
   let mayBeMore = true;
   const fetchMore = async (): Promise<void> => {

@@ -26,7 +26,6 @@ describe("among thousands that wait for somebody who is held", () => {
     ({ ownerUrl } = cloned);
     // One connection, whose own statistics tell what was read.
     ({ database, queue } = await connectTo<DB>(cleanUp, cloned.serviceUrl, { poolSize: 1 }));
-    await queue.boss();
     practices = await registerPractices(ownerUrl, { count: othersWaiting, callbackUrl: "http://127.0.0.1:9" });
     await rows("update recipients set status = 'held', held_since = now() where id = $1", [practices[0]?.id]);
     await rows(
@@ -130,7 +129,7 @@ describe("among thousands that wait for somebody who is held", () => {
     const [back] = practices;
     assert.ok(back !== undefined);
     await rows("update recipients set status = 'active', held_since = null where id = $1", [back.id]);
-    await (await queue.boss()).insert(recoveries, [{ id: back.id, data: {} }]);
+    await queue.boss().insert(recoveries, [{ id: back.id, data: {} }]);
     const read = await rowsRead(async () => {
       assert.equal(await sweepDeliveries(database, queue, new Date()), 0);
     });

@@ -11,12 +11,12 @@ export async function planStep(
   id: string,
   startAfter: Date,
 ): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   const job = { id, data: {}, startAfter: startAfter.toISOString() };
   await boss.insert(replays, [job], { db: fromKysely(transaction), returnId: false });
 }
 
 export async function dropStep(transaction: Transaction<DB>, queue: Queue, id: string): Promise<void> {
-  const boss = await queue.boss();
+  const boss = queue.boss();
   await boss.deleteJob(replays, id, { db: fromKysely(transaction) });
 }

@@ -278,7 +278,7 @@ describe("a replay, step by step", () => {
     const endpoint = await toldEndpoint(ground, { lanes: 90, perLane: 1 });
     const replay = await start(endpoint, everything);
     const { id } = replay;
-    const boss = await ground.queue.boss();
+    const boss = ground.queue.boss();
     assert.equal((await boss.fetch(replays)).length, 1);
     await Promise.all([0, 1].map(() => runReplayStep(ground, { id, retryCount: 0 })));
     await ground.deliver();
@@ -294,7 +294,7 @@ describe("a replay, step by step", () => {
     await ground.step();
     await ground.deliver();
     await ground.ask("update pgboss.job set start_after = now() where name = 'replays'");
-    const boss = await ground.queue.boss();
+    const boss = ground.queue.boss();
     assert.equal((await boss.fetch(replays)).length, 1);
     const cancelled = await cancelReplay(ground, developer, { endpointId: endpoint, replayId: replay.id });
     assert.deepEqual([cancelled.status, cancelled.done], ["cancelled", mostReady]);

@@ -69,7 +69,7 @@ const mostAtOnce = 20;
 
 /** A step of each replay whose turn it is. One that can't be taken is left to its lease, and keeps no other from its own. */
 export async function runDueReplays(replaying: Replaying): Promise<void> {
-  const boss = await replaying.queue.boss();
+  const boss = replaying.queue.boss();
   const jobs = await boss.fetch(replays, { batchSize: mostAtOnce });
   const problems: unknown[] = [];
   for (const { id, retryCount } of jobs) {

@@ -60,7 +60,7 @@ export async function startReplayground(
     },
     async deliver(most = Number.POSITIVE_INFINITY) {
       const delivered: string[] = [];
-      const boss = await queue.boss();
+      const boss = queue.boss();
       while (delivered.length < most) {
         const jobs = await boss.fetch(deliveries, { batchSize: Math.min(most - delivered.length, 1_000) });
         if (jobs.length === 0) break;

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cleanUpAfter, cloneDatabase, eventually, startSeveredProxy } from "@ehr-marketplace/tests/support";
+import { isDatabaseAway } from "../database/database-away.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { startQueue } from "./queue.ts";
+
+const canBeUsed = (use: () => unknown): boolean => {
+  try {
+    use();
+    return true;
+  } catch (error) {
+    assert.ok(isDatabaseAway(error), String(error));
+    return false;
+  }
+};
+
+test("a queue whose database is unavailable at the start answers so, and starts by itself once it is available", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "empty");
+  const proxy = await startSeveredProxy(cleanUp, serviceUrl);
+  proxy.cut("reset");
+  const logger = createLogger({ service: "test", level: "silent" });
+  const options = { url: proxy.url, service: "test", statementTimeoutMs: 5_000, logger, tendsJobs: false };
+  const queue = await startQueue(options);
+  cleanUp(() => queue.stop());
+  assert.equal(
+    canBeUsed(() => queue.boss()),
+    false,
+  );
+  proxy.join();
+  await eventually("it has started", 30_000, () => canBeUsed(() => queue.boss()));
+  assert.notEqual(await queue.boss().send("chores", { chore: "none" }), null);
+});

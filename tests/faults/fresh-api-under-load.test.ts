@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  ask,
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  registerPractices,
+  startApiProcess,
+  startCallers,
+} from "@ehr-marketplace/tests/support";
+
+const clients = 200;
+/** Each client is served twice: the process has caught up with everybody. */
+const enough = 2 * clients;
+
+test("an API process that starts under 200 concurrent changes serves them while they keep coming", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  const callers = await startCallers(cleanUp);
+  const practices = await registerPractices(ownerUrl, { count: clients, callbackUrl: "http://127.0.0.1:9" });
+  const subscriptions = await withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+       select mint_uuid(), practice, plan.app_id, plan.id, 'active', now(), now(), 1
+       from unnest($1::uuid[]) practice, (select id, app_id from pricing_plans limit 1) plan returning id`,
+      [practices.map(({ id }) => id)],
+    );
+    return rows.map(({ id }) => id);
+  });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const statuses = new Map<number, number>();
+  const stopped = new AbortController();
+
+  const send = async (subscriptionId: string): Promise<void> => {
+    for (let nth = 0; !stopped.signal.aborted; nth += 1) {
+      const action = nth % 2 === 0 ? "pause" : "resume";
+      const asking = nth % 2 === 0 ? { body: { reason: "ORG_REQUEST" } } : { method: "POST" };
+      const path = `/subscriptions/${subscriptionId}/${action}`;
+      const response = await ask(url, path, callers.token("operator"), asking).catch(() => undefined);
+      await response?.arrayBuffer();
+      if (response === undefined) await delay(20);
+      else statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    }
+  };
+  const load = Promise.all(subscriptions.map(send));
+  cleanUp(async () => {
+    stopped.abort();
+    await load;
+  });
+  const environment = { ...callers.environment, LOG_LEVEL: "fatal" };
+  await startApiProcess(cleanUp, serviceUrl, { environment, port });
+  await eventually(`${enough} changes succeed under load`, 120_000, () => (statuses.get(200) ?? 0) >= enough);
+  assert.deepEqual(
+    [...statuses.keys()].filter((status) => status !== 200 && status !== 503),
+    [],
+  );
+  t.diagnostic(`${clients} clients from the first moment on: ${JSON.stringify(Object.fromEntries(statuses))}`);
+});
