@@ -1005,19 +1005,21 @@ CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
 CREATE INDEX audit_entries_of_organisation ON public.audit_entries USING btree (on_behalf_of, at DESC, id DESC);
 
-CREATE INDEX deliveries_due ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = ANY (ARRAY['waiting'::text, 'queued'::text]));
-
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
 CREATE INDEX deliveries_failed_lately ON public.deliveries USING btree (settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
-CREATE INDEX deliveries_in_lane ON public.deliveries USING btree (subscription_id, recipient_id, sequence) WHERE ((status = ANY (ARRAY['waiting'::text, 'queued'::text])) AND (subscription_id IS NOT NULL));
-
 CREATE INDEX deliveries_of_recipient ON public.deliveries USING btree (recipient_id, created_at DESC, id DESC);
+
+CREATE INDEX deliveries_queued_by_recipient ON public.deliveries USING btree (recipient_id, created_at) WHERE (status = 'queued'::text);
 
 CREATE INDEX deliveries_to_replay ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
-CREATE INDEX deliveries_undelivered ON public.deliveries USING btree (status, created_at) WHERE (status = ANY (ARRAY['waiting'::text, 'queued'::text]));
+CREATE INDEX deliveries_unsettled_by_age ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (settled_at IS NULL);
+
+CREATE INDEX deliveries_unsettled_by_ordering_key ON public.deliveries USING btree (recipient_id, subscription_id, sequence) WHERE (settled_at IS NULL);
+
+CREATE INDEX deliveries_waiting_by_age ON public.deliveries USING btree (created_at) WHERE (status = 'waiting'::text);
 
 CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USING btree (delivery_id, started_at);
 

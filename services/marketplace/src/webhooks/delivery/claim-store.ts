@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import { isUnsettled } from "./delivery-store.ts";
 
 /** A delivery on its way out: its log row is open, and this is all that sending it takes. */
 export interface ClaimedDelivery {
@@ -31,10 +32,11 @@ export async function claimDeliveries(
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
     with asked as (
-      -- Not by its status: there is an index of what is queued, which a busy day fills with what no longer is
+      -- By primary keys alone, whatever the planner thinks of the tables' sizes: a limit keeps it from joining whole tables
       select d.*, r.kind, r.status as recipient_status
-      from deliveries d join recipients r on r.id = d.recipient_id
-      where d.id = any (${given.ids}::uuid[]) and d.settled_at is null
+      from deliveries d
+      cross join lateral (select kind, status from recipients where id = d.recipient_id limit 1) r
+      where d.id = any (${given.ids}::uuid[])
       order by d.id for update of d
     ), due as (
       select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
@@ -43,44 +45,53 @@ export async function claimDeliveries(
       where status = 'queued'
         and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
     ), addressed as (
-      select due.*, coalesce(e.url, o.callback_url || '/api/internal/marketplace-webhook') as url,
-        o.callback_networks::text[] as networks, coalesce(e.sealed_secret, o.sealed_secret) as sealed_secret,
-        e.sealed_next_secret, e.promote_at
-      from due
-      left join webhook_endpoints e on due.kind = 'endpoint' and e.id = due.recipient_id and e.deleted_at is null
-      left join organisations o on due.kind = 'ehr' and o.id = due.recipient_id
-      where coalesce(e.url, o.callback_url) is not null
+      select due.*, target.* from due cross join lateral (
+        (
+          select url, null::text[] as networks, sealed_secret, sealed_next_secret, promote_at from webhook_endpoints
+          where due.kind = 'endpoint' and id = due.recipient_id and deleted_at is null limit 1
+        )
+        union all
+        (
+          select callback_url || '/api/internal/marketplace-webhook', callback_networks::text[], sealed_secret, null, null
+          from organisations where due.kind = 'ehr' and id = due.recipient_id and callback_url is not null limit 1
+        )
+      ) target
     ), counted as (
       update deliveries set attempts = addressed.attempt from addressed where deliveries.id = addressed.id
     ), opened as (
       insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
       select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
     )
-    select addressed.*, events.event, events.payload, ${given.now}::timestamptz as started_at
-    from addressed join events on events.id = addressed.event_id`.execute(database);
+    select addressed.*, happened.event, happened.payload, ${given.now}::timestamptz as started_at
+    from addressed
+    cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`.execute(
+    database,
+  );
   return rows;
 }
 
 /** What can't go out because its recipient is held becomes a row that waits; whatever else changed meanwhile stays. */
 export async function releaseHeld(transaction: Transaction<DB>, ids: string[]): Promise<void> {
   await sql`
-    with held as (
-      select id from recipients
-      where status <> 'active' and id in (select recipient_id from deliveries where id = any (${ids}::uuid[]))
-      for share
+    with unclaimed as materialized (
+      select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
+    ), recipient as materialized (
+      select id, status from recipients where id = any (array(select recipient_id from unclaimed)) order by id for share
     )
-    update deliveries set status = 'waiting' from held
-    where deliveries.recipient_id = held.id and deliveries.id = any (${ids}::uuid[]) and deliveries.status = 'queued'`.execute(
-    transaction,
-  );
+    update deliveries set status = 'waiting' where id = any (array(
+      select id from unclaimed
+      where status = 'queued' and recipient_id = any (array(select id from recipient where status <> 'active'))
+    ))`.execute(transaction);
 }
 
 /** Recorded at the very moment in which its endpoint was deleted: nobody is there to hear it. */
 export async function dropForDeleted(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
   await sql`
-    update deliveries set status = 'dropped', settled_at = ${now} from webhook_endpoints e
-    where e.id = deliveries.recipient_id and e.deleted_at is not null
-      and deliveries.id = any (${ids}::uuid[]) and deliveries.status in ('waiting', 'queued')`.execute(transaction);
+    update deliveries set status = 'dropped', settled_at = ${now}
+    where id = any (${ids}::uuid[]) and ${isUnsettled}
+      and (select deleted_at from webhook_endpoints e where e.id = deliveries.recipient_id) is not null`.execute(
+    transaction,
+  );
 }
 
 /** Those of these that need no job: they wait as rows, are settled, or were dropped with their endpoint. */

@@ -11,11 +11,12 @@ export function expireKept(database: Kysely<DB>, now: Date, batches?: Batches): 
     const { numAffectedRows = 0n } = await sql`
       update deliveries set status = 'expired', settled_at = ${now} where id = any (array(
         select kept.id from recipients r cross join lateral (
-          select id from deliveries d
-          where d.recipient_id = r.id and d.status = 'waiting' and greatest(d.created_at, d.begun_anew_at) < ${before}
-          limit ${most} for update skip locked
+          select id, status from deliveries d
+          where d.recipient_id = r.id and d.settled_at is null and d.created_at < ${before}
+            and greatest(d.created_at, d.begun_anew_at) < ${before}
+          order by d.created_at, d.id limit ${most} for update skip locked
         ) kept
-        where r.status = 'disabled' and r.disabled_at < ${before}
+        where r.status = 'disabled' and r.disabled_at < ${before} and kept.status = 'waiting'
         limit ${most} for share of r skip locked
       ))`.execute(database);
     return Number(numAffectedRows);

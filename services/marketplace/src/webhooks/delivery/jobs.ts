@@ -39,13 +39,12 @@ export async function lockJobs(
   transaction: Transaction<DB>,
   jobs: { id: string; startedOn: Date }[],
 ): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string }>`
-    select j.id from pgboss.job j
-    join unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ startedOn }) => startedOn)}::timestamptz[])
-      as fetched (id, started_on) on j.id = fetched.id and date_trunc('milliseconds', j.started_on) = fetched.started_on
-    where j.name = ${deliveries} and j.state = 'active'
-    order by j.id for update of j`.execute(transaction);
-  return new Set(rows.map(({ id }) => id));
+  const { rows } = await sql<{ id: string; startedOn: Date }>`
+    select id, date_trunc('milliseconds', started_on) as "startedOn" from pgboss.job
+    where name = ${deliveries} and id = any (${jobs.map(({ id }) => id)}::uuid[]) and state = 'active'
+    order by id for update`.execute(transaction);
+  const startedOn = new Map(rows.map((row) => [row.id, row.startedOn.getTime()]));
+  return new Set(jobs.filter((job) => startedOn.get(job.id) === job.startedOn.getTime()).map(({ id }) => id));
 }
 
 interface EndedJobs {

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
-import { countQueued, queueHeads, queueProbe } from "./queue-store.ts";
+import { countQueued, findNextProbe, findReady, queueWaiting, setProbe } from "./queue-store.ts";
 import { isUnreachable, lockRecipient, untroubled } from "./recipient-store.ts";
 import { betweenPaces, firstPace, longestHold, mostQueued, nextPace } from "./retry-schedule.ts";
 
@@ -38,16 +38,27 @@ export async function recoverRecipient(
     if (recipient.status === "held") {
       // Nowhere to go: it stays held, until somebody says where.
       if (await isUnreachable(transaction, recipient.id)) return;
-      const next = await queueProbe(transaction, recipient);
-      if (next !== undefined) await sendJobs(transaction, queue, [{ ...next, probe: true }]);
-      // Nothing waits that could show whether it is back: the next event will.
-      else await update.set(untroubled).execute();
+      const next = await findNextProbe(transaction, recipient);
+      if (next === undefined) {
+        // Nothing waits that could show whether it is back: the next event will.
+        await update.set(untroubled).execute();
+        return;
+      }
+      const [probe] = await queueWaiting(transaction, [next]);
+      if (probe === undefined) {
+        // Another transaction has it locked.
+        const startAfter = new Date(now.getTime() + betweenPaces);
+        await planRecovery(transaction, queue, recipient.id, { startAfter });
+        return;
+      }
+      await setProbe(transaction, recipient.id, probe.id);
+      await sendJobs(transaction, queue, [{ ...probe, probe: true }]);
       return;
     }
     const room = Math.max(0, mostQueued - (await countQueued(transaction, recipient.id)));
     const step = Math.min(pace, room);
-    const ready = await queueHeads(transaction, recipient.id, step);
-    await sendJobs(transaction, queue, ready);
+    const ready = await findReady(transaction, recipient.id, step);
+    await sendJobs(transaction, queue, await queueWaiting(transaction, ready));
     const isOver = step > 0 && ready.length < step;
     const crowded = isOver ? false : recipient.crowded || room <= pace;
     if (crowded !== recipient.crowded) await update.set({ crowded }).execute();

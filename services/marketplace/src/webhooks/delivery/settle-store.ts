@@ -1,5 +1,6 @@
 import { sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
+import { isUnsettled } from "./delivery-store.ts";
 
 export interface ClosedAttempt {
   id: string;
@@ -47,7 +48,6 @@ export async function markDelivered(transaction: Transaction<DB>, ids: string[],
     .updateTable("deliveries")
     .set({ status: "delivered", settled_at: now, next_attempt_at: null })
     .where("id", "in", ids)
-    // Not by its status, for the same reason as a claim.
-    .where("settled_at", "is", null)
+    .where(isUnsettled)
     .execute();
 }

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
+import { isUnsettled } from "./delivery-store.ts";
 import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
 import type { Verdict } from "./judge.ts";
 import { lockLanes, queueSuccessors } from "./queue-store.ts";
@@ -104,7 +105,7 @@ export async function settleFailed(settling: Settling, settlement: Settlement): 
     // Nobody knows when one that is held goes out next: another may be the probe.
     await closeAttempts(transaction, [closedBy(settlement, held ? null : nextAttemptAt)]);
     // One whose endpoint was deleted meanwhile is dropped, and stays so.
-    const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where("settled_at", "is", null);
+    const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where(isUnsettled);
     if (nextAttemptAt === null) {
       await update.set({ status: "failed", failures, settled_at: now, next_attempt_at: null }).execute();
       await sendJobs(transaction, queue, await queueSuccessors(transaction, lanesOf([settlement])));

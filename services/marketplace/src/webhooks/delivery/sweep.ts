@@ -1,15 +1,20 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { type Kysely, sql, type Transaction } from "kysely";
+import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 import type { Backlog } from "./delivery-metrics.ts";
+import { isUnsettled } from "./delivery-store.ts";
 import { planRecovery, sendJobs } from "./jobs.ts";
-import { queuedTo } from "./queue-store.ts";
+import { headsOf, outsideSequence } from "./queue-store.ts";
 import { isWithoutCallback } from "./recipient-store.ts";
 import { firstPace, mostQueued } from "./retry-schedule.ts";
 
 const most = 1_000;
-const isDue = sql`status in ('waiting', 'queued')`;
+// Not by its status: see 0008-delivery-indexes.sql.
+const isDue = sql`settled_at is null`;
+// With a limit: "not exists" may become a join that compares everything that is due with every job.
+const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;
 
 // From one recipient that something is due to the next: behind those that are held, or begin to flow again, there may be a
 // million rows.
@@ -24,7 +29,7 @@ const flowing = sql`
   ), looked_at as materialized (
     select recipient_id from owed
     where (select status from recipients where id = owed.recipient_id) = 'active'
-      and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = owed.recipient_id)
+      and ${hasJob(recoveries, sql`owed.recipient_id`)} is null
   )`;
 
 /**
@@ -35,27 +40,26 @@ export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: D
   const before = new Date(now.getTime() - 60_000);
   return database.transaction().execute(async (transaction) => {
     const { rows } = await sql<{ id: string | null; recipient_id: string }>`
-      ${flowing}, lost as (
-        update deliveries set status = 'queued' where id = any (array(
-          select due.id from looked_at cross join lateral (
-            select d.id from deliveries d
-            where d.recipient_id = looked_at.recipient_id and d.${isDue} and d.created_at < ${before}
-              and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = d.id)
-              and (d.status = 'queued' or not exists (
-                select from deliveries earlier
-                where earlier.subscription_id = d.subscription_id and earlier.recipient_id = d.recipient_id
-                  and earlier.${isDue} and earlier.sequence < d.sequence
-              ))
-            order by d.created_at limit ${most} for update of d skip locked
-          ) due
-          limit ${most}
-        ))
+      ${flowing}, without_job as materialized (
+        select due.id from looked_at cross join lateral (
+          (select id, created_at from ${headsOf(sql`looked_at.recipient_id`)} head)
+          union all
+          (select id, created_at from ${outsideSequence(sql`looked_at.recipient_id`, 2 * most)} outside)
+        ) due
+        where due.created_at < ${before} and ${hasJob(deliveries, sql`due.id`)} is null
+        limit ${most}
+      ), locked as materialized (
+        select id from deliveries where id = any (array(select id from without_job)) and ${isUnsettled} order by id
+        for update skip locked
+      ), lost as (
+        update deliveries set status = 'queued' where id = any (array(select id from locked))
         returning id, recipient_id
       ), crowd as (
         -- Those that answer well, but too slowly for what comes: from now on it waits as rows, and goes as fast as they take it
-        update recipients set crowded = true
-        where id in (select recipient_id from looked_at where ${queuedTo(sql`looked_at.recipient_id`)} >= ${mostQueued})
-          and status = 'active'
+        update recipients set crowded = true where id = any (array(
+          select recipient_id from deliveries where status = 'queued' group by recipient_id having count(*) >= ${mostQueued}
+          intersect select recipient_id from looked_at
+        ))
         returning id
       )
       select id, recipient_id from lost union all select null, id from crowd`.execute(transaction);
@@ -77,22 +81,22 @@ async function findForgotten(transaction: Transaction<DB>): Promise<string[]> {
       cross join lateral (select from deliveries where recipient_id = r.id and ${isDue} limit 1) due
     where r.status = 'held'
       and not ${isWithoutCallback(sql`r.id`)}
-      and not exists (select from pgboss.job j where j.name = ${recoveries} and j.id = r.id)
-      and not exists (select from pgboss.job j where j.name = ${deliveries} and j.id = r.probed_id)
+      and ${hasJob(recoveries, sql`r.id`)} is null
+      and ${hasJob(deliveries, sql`r.probed_id`)} is null
     limit ${most} for update of r skip locked`.execute(transaction);
   return rows.map(({ id }) => id);
 }
 
+/** Reads everything that is unsettled; its caller keeps the result for a while. */
 export async function readBacklog(database: Kysely<DB>): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
-    select
-      (select count(*) from deliveries where status = 'waiting')::float8 as waiting,
-      (select count(*) from deliveries where status = 'queued')::float8 as queued,
-      (select count(*) from recipients r where status = 'held'
-        and not ${isWithoutCallback(sql`r.id`)})::float8 as held,
-      (select count(*) from recipients where status = 'disabled')::float8 as disabled,
-      (select coalesce(extract(epoch from now() - min(created_at)), 0) from deliveries
-        where status in ('waiting', 'queued'))::float8 as "oldestSeconds"`.execute(database);
+    select waiting.count::float8 as waiting, queued.count::float8 as queued,
+      extract(epoch from coalesce(now() - least(waiting.oldest_at, queued.oldest_at), interval '0'))::float8
+        as "oldestSeconds",
+      (select count(*) from recipients r where status = 'held' and not ${isWithoutCallback(sql`r.id`)})::float8 as held,
+      (select count(*) from recipients where status = 'disabled')::float8 as disabled
+    from (select count(*), min(created_at) as oldest_at from deliveries where status = 'waiting') waiting,
+      (select count(*), min(created_at) as oldest_at from deliveries where status = 'queued') queued`.execute(database);
   const [backlog] = rows;
   if (backlog === undefined) throw new Error("a count without a row");
   return backlog;

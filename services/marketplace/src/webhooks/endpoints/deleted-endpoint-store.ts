@@ -26,7 +26,7 @@ export async function dropDeliveries(
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     update deliveries set status = 'dropped', settled_at = ${at}, next_attempt_at = null where id = any (array(
-      select id from deliveries where recipient_id = ${recipientId} and status in ('waiting', 'queued')
+      select id from deliveries where recipient_id = ${recipientId} and settled_at is null
       limit ${most} for update skip locked
     ))`.execute(database);
   return Number(numAffectedRows);
@@ -40,6 +40,6 @@ export async function forgetSilenced(transaction: Transaction<DB>, id: string): 
     update recipients set status = 'active', crowded = false, failures_in_row = 0, held_since = null, probes = 0,
       probed_id = null, disabled_at = null, disabled_because = null
     where id = ${id} and not exists (
-      select from deliveries where recipient_id = ${id} and status in ('waiting', 'queued')
+      select from deliveries where recipient_id = ${id} and settled_at is null
     )`.execute(transaction);
 }

@@ -111,7 +111,13 @@ export function findDeliveries(
   { after, limit }: Slice,
 ): Promise<DeliveryRow[]> {
   let query = withEvent(database, recipientId);
-  if (status !== undefined) query = query.where("deliveries.status", "=", status);
+  if (status === "waiting") {
+    // Said so that only indexes of one recipient's deliveries are eligible, see 0008-delivery-indexes.sql.
+    query = query.where("deliveries.settled_at", "is", null).where("deliveries.status", "<>", "queued");
+  } else if (status !== undefined) {
+    // Written out: only so are the indexes of those that are queued and those that failed eligible.
+    query = query.where("deliveries.status", "=", sql.lit(status));
+  }
   if (from !== undefined) query = query.where("deliveries.created_at", ">=", from);
   if (to !== undefined) query = query.where("deliveries.created_at", "<", to);
   if (after !== undefined) {

@@ -22,16 +22,17 @@ const bounded = (from: ReturnType<typeof sql>) =>
 
 export async function readHealthRow(database: Kysely<DB>, now: Date): Promise<HealthRow> {
   const lastDay = new Date(now.getTime() - 86_400_000);
-  const oldest = (status: string) =>
-    sql`(select created_at from deliveries where status = ${sql.lit(status)} order by created_at limit 1)`;
   const { rows } = await sql<HealthRow>`
     select
-      least(${oldest("waiting")}, ${oldest("queued")}) as oldest_at,
+      least(
+        (select min(created_at) from deliveries where status = 'waiting'),
+        (select min(created_at) from deliveries where status = 'queued')
+      ) as oldest_at,
       (select start_after from pgboss.job
         where name = ${sql.lit(deliveries)} and state < 'active' and not blocked and start_after <= ${now}
         order by priority desc, created_on limit 1) as ready_since,
       ${bounded(sql`deliveries where status = 'waiting' order by created_at`)} as waiting,
-      ${bounded(sql`deliveries where status = 'queued' order by created_at`)} as queued,
+      ${bounded(sql`deliveries where status = 'queued'`)} as queued,
       ${bounded(sql`deliveries where status in ('failed', 'expired') and settled_at > ${lastDay} order by settled_at`)}
         as failed_last_day,
       ${bounded(sql`recipients where status = 'held' order by held_since`)} as held,
@@ -87,7 +88,7 @@ export async function findHeldEhrs(
     from recipients r join organisations o on o.id = r.id
     cross join lateral (
       select created_at from deliveries
-      where recipient_id = r.id and status in ('waiting', 'queued') order by created_at limit 1
+      where recipient_id = r.id and settled_at is null order by created_at, id limit 1
     ) due
     where r.status = 'held' and r.kind = 'ehr' and r.held_since < ${heldBefore} ${behind}
     order by r.held_since, r.id limit ${limit}`.execute(database);

@@ -81,7 +81,7 @@ export async function loadOf(database: Kysely<DB>, recipientId: string, now: Dat
       (count(*) filter (where status = 'queued' and coalesce(next_attempt_at, ${now}) <= ${now}))::int as ready
     from (
       select status, next_attempt_at from deliveries
-      where recipient_id = ${recipientId} and status in ('waiting', 'queued') limit ${most}
+      where recipient_id = ${recipientId} and settled_at is null limit ${most}
     ) counted`.execute(database);
   return rows[0] ?? { ready: 0, due: 0 };
 }
