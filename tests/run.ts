@@ -1,6 +1,7 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
-//   node tests/run.ts [--postgres-15-too] [pattern …]
-// Each file gets databases of its own, cloned from templates that are migrated once per run.
+//   node tests/run.ts [--postgres-15-too] [--all-rounds] [pattern …]
+// Each file gets databases of its own, cloned from templates that are migrated once per run. With --all-rounds, tests that repeat
+// themselves do so as often as closing an issue takes, and their files run one after another: they measure under load.
 import { glob, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,8 @@ const notOnTheOldest = [
   "**/{endpoint-name,callback-name,long-outage,recover-due,worker-app}.test.ts",
 ];
 const fileTimeoutMs = 300_000;
+/** With all rounds, tests limit themselves by their number of rounds (`timeLimitMs`); this ends a file that hangs. */
+const longestFileMs = 1_800_000;
 
 // Hundreds of processes load the same modules: what one has stripped of types and compiled, the others take over.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/compiled", import.meta.url).pathname;
@@ -41,11 +44,13 @@ async function newestPostgres(): Promise<Databases> {
   return startCluster({ directory, throwaway: true, settings });
 }
 
-async function runTests(
-  databases: Databases,
-  which: { globPatterns: string[] } | { files: string[] },
-): Promise<{ passed: number; failed: number }> {
-  const counts = { passed: 0, failed: 0 };
+interface Counts {
+  passed: number;
+  failed: number;
+}
+
+async function runTests(databases: Databases, files: string[], oneByOne: boolean): Promise<Counts> {
+  const counts: Counts = { passed: 0, failed: 0 };
   try {
     await prepareMarketplaceDatabase(databases.url, templates.empty.database);
     const demo = await prepareMarketplaceDatabase(databases.url, templates.demo.database);
@@ -54,41 +59,60 @@ async function runTests(
     await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
     process.env["TEST_CLUSTER_URL"] = databases.url;
 
-    const stream = run({ ...which, concurrency: 4, timeout: fileTimeoutMs });
-    // A file whose process doesn't end is not ended by the time-out of its tests.
-    const watchdog = setTimeout(() => {
-      console.error("No test has reported for minutes: the process of a test file doesn't end.");
-      process.exit(1);
-    }, 2 * fileTimeoutMs);
-    stream.on("data", () => watchdog.refresh());
-    stream.on("test:pass", (test) => {
-      if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
-    });
-    stream.on("test:fail", (test) => {
-      // A suite fails with its tests, which are counted themselves; one whose hook fails has nobody else to count it.
-      const { failureType } = test.details.error as { failureType?: string };
-      if (test.details.type !== "suite" || failureType !== "subtestsFailed") counts.failed += 1;
-    });
-    const reported = stream.compose(spec);
-    reported.pipe(process.stdout, { end: false });
-    await new Promise((resolve) => reported.on("end", resolve));
-    clearTimeout(watchdog);
+    if (!oneByOne) await runFiles(files, { concurrency: 4, timeout: fileTimeoutMs }, counts);
+    for (const [nth, file] of oneByOne ? files.entries() : []) {
+      const minutes = Math.floor(performance.now() / 60_000);
+      console.log(`\n[${nth + 1}/${files.length}, ${minutes} min, ${counts.failed} failed] ${file}`);
+      await runFiles([file], { concurrency: 1, timeout: longestFileMs }, counts);
+    }
   } finally {
     await databases.stop();
   }
   return counts;
 }
 
+async function runFiles(
+  files: string[],
+  limits: { concurrency: number; timeout: number },
+  counts: Counts,
+): Promise<void> {
+  const stream = run({ files, ...limits });
+  // A file whose process doesn't end is not ended by the time-out of its tests.
+  const watchdog = setTimeout(() => {
+    console.error("No test has reported for minutes: the process of a test file doesn't end.");
+    process.exit(1);
+  }, 2 * limits.timeout);
+  stream.on("data", () => watchdog.refresh());
+  stream.on("test:pass", (test) => {
+    if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
+  });
+  stream.on("test:fail", (test) => {
+    // A suite fails with its tests, which are counted themselves; one whose hook fails has nobody else to count it.
+    const { failureType } = test.details.error as { failureType?: string };
+    if (test.details.type !== "suite" || failureType !== "subtestsFailed") counts.failed += 1;
+  });
+  const reported = stream.compose(spec);
+  reported.pipe(process.stdout, { end: false });
+  await new Promise((resolve) => reported.on("end", resolve));
+  clearTimeout(watchdog);
+}
+
+const filesOf = async (patterns: string[], exclude = ["**/node_modules/**"]): Promise<string[]> =>
+  (await Array.fromAsync(glob(patterns, { exclude }))).toSorted();
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { "postgres-15-too": { type: "boolean", default: false } },
+  options: {
+    "postgres-15-too": { type: "boolean", default: false },
+    "all-rounds": { type: "boolean", default: false },
+  },
 });
 const patterns = positionals.length === 0 ? everything : positionals;
-const newest = await runTests(await newestPostgres(), { globPatterns: patterns });
+const allRounds = values["all-rounds"];
+if (allRounds) process.env["FAULT_ROUNDS"] = "full";
+const newest = await runTests(await newestPostgres(), await filesOf(patterns), allRounds);
 const oldest = values["postgres-15-too"]
-  ? await runTests(await startDebianCluster(), {
-      files: await Array.fromAsync(glob(whatTheDatabaseDecides, { exclude: notOnTheOldest })),
-    })
+  ? await runTests(await startDebianCluster(), await filesOf(whatTheDatabaseDecides, notOnTheOldest), allRounds)
   : { passed: 0, failed: 0 };
 
 const passed = newest.passed + oldest.passed;

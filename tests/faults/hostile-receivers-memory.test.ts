@@ -13,6 +13,7 @@ import {
   startApiProcess,
   startCallers,
   startWorkerProcess,
+  timeLimitMs,
 } from "@ehr-marketplace/tests/support";
 import { issue } from "../../services/marketplace/src/webhooks/delivery/send/certificates.test-support.ts";
 import {
@@ -125,7 +126,7 @@ test("a worker's memory stays as it is, however many receivers are hostile, and 
       return new Map(rows.map((row) => [row.recipient_id, row.said]));
     });
   const allJudged = (count: number): Promise<void> =>
-    eventually(`${count} have been tried`, 240_000, async () => {
+    eventually(`${count} have been tried`, timeLimitMs(count, 1), async () => {
       await measure();
       return (await judged()).size === count;
     });

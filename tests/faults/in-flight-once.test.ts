@@ -9,6 +9,7 @@ import {
   rounds,
   startReceiver,
   startWorkerProcess,
+  timeLimitMs,
 } from "@ehr-marketplace/tests/support";
 import { committedEvents, countArrivals, readLog, waitUntilSettled } from "./arrivals.ts";
 import { startRecording } from "./record-changes.ts";
@@ -50,7 +51,7 @@ test("two workers, four APIs that create, pause, resume and cancel: no delivery 
   const recorder = await startRecording(cleanUp, serviceUrl, practices, eventsPerSecond, { apis: 4, cancels: true });
 
   const enough = rounds(600, 10_000);
-  await eventually("enough has arrived", 250_000, () => receiver.received.length >= enough);
+  await eventually("enough has arrived", timeLimitMs(enough, 0.1), () => receiver.received.length >= enough);
   const answered = await recorder.stop();
   await waitUntilSettled(ownerUrl);
 

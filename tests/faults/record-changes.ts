@@ -13,6 +13,8 @@ export interface Recorder {
   apis: ApiProcess[];
   /** How many changes were answered 503 so far, so that nobody knows whether they happened. */
   unanswered(): number;
+  /** How many succeeded so far. */
+  answered(): number;
   /** Resolves to the timestamps of what was answered, by subscription. */
   stop(): Promise<Map<string, string[]>>;
 }
@@ -57,7 +59,7 @@ export async function startRecording(
   const underWay = new Set<Promise<void>>();
   const live: Live[] = [];
   const toSubscribe = practices.map(({ alias }) => ({ alias, key: randomUUID() as string }));
-  let [asked, unanswered] = [0, 0];
+  let [asked, answered, unanswered] = [0, 0, 0];
 
   const note = ({ id, updatedAt }: SubscriptionDto): void => {
     const known = recorded.get(id) ?? [];
@@ -69,6 +71,7 @@ export async function startRecording(
     const answer = await ask(apis[asked % count]?.url ?? "", path, token, asking);
     if (answer.status === 503) throw new Unavailable(await answer.text());
     if (!answer.ok) throw new Error(`${path}: ${answer.status}: ${await answer.text()}`);
+    answered += 1;
     return (await answer.json()) as SubscriptionDto;
   };
   const subscribe = async (practice: (typeof toSubscribe)[number]): Promise<void> => {
@@ -121,6 +124,7 @@ export async function startRecording(
   return {
     apis,
     unanswered: () => unanswered,
+    answered: () => answered,
     async stop() {
       clearInterval(timer);
       await Promise.all(underWay);

@@ -26,7 +26,7 @@ export {
 } from "./permission-matrix.ts";
 export { answerFrom, assertGuarded, rawAnswer } from "./raw-answer.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
-export { rounds } from "./rounds.ts";
+export { rounds, timeLimitMs } from "./rounds.ts";
 export { type Cut, type SeveredProxy, startSeveredProxy } from "./severed-proxy.ts";
 export { demoPlaces } from "./templates.ts";
 export { letLeasesEnd, letTimePass } from "./time-travel.ts";
