@@ -25,6 +25,13 @@ export default {
       to: { pathNot: "(^|/)packages/contracts/|node_modules/typebox/" },
     },
     {
+      name: "config-schema-has-no-io",
+      comment: "Services, a command line and a browser validate with it",
+      severity: "error",
+      from: { path: "(^|/)packages/config-schema/", pathNot: testFile },
+      to: { pathNot: "(^|/)packages/config-schema/|node_modules/(re2js|ajv-formats)/" },
+    },
+    {
       name: "stores-never-leave-their-feature",
       severity: "error",
       from: { path: feature },

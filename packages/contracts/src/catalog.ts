@@ -46,7 +46,7 @@ export const appDto = Type.Object(
     ),
     configSchema: nullable(
       Type.Object({}, { additionalProperties: true }),
-      "JSON Schema of the app's configuration; null where it has none",
+      "JSON Schema 2020-12 of the app's configuration, within a documented profile; null where it has none",
     ),
     baaAvailable: Type.Boolean({ description: "Whether the vendor signs a business associate agreement" }),
     publishedAt: instant("First published"),

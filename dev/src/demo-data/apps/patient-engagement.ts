@@ -49,6 +49,7 @@ Answers appear beside the appointment. Only those it could not understand reach 
           items: { type: "string", enum: ["text", "email", "voice"] },
           uniqueItems: true,
           minItems: 1,
+          maxItems: 3,
           default: ["text", "email"],
         },
         signature: {

@@ -44,6 +44,7 @@ A nurse opens the Monday list, sends the overdue reminders in one go and hands t
             enum: ["diabetes", "hypertension", "asthma", "copd", "ckd", "heart-failure", "depression"],
           },
           uniqueItems: true,
+          maxItems: 7,
           default: ["diabetes", "hypertension"],
         },
         weekStartsOn: {

@@ -164,6 +164,7 @@ Decide with your data protection officer which consents you really need; we supp
           description: "The consents you ask for.",
           items: { type: "string", enum: ["research", "teaching", "family-access", "social-care", "image-use"] },
           uniqueItems: true,
+          maxItems: 5,
           default: ["research", "family-access"],
         },
       },

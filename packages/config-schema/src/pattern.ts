@@ -1,0 +1,122 @@
+import { RE2JS } from "re2js";
+
+export interface Pattern {
+  /** In linear time: at most about `size` steps for each character. */
+  test(text: string): boolean;
+  /** The number of RE2 instructions. */
+  size: number;
+  /** How many characters, classes and operators it has with its counted repetitions written out: `[a-z]{10}` has ten. */
+  positions: number;
+}
+
+/** Its message completes a sentence that begins with the pattern. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+}
+
+export const maxPatternLength = 256;
+export const maxPatternPositions = 250;
+
+/** Code points of ECMAScript's `\s`, which has more of them than RE2's. */
+const whitespace: [number, number][] = [
+  [0x09, 0x0d],
+  [0x20, 0x20],
+  [0xa0, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+];
+const notWhitespace = whitespace.map(([, last], index): [number, number] => [
+  last + 1,
+  (whitespace[index + 1]?.[0] ?? 0x110000) - 1,
+]);
+const rangesOf = (ranges: [number, number][]): string =>
+  ranges.map(([first, last]) => `\\x{${first.toString(16)}}-\\x{${last.toString(16)}}`).join("");
+
+const inClass: Record<string, string> = {
+  "\\s": rangesOf(whitespace),
+  "\\S": `\\x{0}-\\x{8}${rangesOf(notWhitespace)}`,
+};
+const outsideClass: Record<string, string> = {
+  "\\s": `[${inClass["\\s"]}]`,
+  "\\S": `[${inClass["\\S"]}]`,
+  ".": "[^\\n\\r\\x{2028}\\x{2029}]",
+};
+
+/** Escapes, classes, beginnings of groups, counted repetitions, and single characters. */
+const token = /\\[pP]\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\[^]|\[(?:\\[^]|[^\]\\])*\]|\(\?(?:<[^=!][^>]*>|:)?|\{[^}]*\}|[^]/gu;
+
+/**
+ * Rewrites what ECMAScript and RE2 both accept and understand differently: `.`, `\s` and `\S`. Throws for what it can't rewrite, and
+ * for a pattern whose repetitions are too large: it counts them before RE2 compiles it, because compiling writes them out.
+ */
+function translate(source: string): { text: string; positions: number } {
+  let text = "";
+  /** Of the groups that are open, the innermost last. */
+  const positions = [0];
+  let last = 0;
+  const add = (count: number): void => {
+    positions.push((positions.pop() ?? 0) + count);
+    if ((positions.at(-1) ?? 0) > maxPatternPositions) {
+      throw new PatternError(`has more than ${maxPatternPositions} positions once its repetitions are written out`);
+    }
+  };
+  for (const [part] of source.matchAll(token)) {
+    if (part === "(?") throw new PatternError("has an assertion or a flag, which are not supported");
+    if (part.startsWith("(")) positions.push(1);
+    else if (part === ")") {
+      last = positions.pop() ?? 0;
+      add(last);
+    } else if (part.startsWith("{")) {
+      const [least = "", most = ""] = part.slice(1, -1).split(",");
+      const count = Math.max(1, Number(least), Number(most));
+      add(last * (count - 1));
+      last *= count;
+    } else {
+      last = 1;
+      add(1);
+    }
+    text += part.startsWith("[") ? translateClass(part) : (outsideClass[part] ?? part);
+  }
+  return { text, positions: positions[0] ?? 0 };
+}
+
+function translateClass(text: string): string {
+  const [, negation = "", body = ""] = /^\[(\^?)([^]*)\]$/u.exec(text) ?? [];
+  if (body === "") throw new PatternError("has an empty class, which is not supported");
+  if (body.includes("[:")) throw new PatternError("has a class with `[:` in it, which is not supported");
+  return `[${negation}${body.replaceAll(/\\[^]/gu, (escape) => inClass[escape] ?? escape)}]`;
+}
+
+/**
+ * Takes a pattern that is valid as RE2 and as an ECMAScript regular expression with the `u` flag, and has the same meaning in both.
+ * Throws `PatternError` for any other.
+ */
+export function compilePattern(source: string): Pattern {
+  if (source.length > maxPatternLength) throw new PatternError(`is longer than ${maxPatternLength} characters`);
+  try {
+    new RegExp(source, "u");
+  } catch (error) {
+    throw new PatternError(`is no ECMAScript regular expression with the \`u\` flag: ${(error as Error).message}`);
+  }
+  const { text: translated, positions } = translate(source);
+  const expression = compileRe2(translated);
+  return {
+    positions,
+    // Not `expression.test()`: it builds a DFA, whose states cost more than they save on short values, and stay in memory.
+    test: (text) => expression.matcher(text).find(),
+    size: expression.programSize(),
+  };
+}
+
+function compileRe2(text: string): RE2JS {
+  try {
+    return RE2JS.compile(text);
+  } catch (error) {
+    throw new PatternError(`is no RE2 regular expression: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { secretsAndConfig, textsOf } from "@ehr-marketplace/tests/config-schemas";
+import { rounds } from "@ehr-marketplace/tests/rounds";
+import fc from "fast-check";
+import { checkSchema } from "./check-schema.ts";
+import { compileSchema } from "./compile-schema.ts";
+import type { ConfigSchema } from "./profile.ts";
+import { everything, findSecrets, keepSecrets, redact, secretsIn } from "./secrets.ts";
+
+const runs = { numRuns: rounds(500, 10_000) };
+
+test("no value marked writeOnly is shown, and every other value is", () => {
+  fc.assert(
+    fc.property(secretsAndConfig, (configured) => {
+      const { schema, config } = configured;
+      assert.deepEqual([checkSchema(schema), compileSchema(schema)(config)], [[], []]);
+      const shown = JSON.stringify(redact(config, findSecrets(schema)));
+      const { secret, open } = textsOf(configured);
+      for (const text of secret) assert.ok(!shown.includes(text), text);
+      for (const text of open) assert.ok(shown.includes(text), text);
+    }),
+    runs,
+  );
+});
+
+test("what is shown, sent back unchanged, changes nothing", () => {
+  fc.assert(
+    fc.property(secretsAndConfig, ({ schema, config }) => {
+      const secrets = findSecrets(schema);
+      const { config: next, kept } = keepSecrets(redact(config, secrets), config, secrets);
+      assert.deepEqual(next, config);
+      assert.deepEqual(kept.toSorted(), secretsIn(config, secrets).toSorted());
+    }),
+    runs,
+  );
+});
+
+test("what is given in full is taken in full, whatever is stored", () => {
+  fc.assert(
+    fc.property(secretsAndConfig, secretsAndConfig, ({ schema, config }, { config: stored }) => {
+      assert.deepEqual(keepSecrets(config, stored, findSecrets(schema)), { config, kept: [] });
+    }),
+    runs,
+  );
+});
+
+test("what one of two schemas marks is hidden, and kept when it is sent back", () => {
+  fc.assert(
+    fc.property(secretsAndConfig, secretsAndConfig, (configured, other) => {
+      const secrets = [...findSecrets(configured.schema), ...findSecrets(other.schema)];
+      const shown = redact(configured.config, secrets);
+      for (const text of textsOf(configured).secret) assert.ok(!JSON.stringify(shown).includes(text), text);
+      for (const text of textsOf({ ...other, config: configured.config }).secret) {
+        assert.ok(!JSON.stringify(shown).includes(text), text);
+      }
+      assert.deepEqual(keepSecrets(shown, configured.config, secrets).config, configured.config);
+    }),
+    runs,
+  );
+});
+
+test("null keeps the stored value; where none is stored, the property is left out; without null it is removed", () => {
+  const stored = { key: "k", mail: { password: "p", host: "h" } };
+  const secrets = ["/key", "/pin", "/mail/password"];
+  const given = { key: null, pin: null, mail: { password: null } };
+  assert.deepEqual(keepSecrets(given, stored, secrets), {
+    config: { key: "k", mail: { password: "p" } },
+    kept: ["/key", "/mail/password"],
+  });
+  assert.deepEqual(keepSecrets({ mail: {} }, stored, secrets), { config: { mail: {} }, kept: [] });
+});
+
+test("an object that is secret as a whole is hidden and kept as a whole, and a part of it that is secret too by itself", () => {
+  const stored = { mail: { host: "h", password: "p" } };
+  const secrets = ["/mail", "/mail/password"];
+  assert.deepEqual(redact(stored, secrets), { mail: null });
+  assert.deepEqual(keepSecrets({ mail: null }, stored, secrets), { config: stored, kept: ["/mail"] });
+  assert.deepEqual(keepSecrets({ mail: { host: "new", password: null } }, stored, secrets), {
+    config: { mail: { host: "new", password: "p" } },
+    kept: ["/mail/password"],
+  });
+});
+
+test("where everything is secret, each value is hidden, and null keeps any of them", () => {
+  const stored = { a: 1, b: { c: 2 }, "d/e": 3 };
+  assert.deepEqual(redact(stored, [everything]), { a: null, b: null, "d/e": null });
+  assert.deepEqual(keepSecrets({ a: null, b: { c: null }, "d/e": null, f: null }, stored, [everything]), {
+    config: { a: 1, b: { c: null }, "d/e": 3 },
+    kept: ["/a", "/d~1e"],
+  });
+});
+
+test("a property may be called __proto__", () => {
+  const schema = JSON.parse(
+    '{"type":"object","properties":{"__proto__":{"type":"string","writeOnly":true}}}',
+  ) as ConfigSchema;
+  const config = JSON.parse('{"__proto__":"secret","open":1}') as Record<string, unknown>;
+  const secrets = findSecrets(schema);
+  assert.equal(JSON.stringify(redact(config, secrets)), '{"__proto__":null,"open":1}');
+  assert.equal(JSON.stringify(keepSecrets(redact(config, secrets), config, secrets).config), JSON.stringify(config));
+});

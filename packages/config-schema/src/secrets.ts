@@ -1,0 +1,90 @@
+import { escapeName, isObject, type JsonObject, parsePointer } from "./json.ts";
+import type { ConfigSchema } from "./profile.ts";
+
+/** Points to the configuration itself: each of its values is secret. */
+export const everything = "";
+
+/** Pointers to the values that a schema marks `writeOnly`. */
+export function findSecrets(schema: ConfigSchema, pointer = ""): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const at = `${pointer}/${escapeName(name)}`;
+    return property.writeOnly === true ? [at] : findSecrets(property, at);
+  });
+}
+
+/** Pointers as a tree of property names. */
+interface Node {
+  isSecret: boolean;
+  parts: Map<string, Node>;
+}
+
+const newNode = (): Node => ({ isSecret: false, parts: new Map() });
+
+/** `names`: of the values that are secret where everything is. */
+function treeOf(secrets: readonly string[], names: string[]): Node {
+  const root = newNode();
+  const paths = secrets.flatMap((pointer) =>
+    pointer === everything ? names.map((name) => [name]) : [parsePointer(pointer)],
+  );
+  for (const path of paths) {
+    let node = root;
+    for (const name of path) {
+      const next = node.parts.get(name) ?? newNode();
+      node.parts.set(name, next);
+      node = next;
+    }
+    node.isSecret = true;
+  }
+  return root;
+}
+
+/** The configuration with null in place of each secret. */
+export function redact(config: JsonObject, secrets: readonly string[]): JsonObject {
+  const redactAt = (value: JsonObject, { parts }: Node): JsonObject =>
+    Object.fromEntries(
+      Object.entries(value).map(([name, part]) => {
+        const at = parts.get(name);
+        if (at?.isSecret === true) return [name, null];
+        return [name, at !== undefined && isObject(part) ? redactAt(part, at) : part];
+      }),
+    );
+  return redactAt(config, treeOf(secrets, Object.keys(config)));
+}
+
+export interface Kept {
+  config: JsonObject;
+  /** Pointers to the values that were taken from the stored configuration. */
+  kept: string[];
+}
+
+/** The given configuration with the stored value in place of each secret that is given as null, or without it where none is stored. */
+export function keepSecrets(given: JsonObject, stored: JsonObject, secrets: readonly string[]): Kept {
+  const kept: string[] = [];
+  const keepAt = (value: JsonObject, old: unknown, { parts }: Node, pointer: string): JsonObject =>
+    Object.fromEntries(
+      Object.entries(value).flatMap(([name, part]): [string, unknown][] => {
+        const at = parts.get(name);
+        if (at === undefined) return [[name, part]];
+        const oldPart = isObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
+        const partPointer = `${pointer}/${escapeName(name)}`;
+        if (isObject(part)) return [[name, keepAt(part, oldPart, at, partPointer)]];
+        if (part !== null || !at.isSecret) return [[name, part]];
+        if (oldPart === undefined) return [];
+        kept.push(partPointer);
+        return [[name, oldPart]];
+      }),
+    );
+  return { config: keepAt(given, stored, treeOf(secrets, Object.keys(given)), ""), kept };
+}
+
+/** Which of these secrets a configuration has a value for. */
+export function secretsIn(config: JsonObject, secrets: readonly string[]): string[] {
+  return secrets.filter((pointer) => {
+    let value: unknown = config;
+    for (const name of parsePointer(pointer)) {
+      if (!isObject(value) || !Object.hasOwn(value, name)) return false;
+      value = value[name];
+    }
+    return true;
+  });
+}
