@@ -107,6 +107,8 @@ CREATE TABLE public.apps (
     CONSTRAINT what_was_read_is_known CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL)))
 );
 
+COMMENT ON COLUMN public.apps.config_secrets IS 'JSON: pointers to the values of a configuration that only the EHR''s backend reads; null: none';
+
 CREATE TABLE public.installations (
     id uuid NOT NULL,
     org_alias text NOT NULL COLLATE pg_catalog."C",
@@ -124,6 +126,8 @@ CREATE TABLE public.installations (
     CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))),
     CONSTRAINT removed_at_a_time CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL)))
 );
+
+COMMENT ON COLUMN public.installations.config_secrets IS 'JSON: pointers to the values that were secret when they were stored; a later schema reveals none of them';
 
 CREATE TABLE public.launch_contexts (
     launch_hash bytea NOT NULL,

@@ -34,7 +34,11 @@ export interface Refusing {
 export async function startRefusing(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<Refusing> {
   const practice = await startPractice(cleanUp, environment);
   const { ownerUrl } = practice.database;
-  const schema = { type: "object", properties: { language: { enum: ["en", "es"] } }, additionalProperties: false };
+  const schema = {
+    type: "object",
+    properties: { language: { type: "string", enum: ["en", "es"] } },
+    additionalProperties: false,
+  };
   const documented = await documentedAnswers(`${practice.ehr.url}/api/openapi.json`);
   return {
     practice,

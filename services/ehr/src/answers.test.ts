@@ -205,8 +205,8 @@ describe("whatever is refused is answered in the wrapper", () => {
 
   test("every error that the document names was seen, but for those that any request may meet", () => {
     const ofAny = new Set(["400", "408", "414", "429", "431", "500", "503"]);
-    // Writers at the same moment, and a marketplace with credentials: the tests of those features.
-    const elsewhere = ["reconcile 404", "putConfig 409"];
+    // A marketplace with credentials: the tests of that feature.
+    const elsewhere = ["reconcile 404"];
     const unseen = documented.promised.filter((what) => {
       const [, status = ""] = what.split(" ");
       return Number(status) >= 400 && !ofAny.has(status) && !documented.seen.has(what);

@@ -18,7 +18,6 @@ import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
 import { startTending } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
-import { createConfigChecker } from "./installations/config-checker.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
@@ -58,7 +57,6 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   };
   const reconciles = reconciling !== undefined;
   if (reconciles) watchReconciliation(metrics.registry, database.query, clock);
-  const checker = createConfigChecker(logger);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,
     load: (orgAlias) => loadInstallations(database.query, seal, orgAlias, logger),
@@ -100,7 +98,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       });
       await scope.register(organisationRoutes, { ...common, seal, reconciles });
       await scope.register(reconciliationRoutes, { database: database.query, reconciling });
-      await scope.register(installationRoutes, { ...common, seal, checker, installations });
+      await scope.register(installationRoutes, { ...common, seal, installations });
       await scope.register(launchRoutes, {
         database,
         log: launchLog(database),
@@ -124,7 +122,6 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       tokens.stop();
       await listener.stop();
       await tending.stop();
-      await checker.stop();
       await foundation.stop();
     },
   };

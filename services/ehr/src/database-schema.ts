@@ -32,6 +32,9 @@ export interface AppliedDeliveries {
 export interface Apps {
   category: string | null;
   config_schema: string | null;
+  /**
+   * JSON: pointers to the values of a configuration that only the EHR's backend reads; null: none
+   */
   config_secrets: string | null;
   etag: string | null;
   extension_points: string[] | null;
@@ -50,6 +53,9 @@ export interface Apps {
 export interface Installations {
   app_as_told: Json | null;
   app_slug: string;
+  /**
+   * JSON: pointers to the values that were secret when they were stored; a later schema reveals none of them
+   */
   config_secrets: string | null;
   id: string;
   installed_at: Timestamp;

@@ -16,6 +16,7 @@ import {
 import {
   change,
   configInClear,
+  configShown,
   dataOf,
   install,
   type Practice,
@@ -30,6 +31,8 @@ interface AppRow {
   etag: string | null;
   schema_known: boolean;
   config_schema: string | null;
+  schema_problem: string | null;
+  config_secrets: string | null;
   fetched_at: Date | null;
 }
 
@@ -127,6 +130,25 @@ describe("an app is read from the catalog once it is installed", () => {
     const { name, etag } = await appIn(database.ownerUrl, slug);
     assert.equal(name, "Cuffline anew");
     assert.notEqual(etag, earlier.etag);
+  });
+
+  test("a schema outside the profile is refused with the reason when it is fetched, and hides what is stored", async () => {
+    const slug = "loose-ends";
+    await install(database.ownerUrl, { slug, schema: { type: "object" } });
+    await dataOf(await putConfig(practice, slug, { open: 1 }));
+    const draft07 = { type: "object", dependencies: { a: { properties: { key: { writeOnly: true } } } } };
+    await change(marketplace.ownerUrl, "update apps set config_schema = $2 where slug = $1", [slug, draft07]);
+    await eventually("the catalog shows it", 5_000, async () =>
+      (await (await marketplace.get(`/apps/${slug}`)).text()).includes("dependencies"),
+    );
+    await refetch(slug);
+    const { config_schema, schema_problem, config_secrets } = await appIn(database.ownerUrl, slug);
+    assert.deepEqual([config_schema, config_secrets], [null, '[""]']);
+    assert.match(schema_problem ?? "", /"\/dependencies": "dependencies" is not supported/);
+    const refusal = await assertFailure(await putConfig(practice, slug, { open: 2 }), 422);
+    assert.ok(refusal.includes(schema_problem ?? ""), refusal);
+    await eventually("it is hidden", 5_000, async () => (await configShown(practice, slug))["open"] === null);
+    assert.deepEqual(await configInClear(practice, slug), { open: 1 });
   });
 
   test("one that is published no more stays as it was known", async () => {

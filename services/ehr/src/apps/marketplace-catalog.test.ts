@@ -32,7 +32,7 @@ describe("the marketplace's catalog is read", () => {
     assert.deepEqual(Object.keys(found.app).toSorted(), Object.keys(app).toSorted());
     assert.equal(found.app.slug, "northwind-scribe");
     assert.match(found.schema.text ?? "", /"apiKey"/);
-    assert.deepEqual(found.schema.secrets, [{ names: [["apiKey", 1]] }, { secret: true }]);
+    assert.deepEqual(found.schema.secrets, ["/apiKey"]);
     assert.deepEqual(await catalog.fetchApp("northwind-scribe", found.etag), { kind: "unchanged" });
     assert.equal((await catalog.fetchApp("northwind-scribe", '"another"')).kind, "found");
   });

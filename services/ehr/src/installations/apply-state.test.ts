@@ -47,7 +47,7 @@ describe("the state of a subscription", () => {
   const configure = (slug: string): Promise<unknown> =>
     withClient(ownerUrl, (client) =>
       client.query(
-        `update installations set sealed_config = '1.c2VhbGVk', config_secrets = '["all"]' where app_slug = $1`,
+        `update installations set sealed_config = '1.c2VhbGVk', config_secrets = '["/key"]' where app_slug = $1`,
         [slug],
       ),
     );

@@ -24,15 +24,15 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         operationId: "putConfig",
         summary: "Configure an app",
         description:
-          "Replaces the whole configuration, once it fits the app's `configSchema`. What the schema marks `writeOnly` is " +
-          "answered as `null`; `null` for it keeps what is stored, leaving it out removes it. What an earlier schema marked is " +
-          "so too, until it is set anew. An item of a list keeps its own only while all else in that item stays the same. " +
-          "`default`s are not filled in. At most 64 KiB.",
+          "Replaces the whole configuration, if it is valid against the app's `configSchema`. A value that the schema marks " +
+          "`writeOnly` is returned as `null`; `null` for it keeps the stored value, leaving it out removes it. A value that an " +
+          "earlier schema marked is treated alike until it is set anew. `default`s are not filled in. At most 64 KiB. 422: the " +
+          "schema that the vendor published is outside the supported profile, and the message says why.",
         params: appSlugParams,
         body: putConfigBody,
         response: {
           200: answerOf("The installed app, configured", "InstallationAnswer"),
-          ...failureResponses(401, 403, 404, 409, 413, 415, 422),
+          ...failureResponses(401, 403, 404, 413, 415, 422),
         },
       },
     },

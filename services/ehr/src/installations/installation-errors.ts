@@ -16,20 +16,8 @@ export const installationProblems = {
   schemaUnusable: {
     code: "schema-unusable",
     status: 422,
-    title: "The app's settings can't be checked",
-    advice: "The schema that the app's vendor published can't be used. Tell the vendor.",
-  },
-  keepsChanging: {
-    code: "configuration-keeps-changing",
-    status: 409,
-    title: "The configuration keeps changing",
-    advice: "Others are changing it at the same moment. Try again.",
-  },
-  busy: {
-    code: "busy",
-    status: 503,
-    title: "Too many configurations are being checked",
-    advice: "Try again after as many seconds as `Retry-After` says.",
+    title: "The app's configuration can't be validated",
+    advice: "The schema that the app's vendor published is outside the supported profile. Tell the vendor.",
   },
 } satisfies Record<string, ProblemKind>;
 

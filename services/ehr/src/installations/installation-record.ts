@@ -1,7 +1,7 @@
+import { type JsonObject, redact } from "@ehr-marketplace/config-schema";
 import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
-import { type Config, withoutSecrets } from "./config-values.ts";
 import type { InstallationRow } from "./installation-store.ts";
-import { earlierSecretsOf, secretsOf } from "./stored-config.ts";
+import { secretsOf } from "./stored-config.ts";
 
 /** What the catalog says of its app; until that has been read, what the organisation was told. */
 function appOf(row: InstallationRow): Omit<EventApp, "slug"> {
@@ -18,7 +18,7 @@ function appOf(row: InstallationRow): Omit<EventApp, "slug"> {
 }
 
 /** As everybody in the organisation may see it. */
-export function installationRecord(row: InstallationRow, config: Config): InstallationDto {
+export function installationRecord(row: InstallationRow, config: JsonObject): InstallationDto {
   const app = appOf(row);
   return {
     id: row.id,
@@ -32,7 +32,7 @@ export function installationRecord(row: InstallationRow, config: Config): Instal
     fhirScopes: app.fhirScopes,
     status: row.status === "paused" ? "paused" : "active",
     subscriptionId: row.subscription_id,
-    config: withoutSecrets(secretsOf(row), config, earlierSecretsOf(row)),
+    config: redact(config, secretsOf(row)),
     installedAt: row.installed_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

@@ -32,9 +32,10 @@ export function findConfigured(database: Kysely<DB>, orgAlias: string, appSlug: 
     .executeTakeFirst();
 }
 
-/** Nobody else changes it until the transaction ends. */
-export function lockInstallation(transaction: Transaction<DB>, orgAlias: string, appSlug: string) {
+/** The same, until the transaction ends: nobody else changes it. */
+export function lockConfigured(transaction: Transaction<DB>, orgAlias: string, appSlug: string) {
   return installed(transaction, orgAlias)
+    .select(["apps.config_schema", "apps.schema_problem"])
     .where("installations.app_slug", "=", appSlug)
     .forUpdate("installations")
     .executeTakeFirst();

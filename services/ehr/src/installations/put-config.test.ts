@@ -29,10 +29,7 @@ const schema = {
       properties: { host: { type: "string", format: "hostname" }, password: { type: "string", writeOnly: true } },
       required: ["host", "password"],
     },
-    accounts: {
-      type: "array",
-      items: { type: "object", properties: { user: { type: "string" }, pin: { type: "string", writeOnly: true } } },
-    },
+    pins: { type: "array", items: { type: "string" }, writeOnly: true },
   },
   required: ["language", "apiKey"],
   additionalProperties: false,
@@ -41,10 +38,7 @@ const full = {
   language: "es-US",
   apiKey: "key-one-secret",
   mail: { host: "mail.example", password: "mail-secret" },
-  accounts: [
-    { user: "ann", pin: "pin-of-ann" },
-    { user: "bob", pin: "pin-of-bob" },
-  ],
+  pins: ["pin-of-ann", "pin-of-bob"],
 };
 
 describe("an app is configured", () => {
@@ -62,10 +56,7 @@ describe("an app is configured", () => {
       language: "es-US",
       apiKey: null,
       mail: { host: "mail.example", password: null },
-      accounts: [
-        { user: "ann", pin: null },
-        { user: "bob", pin: null },
-      ],
+      pins: null,
     };
     const answered = await dataOf<InstallationDto>(await put(slug, full));
     assert.deepEqual(answered.config, shown);
@@ -96,35 +87,16 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), {});
   });
 
-  test("an item of a list keeps its secret wherever it moves, and never gets another's", async () => {
-    const slug = await newApp();
-    await dataOf(await put(slug, full));
-    const swapped = [
-      { user: "bob", pin: null },
-      { user: "ann", pin: null },
-    ];
-    await dataOf(await put(slug, { ...full, accounts: swapped }));
-    assert.deepEqual(await configInClear(practice, slug), {
-      ...full,
-      accounts: [
-        { user: "bob", pin: "pin-of-bob" },
-        { user: "ann", pin: "pin-of-ann" },
-      ],
-    });
-    await dataOf(await put(slug, { ...full, accounts: [{ user: "eve", pin: null }] }));
-    assert.deepEqual(await configInClear(practice, slug), { ...full, accounts: [{ user: "eve" }] });
-  });
-
   test("what doesn't fit is refused, and every key of it named", async () => {
     const slug = await newApp();
     await dataOf(await put(slug, full));
     const wrong = { language: "de", apiKey: "short", mail: { host: "?" }, "od/d~": 1 };
     const message = await assertFailure(await put(slug, wrong), 400);
     for (const part of [
-      "/body/language must be equal to one of the allowed values",
-      "/body/apiKey must NOT have fewer than 8 characters",
+      "/body/language must be one of the values that the schema lists",
+      "/body/apiKey must have at least 8 characters",
       "/body/mail/password is required",
-      '/body/mail/host must match format "hostname"',
+      "/body/mail/host must have the format hostname",
       "/body/od~1d~0 is not known to this app",
     ]) {
       assert.ok(message.includes(part), `${part}: ${message}`);
@@ -133,11 +105,8 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), full, "nothing of it is stored");
   });
 
-  test("defaults are not filled in, and unknown keywords and formats are ignored", async () => {
-    const slug = await newApp({
-      properties: { tone: { type: "string", default: "warm", "x-widget": "select", format: "tone" } },
-      "x-order": ["tone"],
-    });
+  test("defaults are not filled in, and keys that the schema doesn't name are taken unless it refuses them", async () => {
+    const slug = await newApp({ type: "object", properties: { tone: { type: "string", default: "warm" } } });
     await dataOf(await put(slug, {}));
     assert.deepEqual(await configInClear(practice, slug), {});
     await dataOf(await put(slug, { tone: "neutral", anything: { at: ["all"] } }));
@@ -239,7 +208,7 @@ describe("an app is configured", () => {
   });
 
   test("of many at once one wins whole", async () => {
-    const slug = await newApp({ properties: { secret: { writeOnly: true } } });
+    const slug = await newApp({ type: "object", properties: { secret: { type: "string", writeOnly: true } } });
     const bodies = Array.from({ length: 10 }, (_, n) => ({ n, secret: `secret ${n}`, list: Array(20).fill(n) }));
     await Promise.all(bodies.map(async (body) => dataOf(await put(slug, body))));
     const stored = (await configInClear(practice, slug)) as { n: number };
@@ -247,7 +216,7 @@ describe("an app is configured", () => {
   });
 
   test("null keeps the secret that is stored when it is written, not the one that was read before", async () => {
-    const slug = await newApp({ properties: { secret: { writeOnly: true } } });
+    const slug = await newApp({ type: "object", properties: { secret: { type: "string", writeOnly: true } } });
     await dataOf(await put(slug, { secret: "old" }));
     await withClient(practice.database.ownerUrl, async (client) => {
       await client.query("begin");
@@ -295,21 +264,22 @@ describe("an app is configured", () => {
 
   /** As the catalog's next answer would, and waits until it is seen. */
   const publish = async (slug: string, next: unknown): Promise<void> => {
-    const [{ text, secrets }, name] = [inspectSchema(next), randomUUID()];
+    const [{ text, problem, secrets }, name] = [inspectSchema(next), randomUUID()];
     await change(
       practice.database.ownerUrl,
-      "update apps set config_schema = $1, config_secrets = $2, name = $3 where slug = $4",
-      [text, secrets === null ? null : JSON.stringify(secrets), name, slug],
+      "update apps set config_schema = $1, schema_problem = $2, config_secrets = $3, name = $4 where slug = $5",
+      [text, problem, secrets === null ? null : JSON.stringify(secrets), name, slug],
     );
     await eventually("it is seen", 5_000, async () => {
       const answer = await practice.as("riverside-member", `/app-installations/${slug}`);
       return (await dataOf<InstallationDto>(answer)).name === name;
     });
   };
-  const secretKey = { properties: { apiKey: { writeOnly: true } } };
+  const secret = { type: "string", writeOnly: true };
+  const secretKey = { type: "object", properties: { apiKey: secret } };
 
   test("a schema that begins to keep a value secret hides it at once, and null keeps it", async () => {
-    const slug = await newApp({});
+    const slug = await newApp({ type: "object" });
     await dataOf(await put(slug, { apiKey: "was-visible" }));
     assert.deepEqual(await configShown(practice, slug), { apiKey: "was-visible" });
     await publish(slug, secretKey);
@@ -318,9 +288,23 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "was-visible" });
   });
 
+  test("a schema outside the profile hides every value, and configuring is 422 with the reason", async () => {
+    const slug = await newApp(secretKey);
+    await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
+    await publish(slug, { type: "object", properties: { apiKey: { $ref: "#/$defs/key" } }, dependencies: {} });
+    assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: null });
+    const refusal = await assertFailure(await put(slug, { open: 2 }), 422);
+    assert.match(refusal, /"\/dependencies": "dependencies" is not supported here/);
+    assert.match(refusal, /"\/properties\/apiKey\/type": `type` must be one of/);
+    assert.deepEqual(await configInClear(practice, slug), { apiKey: "a-practice's-key", open: 1 });
+
+    await publish(slug, secretKey);
+    assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: 1 });
+  });
+
   for (const [what, next] of [
-    ["renames it", { properties: { token: { writeOnly: true } } }],
-    ["no longer marks it", { properties: { apiKey: {} } }],
+    ["renames it", { type: "object", properties: { token: secret } }],
+    ["no longer marks it", { type: "object", properties: { apiKey: { type: "string" } } }],
     ["is none", null],
   ] as const) {
     test(`a secret stays one when the next schema ${what}, until it is set anew`, async () => {
@@ -340,14 +324,13 @@ describe("an app is configured", () => {
     });
   }
 
-  test("a secret that is kept under one schema after the other stays one, at last with all else", async () => {
+  test("a secret that is kept under one schema after the other stays one, and nothing else becomes one", async () => {
     const slug = await newApp(secretKey);
     await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
     for (let version = 1; version <= 5; version += 1) {
-      await publish(slug, { properties: { [`v${version}`]: { writeOnly: true } } });
-      await dataOf(await put(slug, { apiKey: null, [`v${version}`]: "secret", open: version > 3 ? null : 1 }));
-      const shown = await configShown(practice, slug);
-      assert.deepEqual([shown["apiKey"], shown[`v${version}`]], [null, null]);
+      await publish(slug, { type: "object", properties: { [`v${version}`]: secret } });
+      await dataOf(await put(slug, { apiKey: null, [`v${version}`]: "secret", open: 1 }));
+      assert.deepEqual(await configShown(practice, slug), { apiKey: null, [`v${version}`]: null, open: 1 });
     }
     const { apiKey } = (await configInClear(practice, slug)) as { apiKey: string };
     assert.equal(apiKey, "a-practice's-key");

@@ -1,91 +1,74 @@
+import { type ConfigSchema, compileSchema, type JsonObject, keepSecrets } from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
-import { invalidInputs, invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidInputs, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import type { ConfigChecker } from "./config-checker.ts";
-import { type Config, deepestConfig, nestsTooDeep } from "./config-values.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
 import { installationRecord } from "./installation-record.ts";
-import { findConfigured, lockInstallation, updateInstallation } from "./installation-store.ts";
-import { keepSecrets } from "./keep-secrets.ts";
-import { earlierSecretsOf, openConfig, openIfPossible, secretsOf, secretsToStore } from "./stored-config.ts";
+import { findConfigured, lockConfigured, updateInstallation } from "./installation-store.ts";
+import { openConfig, openIfPossible, secretsOf, secretsToStore } from "./stored-config.ts";
 
 export interface Configuring {
   database: Kysely<DB>;
   seal: Seal;
   clock: () => Date;
-  checker: ConfigChecker;
   /** Dropped at once, so that whoever has configured an app sees it at the next request. */
   installations: { drop(orgAlias: string): void };
 }
 
 type Configured = NonNullable<Awaited<ReturnType<typeof findConfigured>>>;
 
-const mostAttempts = 5;
-
-/**
- * Replaces the configuration. It is checked before the row is locked, so that no connection waits for somebody's schema; if what was
- * kept of the stored one has changed meanwhile, it is done again.
- */
+/** Replaces the configuration. Others wait for the row's lock meanwhile: validation takes milliseconds. */
 export async function putConfig(
-  configuring: Configuring,
+  { database, seal, clock, installations }: Configuring,
   orgAlias: string,
   appSlug: string,
-  given: Config,
+  given: JsonObject,
 ): Promise<InstallationDto> {
-  const { database, seal, clock, checker, installations } = configuring;
-  if (nestsTooDeep(given)) throw invalidRequest("/body", `nests deeper than ${deepestConfig} levels`);
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const row = await findConfigured(database, orgAlias, appSlug);
+  const stored = await database.transaction().execute(async (transaction) => {
+    const row = await lockConfigured(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
-    const old = openIfPossible(seal, row);
-    const { config, fromStored, onlyEarlier } = keepSecrets(secretsOf(row), given, old, earlierSecretsOf(row));
-    await assertFits(checker, orgAlias, row, config);
-    const stored = await database.transaction().execute(async (transaction) => {
-      const locked = await lockInstallation(transaction, orgAlias, appSlug);
-      if (locked === undefined) throw notInstalled();
-      if (fromStored && locked.sealed_config !== row.sealed_config) return undefined;
-      const now = clock();
-      const sealed = seal.close(JSON.stringify(config), configOwner(locked.id));
-      const secrets = secretsToStore(row, onlyEarlier);
-      await updateInstallation(transaction, locked.id, {
-        sealed_config: sealed,
-        config_secrets: secrets,
-        updated_at: now,
-      });
-      return installationRecord({ ...locked, earlier_secrets: secrets, updated_at: now }, config);
-    });
-    if (stored === undefined) continue;
-    installations.drop(orgAlias);
-    return stored;
-  }
-  throw new Problem(installationProblems.keepsChanging, "Others are changing this configuration at the same moment.");
+    const { config, kept } = keepSecrets(given, openIfPossible(seal, row), secretsOf(row));
+    assertValid(row, config);
+    const changes = {
+      sealed_config: seal.close(JSON.stringify(config), configOwner(row.id)),
+      config_secrets: secretsToStore(row, config, kept),
+      updated_at: clock(),
+    };
+    await updateInstallation(transaction, row.id, changes);
+    return installationRecord(
+      { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at },
+      config,
+    );
+  });
+  installations.drop(orgAlias);
+  return stored;
 }
 
 /** For the EHR's own backend: every value as it was set. */
-export async function readConfig({ database, seal }: Configuring, orgAlias: string, appSlug: string): Promise<Config> {
+export async function readConfig(
+  { database, seal }: Configuring,
+  orgAlias: string,
+  appSlug: string,
+): Promise<JsonObject> {
   const row = await findConfigured(database, orgAlias, appSlug);
   if (row === undefined) throw notInstalled();
   return openConfig(seal, row);
 }
 
-async function assertFits(checker: ConfigChecker, orgAlias: string, row: Configured, config: Config): Promise<void> {
+function assertValid(row: Configured, config: JsonObject): void {
   if (!row.schema_known) {
     const detail = "What this app can be set to is still being read from the marketplace.";
     throw new Problem(installationProblems.schemaUnknown, detail, { headers: { "retry-after": "5" } });
   }
-  if (row.schema_problem !== null) throw unusable(row.schema_problem);
-  if (row.config_schema === null) return;
-  const result = await checker.check(orgAlias, row.config_schema, config);
-  if (result.kind === "unusable") throw unusable(result.why);
-  if (result.kind === "valid") return;
-  throw invalidInputs(result.wrong.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail })));
+  if (row.schema_problem !== null) {
+    const detail = `The configuration can't be validated: the schema that the app's vendor published is not supported. ${row.schema_problem}`;
+    throw new Problem(installationProblems.schemaUnusable, detail);
+  }
+  const schema = row.config_schema === null ? null : (JSON.parse(row.config_schema) as ConfigSchema);
+  const problems = compileSchema(schema)(config);
+  if (problems.length === 0) return;
+  throw invalidInputs(problems.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail })));
 }
-
-const unusable = (why: string): Problem =>
-  new Problem(
-    installationProblems.schemaUnusable,
-    `The configuration can't be checked against the schema that the app's vendor published: ${why}.`,
-  );

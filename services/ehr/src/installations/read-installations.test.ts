@@ -226,7 +226,7 @@ describe("what is kept of it follows every change, in every process", () => {
 
 describe("a configuration that can't be opened", () => {
   const cleanUp = cleanUpAfter();
-  const schema = { properties: { apiKey: { writeOnly: true } } };
+  const schema = { type: "object", properties: { apiKey: { type: "string", writeOnly: true } } };
   const config = { apiKey: "a-practice's-key", open: 1 };
   const intact = "intact";
   let practice: Practice;

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { type Representation, representationOf } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
@@ -5,7 +6,6 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { success } from "../answers.ts";
 import type { DB } from "../database-schema.ts";
-import type { Config } from "./config-values.ts";
 import { notInstalled } from "./installation-errors.ts";
 import { installationRecord } from "./installation-record.ts";
 import { findInstallations, type InstallationRow } from "./installation-store.ts";
@@ -35,7 +35,7 @@ export async function loadInstallations(
   logger: Logger,
 ): Promise<OrganisationInstallations> {
   const rows = await findInstallations(database, orgAlias);
-  const configOf = (row: InstallationRow): Config =>
+  const configOf = (row: InstallationRow): JsonObject =>
     openIfPossible(seal, row, (error) =>
       logger.error(
         { err: error, orgAlias, appSlug: row.app_slug },

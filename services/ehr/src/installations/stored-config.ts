@@ -1,6 +1,5 @@
+import { type JsonObject, secretsIn } from "@ehr-marketplace/config-schema";
 import type { Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
-import type { ConfigSecrets } from "../apps/config-secrets.ts";
-import type { Config } from "./config-values.ts";
 import { configOwner } from "./installation.ts";
 
 interface SealedRow {
@@ -8,44 +7,35 @@ interface SealedRow {
   sealed_config: string | null;
 }
 
-export function openConfig(seal: Seal, row: SealedRow): Config {
+export function openConfig(seal: Seal, row: SealedRow): JsonObject {
   if (row.sealed_config === null) return {};
-  return JSON.parse(seal.open(row.sealed_config, configOwner(row.id))) as Config;
+  return JSON.parse(seal.open(row.sealed_config, configOwner(row.id))) as JsonObject;
 }
 
 /** One that can't be opened must not take all others with it, nor stand in the way of a new one. */
-export function openIfPossible(seal: Seal, row: SealedRow, onBroken?: (error: SealBrokenError) => void): Config {
+export function openIfPossible(seal: Seal, row: SealedRow, onBroken?: (error: SealBrokenError) => void): JsonObject {
   const opened =
     row.sealed_config === null ? undefined : seal.openIfPossible(row.sealed_config, configOwner(row.id), onBroken);
-  return opened === undefined ? {} : (JSON.parse(opened) as Config);
+  return opened === undefined ? {} : (JSON.parse(opened) as JsonObject);
 }
 
 interface SecretsRow {
-  /** Of the app, now. */
+  /** Pointers that the app's schema marks now. */
   config_secrets: string | null;
-  /** Of the app, when the configuration was stored. */
+  /** Pointers to values that were secret when they were stored. */
   earlier_secrets: string | null;
 }
 
-export const secretsOf = ({ config_secrets }: SecretsRow): ConfigSecrets | null =>
-  config_secrets === null ? null : (JSON.parse(config_secrets) as ConfigSecrets);
+const parsed = (pointers: string | null): string[] => (pointers === null ? [] : (JSON.parse(pointers) as string[]));
 
-/** Those that are not in force any more, mostly none. */
-export function earlierSecretsOf({ config_secrets, earlier_secrets }: SecretsRow): ConfigSecrets[] {
-  if (earlier_secrets === null) return [];
-  const all = JSON.parse(earlier_secrets) as ConfigSecrets[];
-  return all.filter((each) => JSON.stringify(each) !== config_secrets);
-}
+/** A later schema reveals nothing that was stored as a secret. */
+export const secretsOf = ({ config_secrets, earlier_secrets }: SecretsRow): string[] => [
+  ...parsed(config_secrets),
+  ...parsed(earlier_secrets),
+];
 
-const mostEarlier = 2;
-
-/**
- * To be kept with what is now stored: what is secret now, and what was before, where a value has been kept that only that hides. Whoever sent
- * null for it hasn't said that it may be seen.
- */
-export function secretsToStore(row: SecretsRow, onlyEarlier: boolean): string | null {
-  const [now, earlier] = [secretsOf(row), onlyEarlier ? earlierSecretsOf(row) : []];
-  if (earlier.length > mostEarlier) return JSON.stringify(["all"]);
-  const all = now === null ? earlier : [now, ...earlier];
-  return all.length === 0 ? null : JSON.stringify(all);
+/** Stored with a configuration: what is secret in it now, and what was before and has been kept by null. */
+export function secretsToStore({ config_secrets }: SecretsRow, config: JsonObject, kept: string[]): string | null {
+  const secrets = new Set([...secretsIn(config, parsed(config_secrets)), ...kept]);
+  return secrets.size === 0 ? null : JSON.stringify([...secrets]);
 }
