@@ -1,4 +1,6 @@
 import { type Static, Type } from "typebox";
+import { withoutNul } from "./catalog-requests.ts";
+import { type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 const state = nullable(Type.Object({}, { additionalProperties: true }), "What it was like; secrets are left out");
@@ -15,7 +17,9 @@ export const auditEntry = Type.Object(
       },
       { description: "Who did it" },
     ),
-    onBehalfOf: Type.String({ description: "The organisation whose affair it is" }),
+    onBehalfOf: Type.String({
+      description: "The organisation whose affair it is; `vendor:` and the slug where it is a vendor's",
+    }),
     action: Type.String({ description: "What was done", examples: ["subscription.cancel"] }),
     target: Type.Object(
       { kind: Type.String({ examples: ["subscription"] }), id: Type.String() },
@@ -37,3 +41,16 @@ export const auditPage = Type.Object(
   { $id: "AuditPage", title: "AuditPage" },
 );
 export type AuditPage = { items: AuditEntry[]; next: string | null };
+
+export const listAuditQuery = Type.Object({
+  ...pageQuery.properties,
+  actor: Type.Optional(
+    Type.String({ maxLength: 255, pattern: withoutNul, description: "Only what this subject (`actor.subject`) did" }),
+  ),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, pattern: withoutNul, description: "Only this", examples: ["subscription.cancel"] }),
+  ),
+  from: Type.Optional(Type.String({ format: "date-time", description: "Only what happened at this time or later" })),
+  to: Type.Optional(Type.String({ format: "date-time", description: "Only what happened before this time" })),
+});
+export type ListAuditQuery = Static<typeof listAuditQuery> & PageQuery;

@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { listAuditQuery } from "./audit.ts";
 import { withoutNul } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
+import type { PageQuery } from "./paging.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
 
 /** Every answer of the EHR API: the spec's wrapper. */
@@ -174,3 +176,12 @@ export const reconciliationAnswer = succeeded(
   }),
 );
 export const webhookAnswer = succeeded("WebhookAnswer", Type.Null());
+
+export const ehrAuditQuery = Type.Object({
+  ...listAuditQuery.properties,
+  orgAlias: Type.Optional(
+    Type.String({ maxLength: 64, pattern: withoutNul, description: "Only what concerns this organisation" }),
+  ),
+});
+export type EhrAuditQuery = Static<typeof ehrAuditQuery> & PageQuery;
+export const auditAnswer = succeeded("AuditAnswer", Type.Ref("AuditPage#"));

@@ -1,4 +1,11 @@
-export { type AuditEntry, type AuditPage, auditEntry, auditPage } from "./audit.ts";
+export {
+  type AuditEntry,
+  type AuditPage,
+  auditEntry,
+  auditPage,
+  type ListAuditQuery,
+  listAuditQuery,
+} from "./audit.ts";
 export {
   type AppDto,
   type AppPage,
@@ -20,9 +27,12 @@ export {
 } from "./catalog-requests.ts";
 export {
   appSlugParams,
+  auditAnswer,
   type ConsumeLaunchBody,
   configAnswer,
   consumeLaunchBody,
+  type EhrAuditQuery,
+  ehrAuditQuery,
   type Failure,
   failure,
   type InstallationDto,

@@ -17,3 +17,4 @@ export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";
 export { standardProblems } from "./standard-problems.ts";
 export { strictAjv } from "./strict-ajv.ts";
+export { timeAt, timeInQuery } from "./time-at.ts";

@@ -1,6 +1,7 @@
 export const roles = [
   "operator",
   "billing",
+  "auditor",
   "org-admin",
   "org-member",
   "vendor-developer",
@@ -8,6 +9,9 @@ export const roles = [
   "launch-redeemer",
 ] as const;
 export type Role = (typeof roles)[number];
+
+/** The marketplace's own people: their roles hold for every organisation. */
+const staffRoles: ReadonlySet<Role> = new Set(["operator", "billing", "auditor"]);
 
 export type OrganisationRole = "org-admin" | "org-member";
 
@@ -38,6 +42,6 @@ export function roleFor(caller: Caller, alias: string, asked: readonly Role[]): 
   return asked.find((role) => {
     if (role === "org-admin" || role === "org-member") return holdsIn(caller, alias, role);
     if (role === "ehr-service") return caller.roles.has(role) && caller.organisations.has(alias);
-    return (role === "operator" || role === "billing") && caller.roles.has(role);
+    return staffRoles.has(role) && caller.roles.has(role);
   });
 }
