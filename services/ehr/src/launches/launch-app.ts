@@ -5,6 +5,7 @@ import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { installationProblems } from "../installations/installation-errors.ts";
+import { isWithoutPartition } from "../partitioned-log.ts";
 import { hashOf, type LaunchType, newLaunch, redeemableForMs } from "./launch.ts";
 import { launchProblems } from "./launch-errors.ts";
 import type { LaunchMetrics } from "./launch-metrics.ts";
@@ -73,12 +74,6 @@ async function logged(launching: Launching, launch: NewLaunch): Promise<Launched
     const [launched] = await insertLaunches(prepared, [launch]);
     return launched;
   }
-}
-
-/** It shares its code with constraints, which have a name. */
-function isWithoutPartition(error: unknown): boolean {
-  const { code, constraint } = error as { code?: string; constraint?: string };
-  return code === "23514" && constraint === undefined;
 }
 
 /** PostgreSQL can't tell every address that browsers refuse: such a launch is in the log, though it leads nowhere. */

@@ -152,7 +152,7 @@ describe("the log's days", () => {
     assert.deepEqual(await partitionsIn(old.ownerUrl), kept);
     assert.deepEqual(
       old.logged.map(({ msg }) => msg),
-      ["old days of the launch log were dropped"],
+      ["dropped old partitions of a log"],
     );
   });
 

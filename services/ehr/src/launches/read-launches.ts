@@ -2,6 +2,7 @@ import type { LaunchLogEntry, PageQuery } from "@ehr-marketplace/contracts";
 import { Problem, pageOf, type Slice } from "@ehr-marketplace/service-kit/http";
 import { installationProblems } from "../installations/installation-errors.ts";
 import { everHad } from "../installations/known-states.ts";
+import { readNewestFirst } from "../partitioned-log.ts";
 import type { Launching } from "./launch-app.ts";
 import { findLaunches, type LaunchRow } from "./launch-log-store.ts";
 
@@ -9,7 +10,6 @@ type Reading = Pick<Launching, "database" | "clock" | "launchLogDays">;
 type Log = { orgAlias: string; appSlug: string };
 
 const dayMs = 86_400_000;
-const mostDaysAtOnce = 92;
 
 /** Also of an app that was removed. */
 export async function readLaunches(
@@ -33,23 +33,12 @@ export async function readLaunches(
   return page;
 }
 
-/**
- * Six years are 2,192 partitions, and a statement over all of them takes about as many locks as PostgreSQL has for everybody.
- * So the log is read backwards, from what is most likely asked for, in ever longer strides.
- */
 async function newestFirst({ database, clock, launchLogDays }: Reading, log: Log, slice: Slice): Promise<LaunchRow[]> {
-  const now = clock().getTime();
-  const oldest = now - (launchLogDays + 1) * dayMs;
-  const found: LaunchRow[] = [];
-  let before: Date | undefined;
-  // A cursor may name any time; in the future there is nothing to find.
-  let at = Math.min(now, slice.after === undefined ? now : Date.parse(slice.after.at));
-  for (let days = 1; found.length < slice.limit && at > oldest; days = Math.min(2 * days, mostDaysAtOnce)) {
-    at -= days * dayMs;
-    const from = new Date(at);
-    const limit = slice.limit - found.length;
-    found.push(...(await findLaunches(database.query, log, { ...slice, limit }, { from, before })));
-    before = from;
-  }
-  return found;
+  const now = clock();
+  const oldest = new Date(now.getTime() - (launchLogDays + 1) * dayMs);
+  // The launch that the cursor names may have the same time as the next one.
+  const before = slice.after === undefined ? undefined : new Date(Date.parse(slice.after.at) + 1);
+  return readNewestFirst({ now, before, oldest, limit: slice.limit }, (range, limit) =>
+    findLaunches(database.query, log, { ...slice, limit }, range),
+  );
 }
