@@ -7,6 +7,36 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.audit_entries_stay() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.drop_oldest_audit_entries(today date, kept_days integer) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $_$
+declare
+  floor_days integer;
+  oldest text;
+begin
+  -- Another process is dropping.
+  if not pg_try_advisory_xact_lock(hashtext('drop_oldest_audit_entries')) then return null; end if;
+  select least_days into strict floor_days from public.audit_log_retention;
+  select relname into oldest from pg_class join pg_inherits on inhrelid = pg_class.oid
+    where inhparent = 'public.audit_entries'::regclass and relname ~ '^audit_entries_\d{8}$'
+      and to_date(right(relname, 8), 'YYYYMMDD')
+        < least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, floor_days)
+    order by relname limit 1;
+  if oldest is not null then execute format('drop table public.%I', oldest); end if;
+  return oldest;
+end
+$_$;
+
 CREATE FUNCTION public.drop_oldest_launches(today date, kept_days integer) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -49,6 +79,40 @@ $$;
 CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+
+CREATE FUNCTION public.prepare_audit_partitions(today date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '1s'
+    AS $$
+declare
+  day date;
+  name text;
+begin
+  -- A partition is named by eight digits: the bounds keep them from being those of another day.
+  if (today between '2000-01-02' and '2999-12-01') is not true then
+    raise exception '% is not a day of this log', today;
+  end if;
+  -- Processes that start together call this together.
+  perform pg_advisory_xact_lock(hashtext('prepare_audit_partitions'));
+  for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
+    name := 'audit_entries_' || to_char(day, 'YYYYMMDD');
+    if to_regclass('public.' || name) is null then
+      execute format('create table public.%I (like public.audit_entries including all)', name);
+      -- A statement trigger of the parent doesn't fire for a statement that names a partition.
+      execute format(
+        'create trigger audit_entries_stay before update or delete or truncate on public.%I
+           for each statement execute function public.audit_entries_stay()',
+        name
+      );
+      execute format(
+        'alter table public.audit_entries attach partition public.%I for values from (%L) to (%L)',
+        name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
+      );
+    end if;
+  end loop;
+end
+$$;
 
 CREATE FUNCTION public.prepare_launch_partitions(today date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -108,6 +172,164 @@ CREATE TABLE public.apps (
 );
 
 COMMENT ON COLUMN public.apps.config_secrets IS 'JSON: pointers to the values of a configuration that only the EHR''s backend reads; null: none';
+
+CREATE TABLE public.audit_entries (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+)
+PARTITION BY RANGE (at);
+
+CREATE TABLE public.audit_entries_20261114 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261115 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261116 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261117 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261118 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261119 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261120 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261121 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_entries_20261122 (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    target_kind text NOT NULL,
+    target_id text NOT NULL,
+    request_id text NOT NULL,
+    before json,
+    after json
+);
+
+CREATE TABLE public.audit_log_retention (
+    only_row boolean DEFAULT true NOT NULL,
+    least_days integer DEFAULT 2192 NOT NULL,
+    CONSTRAINT audit_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 36500))),
+    CONSTRAINT audit_log_retention_only_row_check CHECK (only_row)
+);
 
 CREATE TABLE public.installations (
     id uuid NOT NULL,
@@ -201,6 +423,24 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261114 FOR VALUES FROM ('2026-11-14 00:00:00+00') TO ('2026-11-15 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261115 FOR VALUES FROM ('2026-11-15 00:00:00+00') TO ('2026-11-16 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261116 FOR VALUES FROM ('2026-11-16 00:00:00+00') TO ('2026-11-17 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261117 FOR VALUES FROM ('2026-11-17 00:00:00+00') TO ('2026-11-18 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261118 FOR VALUES FROM ('2026-11-18 00:00:00+00') TO ('2026-11-19 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261119 FOR VALUES FROM ('2026-11-19 00:00:00+00') TO ('2026-11-20 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261120 FOR VALUES FROM ('2026-11-20 00:00:00+00') TO ('2026-11-21 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261121 FOR VALUES FROM ('2026-11-21 00:00:00+00') TO ('2026-11-22 00:00:00+00');
+
+ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261122 FOR VALUES FROM ('2026-11-22 00:00:00+00') TO ('2026-11-23 00:00:00+00');
+
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
 
 ALTER TABLE ONLY public.applied_deliveries
@@ -208,6 +448,39 @@ ALTER TABLE ONLY public.applied_deliveries
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (slug);
+
+ALTER TABLE ONLY public.audit_entries
+    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261114
+    ADD CONSTRAINT audit_entries_20261114_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261115
+    ADD CONSTRAINT audit_entries_20261115_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261116
+    ADD CONSTRAINT audit_entries_20261116_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261117
+    ADD CONSTRAINT audit_entries_20261117_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261118
+    ADD CONSTRAINT audit_entries_20261118_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261119
+    ADD CONSTRAINT audit_entries_20261119_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261120
+    ADD CONSTRAINT audit_entries_20261120_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261121
+    ADD CONSTRAINT audit_entries_20261121_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_entries_20261122
+    ADD CONSTRAINT audit_entries_20261122_pkey PRIMARY KEY (at, id);
+
+ALTER TABLE ONLY public.audit_log_retention
+    ADD CONSTRAINT audit_log_retention_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.installations
     ADD CONSTRAINT installations_org_alias_app_slug_key UNIQUE (org_alias, app_slug);
@@ -237,6 +510,66 @@ CREATE INDEX applied_deliveries_old ON public.applied_deliveries USING btree (ap
 
 CREATE INDEX apps_to_fetch ON public.apps USING btree (fetched_at NULLS FIRST, slug);
 
+CREATE INDEX audit_entries_of_action ON ONLY public.audit_entries USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261114_action_at_id_idx ON public.audit_entries_20261114 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_of_actor ON ONLY public.audit_entries USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261114_actor_subject_at_id_idx ON public.audit_entries_20261114 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_on_behalf_of ON ONLY public.audit_entries USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261114_on_behalf_of_at_id_idx ON public.audit_entries_20261114 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261115_action_at_id_idx ON public.audit_entries_20261115 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261115_actor_subject_at_id_idx ON public.audit_entries_20261115 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261115_on_behalf_of_at_id_idx ON public.audit_entries_20261115 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261116_action_at_id_idx ON public.audit_entries_20261116 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261116_actor_subject_at_id_idx ON public.audit_entries_20261116 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261116_on_behalf_of_at_id_idx ON public.audit_entries_20261116 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261117_action_at_id_idx ON public.audit_entries_20261117 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261117_actor_subject_at_id_idx ON public.audit_entries_20261117 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261117_on_behalf_of_at_id_idx ON public.audit_entries_20261117 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261118_action_at_id_idx ON public.audit_entries_20261118 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261118_actor_subject_at_id_idx ON public.audit_entries_20261118 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261118_on_behalf_of_at_id_idx ON public.audit_entries_20261118 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261119_action_at_id_idx ON public.audit_entries_20261119 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261119_actor_subject_at_id_idx ON public.audit_entries_20261119 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261119_on_behalf_of_at_id_idx ON public.audit_entries_20261119 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261120_action_at_id_idx ON public.audit_entries_20261120 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261120_actor_subject_at_id_idx ON public.audit_entries_20261120 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261120_on_behalf_of_at_id_idx ON public.audit_entries_20261120 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261121_action_at_id_idx ON public.audit_entries_20261121 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261121_actor_subject_at_id_idx ON public.audit_entries_20261121 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261121_on_behalf_of_at_id_idx ON public.audit_entries_20261121 USING btree (on_behalf_of, at, id);
+
+CREATE INDEX audit_entries_20261122_action_at_id_idx ON public.audit_entries_20261122 USING btree (action, at, id);
+
+CREATE INDEX audit_entries_20261122_actor_subject_at_id_idx ON public.audit_entries_20261122 USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_20261122_on_behalf_of_at_id_idx ON public.audit_entries_20261122 USING btree (on_behalf_of, at, id);
+
 CREATE INDEX installations_of_app ON public.installations USING btree (app_slug);
 
 CREATE INDEX installations_removed ON public.installations USING btree (removed_at) WHERE (status = 'removed'::text);
@@ -251,7 +584,99 @@ CREATE INDEX organisations_overlapping ON public.organisations USING btree (prev
 
 CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
 
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261114_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261114_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261114_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261114_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261115_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261115_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261115_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261115_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261116_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261116_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261116_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261116_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261117_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261117_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261117_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261117_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261118_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261118_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261118_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261118_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261119_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261119_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261119_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261119_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261120_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261120_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261120_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261120_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261121_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261121_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261121_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261121_pkey;
+
+ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261122_action_at_id_idx;
+
+ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261122_actor_subject_at_id_idx;
+
+ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261122_on_behalf_of_at_id_idx;
+
+ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261122_pkey;
+
 CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261114 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261115 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261116 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261117 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261118 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261119 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261120 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261121 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261122 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
 
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 
@@ -277,8 +702,14 @@ ALTER TABLE ONLY public.subscriptions
 
 GRANT USAGE ON SCHEMA public TO ehr_service;
 
+REVOKE ALL ON FUNCTION public.drop_oldest_audit_entries(today date, kept_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.drop_oldest_audit_entries(today date, kept_days integer) TO ehr_service;
+
 REVOKE ALL ON FUNCTION public.drop_oldest_launches(today date, kept_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.drop_oldest_launches(today date, kept_days integer) TO ehr_service;
+
+REVOKE ALL ON FUNCTION public.prepare_audit_partitions(today date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_audit_partitions(today date) TO ehr_service;
 
 REVOKE ALL ON FUNCTION public.prepare_launch_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_launch_partitions(today date) TO ehr_service;
@@ -286,6 +717,10 @@ GRANT ALL ON FUNCTION public.prepare_launch_partitions(today date) TO ehr_servic
 GRANT SELECT,INSERT,DELETE ON TABLE public.applied_deliveries TO ehr_service;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.apps TO ehr_service;
+
+GRANT SELECT,INSERT ON TABLE public.audit_entries TO ehr_service;
+
+GRANT SELECT ON TABLE public.audit_log_retention TO ehr_service;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installations TO ehr_service;
 

@@ -65,6 +65,7 @@ const matrix = readMatrix(`
 | PUT /api/admin/organisations/:alias/secret          | riverside                        | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST /api/admin/organisations/:alias/reconcile      | riverside                        | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST /api/admin/organisations/:alias/reconcile      | unregistered                     | 401       | 404      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/admin/audit                                | all                              | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 `);
 
 describe("who may do what in the EHR, each use case on one database connection, answered as the document says", () => {

@@ -68,6 +68,7 @@ describe("whatever is refused is answered in the wrapper", () => {
     ["POST", consume],
     ["PUT", putSecret],
     ["POST", reconcile],
+    ["GET", "/admin/audit"],
   ] as const;
 
   test("401: without a token, and with one that is none", async () => {

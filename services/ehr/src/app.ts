@@ -15,6 +15,7 @@ import { wrapperShape } from "./answers.ts";
 import { apiDescription } from "./api-description.ts";
 import { workAppFetches } from "./apps/fetch-app.ts";
 import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { startTending } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
@@ -97,6 +98,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
         refusedSignaturesPerMinute: config.publicRequestsPerMinute,
       });
       await scope.register(organisationRoutes, { ...common, seal, reconciles });
+      await scope.register(auditRoutes, { database: database.query, clock });
       await scope.register(reconciliationRoutes, { database: database.query, reconciling });
       await scope.register(installationRoutes, { ...common, seal, installations });
       await scope.register(launchRoutes, {

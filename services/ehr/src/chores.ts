@@ -3,6 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { PgBoss } from "pg-boss";
 import { refreshApps } from "./apps/refresh-apps.ts";
+import { dropOldAuditEntries, prepareAuditPartitions } from "./audit/audit-log-retention.ts";
 import type { DB } from "./database-schema.ts";
 import { deleteLeftConfigurations } from "./installations/left-configuration.ts";
 import { deleteExpiredContexts } from "./launches/expire-contexts.ts";
@@ -29,6 +30,7 @@ type Steps = Record<string, () => Promise<unknown>>;
 const atStart = (tending: Tending): Steps => ({
   "launch log, days to come": () => prepareLaunchPartitions(tending.database, tending.clock()),
   "launch log, days that are kept": () => warnOfShortLog(tending),
+  "audit log, partitions to come": () => prepareAuditPartitions(tending.database, tending.clock()),
 });
 
 const hourly = (tending: Tending): Steps => {
@@ -36,6 +38,7 @@ const hourly = (tending: Tending): Steps => {
   return {
     ...atStart(tending),
     "launch log, old days": () => dropOldLaunches(tending, clock()),
+    "audit log, old partitions": () => dropOldAuditEntries(tending, clock()),
     "old deliveries": () => forgetDeliveries(database, clock()),
     "left configurations": () => deleteLeftConfigurations(database, clock()),
     "ended secrets": () => forgetEndedSecrets(database, clock()),

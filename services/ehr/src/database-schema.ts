@@ -50,6 +50,26 @@ export interface Apps {
   updated_at: Timestamp;
 }
 
+export interface AuditEntries {
+  action: string;
+  actor_issuer: string;
+  actor_role: string;
+  actor_subject: string;
+  after: Json | null;
+  at: Timestamp;
+  before: Json | null;
+  id: string;
+  on_behalf_of: string;
+  request_id: string;
+  target_id: string;
+  target_kind: string;
+}
+
+export interface AuditLogRetention {
+  least_days: Generated<number>;
+  only_row: Generated<boolean>;
+}
+
 export interface Installations {
   app_as_told: Json | null;
   app_slug: string;
@@ -122,6 +142,8 @@ export interface Subscriptions {
 export interface DB {
   applied_deliveries: AppliedDeliveries;
   apps: Apps;
+  audit_entries: AuditEntries;
+  audit_log_retention: AuditLogRetention;
   installations: Installations;
   launch_contexts: LaunchContexts;
   launch_log_retention: LaunchLogRetention;

@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { failureResponses, success } from "../answers.ts";
+import { actorOf } from "../audit/record-audit.ts";
 import { type Configuring, putConfig, readConfig } from "./put-config.ts";
 
 const configurers = ["org-admin", "operator"] as const;
@@ -36,10 +37,12 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         },
       },
     },
-    (request) =>
-      putConfig(options, actingOrganisation(request, configurers), request.params.appSlug, request.body).then(
-        (record) => success("The configuration is stored.", record),
-      ),
+    async (request, reply) => {
+      const orgAlias = actingOrganisation(request, configurers);
+      const actor = actorOf(request, orgAlias, configurers);
+      const record = await putConfig(options, actor, orgAlias, request.params.appSlug, request.body);
+      return reply.send(success("The configuration is stored.", record));
+    },
   );
 
   routes.get(
@@ -51,15 +54,17 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         operationId: "readConfig",
         summary: "Read a configuration with its secrets",
         description:
-          "For the EHR's own backend: every value as it was set. No cache keeps it. One that can't be opened with the keys that " +
+          "For the EHR's own backend: every value as it was set. No cache keeps it, and the audit log has every reading. One that can't be opened with the keys that " +
           "the service has is 500.",
         params: appSlugParams,
         response: { 200: answerOf("The configuration", "ConfigAnswer"), ...failureResponses(401, 403, 404) },
       },
     },
-    (request) =>
-      readConfig(options, actingOrganisation(request, backends), request.params.appSlug).then((config) =>
-        success("The configuration, with its secrets.", config),
-      ),
+    async (request, reply) => {
+      const orgAlias = actingOrganisation(request, backends);
+      const actor = actorOf(request, orgAlias, backends);
+      const config = await readConfig(options, actor, orgAlias, request.params.appSlug);
+      return reply.send(success("The configuration, with its secrets.", config));
+    },
   );
 }

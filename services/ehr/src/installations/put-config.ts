@@ -3,6 +3,7 @@ import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { invalidInputs, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
+import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
@@ -23,6 +24,7 @@ type Configured = NonNullable<Awaited<ReturnType<typeof findConfigured>>>;
 /** Replaces the configuration. Others wait for the row's lock meanwhile: validation takes milliseconds. */
 export async function putConfig(
   { database, seal, clock, installations }: Configuring,
+  actor: Actor,
   orgAlias: string,
   appSlug: string,
   given: JsonObject,
@@ -30,14 +32,25 @@ export async function putConfig(
   const stored = await database.transaction().execute(async (transaction) => {
     const row = await lockConfigured(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
-    const { config, kept } = keepSecrets(given, openIfPossible(seal, row), secretsOf(row));
-    assertValid(row, config);
+    const old = openIfPossible(seal, row);
+    const { config, kept } = keepSecrets(given, old, secretsOf(row));
+    const schema = schemaOf(row);
+    assertValid(schema, config);
     const changes = {
       sealed_config: seal.close(JSON.stringify(config), configOwner(row.id)),
       config_secrets: secretsToStore(row, config, kept),
       updated_at: clock(),
     };
     await updateInstallation(transaction, row.id, changes);
+    await recordAudit(transaction, {
+      actor,
+      at: changes.updated_at,
+      onBehalfOf: orgAlias,
+      action: "installation.configure",
+      target: { kind: "installation", id: appSlug },
+      before: keysOf(schema, old),
+      after: keysOf(schema, config),
+    });
     return installationRecord(
       { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at },
       config,
@@ -47,18 +60,29 @@ export async function putConfig(
   return stored;
 }
 
-/** For the EHR's own backend: every value as it was set. */
+/** For the EHR's own backend: every value as it was set. Nothing is returned unless the audit log has it. */
 export async function readConfig(
-  { database, seal }: Configuring,
+  { database, seal, clock }: Configuring,
+  actor: Actor,
   orgAlias: string,
   appSlug: string,
 ): Promise<JsonObject> {
-  const row = await findConfigured(database, orgAlias, appSlug);
-  if (row === undefined) throw notInstalled();
-  return openConfig(seal, row);
+  return database.transaction().execute(async (transaction) => {
+    const row = await findConfigured(transaction, orgAlias, appSlug);
+    if (row === undefined) throw notInstalled();
+    const config = openConfig(seal, row);
+    await recordAudit(transaction, {
+      actor,
+      at: clock(),
+      onBehalfOf: orgAlias,
+      action: "installation.read-config",
+      target: { kind: "installation", id: appSlug },
+    });
+    return config;
+  });
 }
 
-function assertValid(row: Configured, config: JsonObject): void {
+function schemaOf(row: Configured): ConfigSchema | null {
   if (!row.schema_known) {
     const detail = "What this app can be set to is still being read from the marketplace.";
     throw new Problem(installationProblems.schemaUnknown, detail, { headers: { "retry-after": "5" } });
@@ -67,8 +91,18 @@ function assertValid(row: Configured, config: JsonObject): void {
     const detail = `The configuration can't be validated: the schema that the app's vendor published is not supported. ${row.schema_problem}`;
     throw new Problem(installationProblems.schemaUnusable, detail);
   }
-  const schema = row.config_schema === null ? null : (JSON.parse(row.config_schema) as ConfigSchema);
+  return row.config_schema === null ? null : (JSON.parse(row.config_schema) as ConfigSchema);
+}
+
+function assertValid(schema: ConfigSchema | null, config: JsonObject): void {
   const problems = compileSchema(schema)(config);
   if (problems.length === 0) return;
   throw invalidInputs(problems.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail })));
+}
+
+/** For the audit log: the keys that the schema names. Others are an organisation's own words, and only counted. */
+function keysOf(schema: ConfigSchema | null, config: JsonObject): { keys: string[]; otherKeys: number } {
+  const all = Object.keys(config);
+  const keys = all.filter((key) => Object.hasOwn(schema?.properties ?? {}, key));
+  return { keys, otherKeys: all.length - keys.length };
 }

@@ -7,22 +7,54 @@ export interface ContextRow {
   encounter_id: string | null;
 }
 
-/** Whoever takes a context ends it, whether or not it is theirs: of those who come at once, one finds it. */
-const takeStatement = `
-with taken as (delete from launch_contexts where launch_hash = $1 returning *)
-select patient_id, encounter_id from taken
-where org_alias = $2 and app_slug = $3 and user_subject = $4 and expires_at > $5
-  and exists (
-    select from installations
-    where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
-  )`;
+/**
+ * Whoever redeems a context ends it, whether or not it is theirs: of those who come at once, one finds it. The audit entry is written by
+ * the same statement, granted or refused, so that a redemption is one round trip.
+ */
+const redeemStatement = `
+with taken as (delete from launch_contexts where launch_hash = $1 returning *),
+granted as (
+  select patient_id, encounter_id from taken
+  where org_alias = $2 and app_slug = $3 and user_subject = $4 and expires_at > $5
+    and exists (
+      select from installations
+      where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
+    )
+), recorded as (
+  insert into audit_entries
+    (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id, request_id, after)
+  select $6, $5, $7, $8, $9, $2, 'launch-context.redeem', 'app', $3, $10,
+    json_build_object(
+      'outcome', case when exists (select from granted) then 'granted' else 'refused' end,
+      'launchId', (select launch_id from taken)
+    )
+)
+select patient_id, encounter_id from granted`;
 
-export async function takeContext(
-  prepared: Prepared,
-  taken: { launchHash: Buffer; orgAlias: string; appSlug: string; user: string; now: Date },
-): Promise<ContextRow | undefined> {
-  const { launchHash, orgAlias, appSlug, user, now } = taken;
-  const [row] = await prepared<ContextRow>("take_context", takeStatement, [launchHash, orgAlias, appSlug, user, now]);
+export interface Redemption {
+  launchHash: Buffer;
+  orgAlias: string;
+  appSlug: string;
+  user: string;
+  now: Date;
+  auditId: string;
+  actor: { issuer: string; subject: string; role: string; requestId: string };
+}
+
+export async function redeemContext(prepared: Prepared, redemption: Redemption): Promise<ContextRow | undefined> {
+  const { launchHash, orgAlias, appSlug, user, now, auditId, actor } = redemption;
+  const [row] = await prepared<ContextRow>("redeem_context", redeemStatement, [
+    launchHash,
+    orgAlias,
+    appSlug,
+    user,
+    now,
+    auditId,
+    actor.issuer,
+    actor.subject,
+    actor.role,
+    actor.requestId,
+  ]);
   return row;
 }
 

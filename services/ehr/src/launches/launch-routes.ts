@@ -17,6 +17,7 @@ import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
 import { failureResponses, success } from "../answers.ts";
+import { actorOf } from "../audit/record-audit.ts";
 import { type Launching, launchApp } from "./launch-app.ts";
 import { readLaunches } from "./read-launches.ts";
 import { redeemLaunch } from "./redeem-launch.ts";
@@ -25,6 +26,7 @@ const shapes = [launchAnswer, launchContextAnswer, launchContextDto, launchDto, 
 
 const launchers = ["org-member", "org-admin", "operator"] as const;
 const readers = ["org-admin", "operator"] as const;
+const redeemers = ["launch-redeemer"] as const;
 
 export async function launchRoutes(scope: FastifyInstance, options: Launching): Promise<void> {
   for (const schema of shapes) scope.addSchema(schema);
@@ -82,7 +84,7 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
   routes.post(
     "/internal/launch-contexts/consume",
     {
-      config: { access: ["launch-redeemer"], waitsOnlyForDatabase: true },
+      config: { access: redeemers, waitsOnlyForDatabase: true },
       schema: {
         tags: ["Internal"],
         operationId: "consumeLaunch",
@@ -96,6 +98,9 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
         },
       },
     },
-    async (request, reply) => reply.send(success("the launch is redeemed", await redeemLaunch(options, request.body))),
+    async (request, reply) => {
+      const actor = actorOf(request, request.body.orgAlias, redeemers);
+      return reply.send(success("the launch is redeemed", await redeemLaunch(options, actor, request.body)));
+    },
   );
 }

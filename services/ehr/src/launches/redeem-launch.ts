@@ -1,17 +1,28 @@
 import type { ConsumeLaunchBody, LaunchContextDto } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import { v7 as uuid } from "uuid";
+import { prepareAuditPartitions } from "../audit/audit-log-retention.ts";
+import type { Actor } from "../audit/record-audit.ts";
+import { isWithoutPartition } from "../partitioned-log.ts";
 import { hashOf } from "./launch.ts";
 import type { Launching } from "./launch-app.ts";
-import { takeContext } from "./launch-context-store.ts";
+import { redeemContext } from "./launch-context-store.ts";
 import { launchProblems } from "./launch-errors.ts";
 
 /** Once. Why it can't be redeemed is nobody's business: whoever guesses is to learn nothing. */
 export async function redeemLaunch(
   { database, clock, metrics }: Pick<Launching, "database" | "clock" | "metrics">,
+  actor: Actor,
   { launch, orgAlias, appSlug, user }: ConsumeLaunchBody,
 ): Promise<LaunchContextDto> {
-  const taken = { launchHash: hashOf(launch), orgAlias, appSlug, user, now: clock() };
-  const context = await takeContext(database.prepared, taken);
+  const redemption = { launchHash: hashOf(launch), orgAlias, appSlug, user, now: clock(), auditId: uuid(), actor };
+  const redeem = () => redeemContext(database.prepared, redemption);
+  const context = await redeem().catch(async (error: unknown) => {
+    // No process has run for a week. The statement has deleted nothing, and a clinician waits.
+    if (!isWithoutPartition(error)) throw error;
+    await prepareAuditPartitions(database.query, redemption.now);
+    return redeem();
+  });
   metrics.redeemed(context === undefined ? "refused" : "redeemed");
   if (context === undefined) {
     throw new Problem(

@@ -3,7 +3,10 @@ import { answerOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { failureResponses, success } from "../answers.ts";
+import { actorOf } from "../audit/record-audit.ts";
 import { type KeepingSecrets, putSecret } from "./put-secret.ts";
+
+const operators = ["operator"] as const;
 
 export async function organisationRoutes(scope: FastifyInstance, options: KeepingSecrets): Promise<void> {
   scope.addSchema(putSecretAnswer);
@@ -12,7 +15,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Keepin
   routes.put(
     "/admin/organisations/:alias/secret",
     {
-      config: { access: ["operator"], waitsOnlyForDatabase: true },
+      config: { access: operators, waitsOnlyForDatabase: true },
       schema: {
         tags: ["Operations"],
         operationId: "putSecret",
@@ -29,7 +32,8 @@ export async function organisationRoutes(scope: FastifyInstance, options: Keepin
       },
     },
     async (request, reply) => {
-      const { created, ...put } = await putSecret(options, request.params.alias, request.body);
+      const { alias } = request.params;
+      const { created, ...put } = await putSecret(options, actorOf(request, alias, operators), alias, request.body);
       const message = created ? "the organisation is known, and its secret in use" : "the secret is in use";
       return reply.code(created ? 201 : 200).send(success(message, put));
     },

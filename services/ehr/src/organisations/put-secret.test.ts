@@ -177,10 +177,11 @@ describe("an organisation's secret", () => {
         );
         return found.rowCount;
       });
+    const actor = { issuer: "https://id.example", subject: "operator", role: "operator", requestId: "r" } as const;
     for (const secret of [first, second]) {
-      await putSecret({ ...keeping, reconciles: true }, "told", { secret });
+      await putSecret({ ...keeping, reconciles: true }, actor, "told", { secret });
       assert.equal(await waiting("told"), 1);
-      await putSecret({ ...keeping, reconciles: false }, "not-told", { secret });
+      await putSecret({ ...keeping, reconciles: false }, actor, "not-told", { secret });
       assert.equal(await waiting("not-told"), 0);
     }
   });

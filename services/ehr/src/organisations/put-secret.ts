@@ -1,10 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
-import type { PutSecretBody } from "@ehr-marketplace/contracts";
+import type { AuditEntry, PutSecretBody } from "@ehr-marketplace/contracts";
 import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import { isUsableSecret } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
+import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
 import { previousSecretOwner, secretOwner } from "./organisation.ts";
@@ -31,13 +32,28 @@ const dayInSeconds = 86_400;
  * Takes a secret into use, and lets the one before verify for a while. Put again, the same secret changes nothing: what
  * is repeated because its answer was lost doesn't end the overlap. With `overlapSeconds` it moves the overlap's end.
  */
-export async function putSecret(keeping: KeepingSecrets, alias: string, body: PutSecretBody): Promise<SecretPut> {
+export async function putSecret(
+  keeping: KeepingSecrets,
+  actor: Actor,
+  alias: string,
+  body: PutSecretBody,
+): Promise<SecretPut> {
   const { database, queue, seal, clock, reconciles } = keeping;
   if (!isUsableSecret(body.secret)) {
     throw invalidRequest("/body/secret", "begins with whsec_, but what follows is not padded Base64");
   }
   const now = clock();
   return database.transaction().execute(async (transaction) => {
+    const record = (before: AuditEntry["before"], after: AuditEntry["after"]): Promise<void> =>
+      recordAudit(transaction, {
+        actor,
+        at: now,
+        onBehalfOf: alias,
+        action: "organisation.put-secret",
+        target: { kind: "organisation", id: alias },
+        before,
+        after,
+      });
     const sealed_secret = seal.close(body.secret, secretOwner(alias));
     const fresh = { alias, sealed_secret, created_at: now, updated_at: now };
     const created = await insertOrganisation(transaction, fresh);
@@ -45,20 +61,23 @@ export async function putSecret(keeping: KeepingSecrets, alias: string, body: Pu
     // What the marketplace sent while nothing here could verify it may have been given up there.
     if (created || before === undefined) {
       if (reconciles) await requestReconciliation(transaction, queue, alias);
+      await record(null, { secretChanged: true, previousUntil: null });
       return { created, orgAlias: alias, previousUntil: null };
     }
     // A new secret is the way out where the key of the old one is lost.
     const current = seal.openIfPossible(before.sealed_secret, secretOwner(alias));
-    const changes =
-      current !== undefined && isSame(current, body.secret)
-        ? sameSecret(before, body.overlapSeconds, now)
-        : { sealed_secret, ...overlapWith(seal, alias, current, body.overlapSeconds ?? dayInSeconds, now) };
+    const isKept = current !== undefined && isSame(current, body.secret);
+    const changes = isKept
+      ? sameSecret(before, body.overlapSeconds, now)
+      : { sealed_secret, ...overlapWith(seal, alias, current, body.overlapSeconds ?? dayInSeconds, now) };
     if (changes !== undefined) {
       await updateOrganisation(transaction, alias, { ...changes, updated_at: now });
       if (reconciles) await requestReconciliation(transaction, queue, alias);
     }
-    const until = (changes ?? before).previous_until;
-    return { created, orgAlias: alias, previousUntil: until?.toISOString() ?? null };
+    const previousUntil = (changes ?? before).previous_until?.toISOString() ?? null;
+    const previouslyUntil = before.previous_until?.toISOString() ?? null;
+    await record({ previousUntil: previouslyUntil }, { secretChanged: !isKept, previousUntil });
+    return { created, orgAlias: alias, previousUntil };
   });
 }
 

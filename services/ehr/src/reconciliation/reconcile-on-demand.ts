@@ -1,5 +1,6 @@
 import { Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
+import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { isKnownOrganisation } from "../organisations/hold-organisation.ts";
 import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
@@ -12,13 +13,24 @@ export interface OnDemand {
   reconciling: Reconciling | undefined;
 }
 
-export async function reconcileOnDemand({ database, reconciling }: OnDemand, orgAlias: string): Promise<Reconciled> {
+export async function reconcileOnDemand(
+  { database, reconciling }: OnDemand,
+  actor: Actor,
+  orgAlias: string,
+): Promise<Reconciled> {
   if (reconciling === undefined) {
     throw new Problem(reconciliationProblems.notConfigured, "No credentials for the marketplace are configured.");
   }
   if (!(await isKnownOrganisation(database, orgAlias))) {
     throw new Problem(reconciliationProblems.organisationNotFound, "No organisation with that alias is known.");
   }
+  await recordAudit(database, {
+    actor,
+    at: reconciling.clock(),
+    onBehalfOf: orgAlias,
+    action: "organisation.reconcile",
+    target: { kind: "organisation", id: orgAlias },
+  });
   try {
     return await reconcile(reconciling, orgAlias);
   } catch (error) {

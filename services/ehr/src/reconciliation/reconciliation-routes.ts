@@ -3,7 +3,10 @@ import { answerOf, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { failureResponses, success } from "../answers.ts";
+import { actorOf } from "../audit/record-audit.ts";
 import { type OnDemand, reconcileOnDemand } from "./reconcile-on-demand.ts";
+
+const operators = ["operator"] as const;
 
 export async function reconciliationRoutes(scope: FastifyInstance, options: OnDemand): Promise<void> {
   scope.addSchema(reconciliationAnswer);
@@ -13,7 +16,7 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
     "/admin/organisations/:alias/reconcile",
     {
       preValidation: takesNoBody,
-      config: { access: ["operator"] },
+      config: { access: operators },
       schema: {
         tags: ["Operations"],
         operationId: "reconcile",
@@ -27,6 +30,10 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
         },
       },
     },
-    async (request, reply) => reply.send(success("reconciled", await reconcileOnDemand(options, request.params.alias))),
+    async (request, reply) => {
+      const { alias } = request.params;
+      const reconciled = await reconcileOnDemand(options, actorOf(request, alias, operators), alias);
+      return reply.send(success("reconciled", reconciled));
+    },
   );
 }

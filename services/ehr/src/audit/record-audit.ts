@@ -1,0 +1,52 @@
+import type { AuditEntry } from "@ehr-marketplace/contracts";
+import { callerOf } from "@ehr-marketplace/service-kit/http";
+import { type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
+import type { FastifyRequest } from "fastify";
+import type { Kysely } from "kysely";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../database-schema.ts";
+import { insertEntry } from "./audit-store.ts";
+
+/** Who sent a request, as what, and which one it was. */
+export interface Actor {
+  issuer: string;
+  subject: string;
+  role: Role;
+  requestId: string;
+}
+
+/** The role is the first of these that allows the caller to act for the organisation. */
+export function actorOf(request: FastifyRequest, orgAlias: string, roles: readonly Role[]): Actor {
+  const caller = callerOf(request);
+  const role = roleFor(caller, orgAlias, roles) ?? roles.find((each) => caller.roles.has(each));
+  if (role === undefined) throw new Error(`the caller has none of the roles ${roles.join(", ")}`);
+  return { issuer: caller.issuer, subject: caller.subject, role, requestId: request.id };
+}
+
+export interface AuditedAction {
+  actor: Actor;
+  at: Date;
+  onBehalfOf: string;
+  action: string;
+  target: AuditEntry["target"];
+  /** Never a patient's id, a launch, a secret or a value of a configuration: those who read the log may not read those. */
+  before?: AuditEntry["before"];
+  after?: AuditEntry["after"];
+}
+
+/** Called in the transaction of the change: neither is stored without the other. */
+export async function recordAudit(database: Kysely<DB>, audited: AuditedAction): Promise<void> {
+  const { actor, at, onBehalfOf, action, target, before = null, after = null } = audited;
+  const { requestId, ...who } = actor;
+  await insertEntry(database, {
+    id: uuid(),
+    at: at.toISOString(),
+    actor: who,
+    onBehalfOf,
+    action,
+    target,
+    requestId,
+    before,
+    after,
+  });
+}
