@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  askAt,
+  type Callers,
+  cleanUpAfter,
+  cloneDatabase,
+  type Question,
+  startCallers,
+  startEhr,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+import type { FastifyInstance } from "fastify";
+import { prepareEhr } from "./prepare-ehr.ts";
+import { prepareSubscriptions } from "./prepare-subscriptions.ts";
+import { prepareWebhooks } from "./prepare-webhooks.ts";
+
+type Server = Pick<FastifyInstance, "routesAndAccess">;
+
+const reading = new Set(["GET", "HEAD", "OPTIONS"]);
+const machines = new Set<string>(["ehr-service", "launch-redeemer"]);
+
+/** Routes that write, and those that only machines may read: what they return is for nobody's eyes. */
+const routesToAudit = ({ routesAndAccess }: Server): string[] =>
+  routesAndAccess
+    .filter(({ method, access }) => {
+      const revealing = method === "GET" && access !== "anyone" && access.every((role) => machines.has(role));
+      return revealing || !reading.has(method);
+    })
+    .map(({ method, url }) => `${method} ${url}`);
+
+/** Every route has a row here, or a reason for having none. */
+function assertComplete(server: Server, rows: string[], exceptions: Map<string, string>): void {
+  const stated = [...rows, ...exceptions.keys()];
+  assert.deepEqual(
+    routesToAudit(server).toSorted(),
+    stated.toSorted(),
+    "these routes have a row or a reason, each once",
+  );
+}
+
+/** Calls a route and finds the entry that names this very request. */
+async function assertAudited(
+  service: { url: string; ownerUrl: string; callers: Callers },
+  route: string,
+  as: Persona,
+  question: Question,
+): Promise<void> {
+  const [method = ""] = route.split(" ");
+  const answer = await askAt(`${service.url}${question.path}`, service.callers.token(as), { ...question, method });
+  assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
+  const { rows } = await withClient(service.ownerUrl, (client) =>
+    client.query("select actor_subject from audit_entries where request_id = $1", [answer.headers.get("x-request-id")]),
+  );
+  assert.deepEqual(rows, [{ actor_subject: as }]);
+}
+
+/** What has to be so for a call to change something: a repeated change leaves no entry. */
+const prerequisites: Record<string, string[]> = {
+  "/enable": [
+    "update recipients set status = 'held', held_since = now() where kind = 'endpoint' and status = 'active'",
+  ],
+  "/redeliver": [
+    "delete from pgboss.job where name = 'deliveries'",
+    "update deliveries set status = 'failed', settled_at = now()",
+  ],
+};
+
+describe("every route of the EHR service that writes or reveals a secret leaves an audit entry", () => {
+  const cleanUp = cleanUpAfter();
+  const rows: [route: string, on: string, as: Persona][] = [
+    ["PUT /api/app-installations/:appSlug/config", "riverside by name", "riverside-admin"],
+    ["GET /api/internal/app-installations/:appSlug/config", "riverside by name", "ehr-service"],
+    ["POST /api/internal/launch-contexts/consume", "a launch", "launch-redeemer"],
+    ["PUT /api/admin/organisations/:alias/secret", "riverside", "operator"],
+    ["POST /api/admin/organisations/:alias/reconcile", "riverside", "operator"],
+  ];
+  const exceptions = new Map([
+    ["POST /api/app-installations/:appSlug/launch", "it is in the launch log, which is append-only too"],
+    ["POST /api/internal/marketplace-webhook", "the marketplace signs it, and has its own log of who caused it"],
+  ]);
+  let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
+  let prepared: Awaited<ReturnType<typeof prepareEhr>>;
+  before(async () => {
+    const callers = await startCallers(cleanUp);
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
+    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
+      ...callers.environment,
+      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    });
+    service = { ...ehr, ownerUrl: ehrs.ownerUrl, callers };
+    prepared = await prepareEhr({ ehr: ehr.url, marketplace: marketplace.url }, callers);
+  });
+
+  test("the table is complete", () =>
+    assertComplete(
+      service.server,
+      rows.map(([route]) => route),
+      exceptions,
+    ));
+  for (const [route, on, as] of rows) {
+    test(route, async () => assertAudited(service, route, as, await prepared.question(route, on)));
+  }
+});
+
+describe("every route of the marketplace that writes or reveals a secret leaves an audit entry", () => {
+  const cleanUp = cleanUpAfter();
+  const [subscription, webhook] = ["/api/v1/subscriptions/:id", "/api/v1/developer/webhooks/:id"];
+  const rows: [route: string, on: string][] = [
+    ["PUT /api/v1/admin/organisations/:alias", "riverside"],
+    ["POST /api/v1/subscriptions", "riverside"],
+    [`POST ${subscription}/pause`, "riverside, SECURITY"],
+    [`POST ${subscription}/resume`, "riverside, SECURITY"],
+    [`POST ${subscription}/cancel`, "riverside"],
+    [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
+    ["POST /api/v1/developer/webhooks", "northwind's by name"],
+    [`PATCH ${webhook}`, "northwind's by name"],
+    [`DELETE ${webhook}`, "northwind's by name"],
+    [`POST ${webhook}/rotate-secret`, "northwind's by name"],
+    [`POST ${webhook}/promote-secret`, "northwind's by name"],
+    [`POST ${webhook}/enable`, "northwind's by name"],
+    [`POST ${webhook}/test`, "northwind's by name"],
+    [`POST ${webhook}/deliveries/:deliveryId/redeliver`, "northwind's by name"],
+    [`POST ${webhook}/replays`, "northwind's by name"],
+    [`DELETE ${webhook}/replays/:replayId`, "northwind's by name"],
+  ];
+  let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
+  let question: (route: string, on: string) => Promise<Question>;
+  before(async () => {
+    const callers = await startCallers(cleanUp);
+    const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+    const environment = { ...callers.environment, VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8" };
+    const marketplace = await startMarketplace(cleanUp, serviceUrl, environment);
+    service = { ...marketplace, ownerUrl, callers };
+    const operator = callers.token("operator");
+    const subscriptions = await prepareSubscriptions(marketplace.url, operator);
+    const webhooks = await prepareWebhooks(marketplace.url, operator);
+    question = async (route, on) => {
+      const asked = await (route.includes("webhooks") ? webhooks : subscriptions).question(route, on);
+      return route.startsWith("PUT") ? { ...asked, body: { displayName: "Riverside Clinic, renamed" } } : asked;
+    };
+  });
+
+  test("the table is complete", () =>
+    assertComplete(
+      service.server,
+      rows.map(([route]) => route),
+      new Map(),
+    ));
+  for (const [route, on] of rows) {
+    test(route, async () => {
+      const asked = await question(route, on);
+      const action = Object.keys(prerequisites).find((each) => route.endsWith(each)) ?? "";
+      await withClient(service.ownerUrl, async (client) => {
+        for (const statement of prerequisites[action] ?? []) await client.query(statement);
+      });
+      await assertAudited(service, route, "operator", asked);
+    });
+  }
+});
