@@ -227,6 +227,15 @@ test("every problem is told at once, each at its pointer", () => {
   );
 });
 
+test("a detail has no control characters and no half of a surrogate pair, whatever it quotes", () => {
+  for (const pattern of ["(\0", "(\ud800", "\0(?=\n)", "(\0)\\1", "\\u0000\0\ud800"]) {
+    const [problem] = checkSchema(property({ type: "string", pattern }));
+    assert.equal(problem?.code, "unsupported-pattern");
+    assert.match(problem.detail, /^\P{Cc}+$/u);
+    assert.ok(problem.detail.isWellFormed());
+  }
+});
+
 test("whatever JSON a schema is, checking it ends; and what is accepted is a valid schema of JSON Schema 2020-12", () => {
   const words = fc.constantFrom(
     "type",

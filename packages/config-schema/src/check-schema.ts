@@ -188,9 +188,12 @@ class SchemaCheck {
   }
 
   #add(pointer: string, code: SchemaProblemCode, detail: string): void {
-    if (this.problems.length < maxProblems) this.problems.push({ pointer, code, detail });
+    if (this.problems.length < maxProblems) this.problems.push({ pointer, code, detail: printable(detail) });
   }
 }
+
+/** A detail may quote a part of the schema, and PostgreSQL stores neither NUL nor half a surrogate pair. */
+const printable = (detail: string): string => detail.toWellFormed().replaceAll(/\p{Cc}/gu, "\ufffd");
 
 /** Shortened, and as JSON: a name may have any characters. */
 const quoted = (name: string): string => JSON.stringify(name.slice(0, 64));

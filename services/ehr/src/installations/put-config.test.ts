@@ -288,6 +288,15 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "was-visible" });
   });
 
+  test("a name that PostgreSQL can't store as text is a secret like any other", async () => {
+    const name = "\ud800 half a pair";
+    const slug = await newApp({ type: "object", properties: { [name]: { type: "string", writeOnly: true } } });
+    await dataOf(await put(slug, { [name]: "needle" }));
+    assert.deepEqual(await configShown(practice, slug), { [name]: null });
+    await dataOf(await put(slug, { [name]: null }));
+    assert.deepEqual(await configInClear(practice, slug), { [name]: "needle" });
+  });
+
   test("a schema outside the profile hides every value, and configuring is 422 with the reason", async () => {
     const slug = await newApp(secretKey);
     await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
