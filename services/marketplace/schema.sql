@@ -32,6 +32,14 @@ begin
 end
 $_$;
 
+CREATE FUNCTION public.is_web_url(url text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((length(url) <= 2048) AND (url ~ '^(https://[^\s/]\S*|http://(localhost|127([.]\d{1,3}){3}|\[::1\])(:\d{1,5})?(/\S*)?)$'::text));
+
+CREATE FUNCTION public.are_web_urls(urls text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (NOT (EXISTS (SELECT FROM unnest(are_web_urls.urls) each(url) WHERE (public.is_web_url(each.url) IS NOT TRUE))));
+
 CREATE FUNCTION public.audit_entries_stay() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -507,7 +515,14 @@ CREATE TABLE public.apps (
     CONSTRAINT apps_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
     CONSTRAINT apps_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'withdrawn'::text]))),
-    CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500))
+    CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500)),
+    CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
+    CONSTRAINT privacy_policy_url_is_https CHECK (public.is_web_url(privacy_policy_url)),
+    CONSTRAINT screenshots_are_https CHECK (public.are_web_urls(screenshots)),
+    CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url)),
+    CONSTRAINT support_url_is_https CHECK (public.is_web_url(support_url)),
+    CONSTRAINT terms_url_is_https CHECK (public.is_web_url(terms_url)),
+    CONSTRAINT website_url_is_https CHECK (public.is_web_url(website_url))
 );
 
 CREATE TABLE public.audit_entries (
@@ -709,7 +724,8 @@ CREATE TABLE public.vendors (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT vendors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
-    CONSTRAINT vendors_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64))))
+    CONSTRAINT vendors_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
+    CONSTRAINT website_url_is_https CHECK (public.is_web_url(website_url))
 );
 
 CREATE VIEW public.published_apps AS

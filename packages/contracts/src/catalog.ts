@@ -30,7 +30,7 @@ export const appDto = Type.Object(
     }),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
     fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
-    screenshots: Type.Array(Type.String({ format: "uri" }), { description: "Pictures of the app, in order" }),
+    screenshots: Type.Array(url("Picture location"), { description: "Pictures of the app, in order" }),
     websiteUrl: optionalUrl("The app's site"),
     supportUrl: optionalUrl("Where users get help"),
     privacyPolicyUrl: optionalUrl("Privacy policy"),

@@ -134,3 +134,4 @@ export {
   webhookEventNames,
   webhookParams,
 } from "./webhooks.ts";
+export { webUrlPattern } from "./wire-types.ts";

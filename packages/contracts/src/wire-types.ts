@@ -1,9 +1,16 @@
 import { Type } from "typebox";
 
 export const uuid = (description: string) => Type.String({ format: "uuid", description });
-export const url = (description: string) => Type.String({ format: "uri", description });
+/**
+ * URLs of apps and vendors are shown and opened in browsers: https only, and http on a loopback address for the local stack. Both databases have
+ * the same rule as a check constraint.
+ */
+export const webUrlPattern =
+  "^(https://[^\\s/]\\S*|http://(localhost|127([.]\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?(/\\S*)?)$";
+const webUrl = { format: "uri", pattern: webUrlPattern, maxLength: 2048 };
+export const url = (description: string) => Type.String({ ...webUrl, description });
 export const optionalUrl = (description: string) =>
-  Type.Union([Type.String({ format: "uri" }), Type.Null()], { description });
+  Type.Union([Type.String({ ...webUrl }), Type.Null()], { description });
 export const instant = (description: string) =>
   Type.String({
     format: "date-time",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { webUrlPattern } from "@ehr-marketplace/contracts";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { strictAjv } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 
 describe("the database itself refuses what must not be", () => {
@@ -40,6 +42,71 @@ describe("the database itself refuses what must not be", () => {
       await assert.rejects(asOwner(`update apps set slug = '${slug}' where slug = 'cuffline'`), /apps_slug_check/);
     });
   }
+
+  const urls = {
+    accepted: [
+      "https://a.example",
+      "https://a.example:8443/path?query#fragment",
+      "http://127.0.0.1:8080/media/a.svg",
+      "http://127.8.8.8",
+      "http://localhost:3000/",
+      "http://[::1]:3000/launch",
+      `https://a.example/${"x".repeat(2048 - 18)}`,
+    ],
+    refused: [
+      "http://a.example/launch",
+      "http://10.0.0.1/",
+      "http://localhost.evil.example/",
+      "http://localhost@evil.example/",
+      "http://127.0.0.1.evil.example/",
+      "http://127.0.0.1:80@evil.example/",
+      "javascript:alert(1)",
+      "data:text/html,hello",
+      "//a.example/",
+      "https://",
+      "https:///a.example",
+      "https://a.example/with a space",
+      "https://a.example/\njavascript:alert(1)",
+      "",
+      `https://a.example/${"x".repeat(2048 - 17)}`,
+    ],
+  };
+
+  test("URLs of apps and vendors are https, or http on a loopback address, and have at most 2048 characters", async () => {
+    const changes = [
+      "update apps set icon_url = $1",
+      "update apps set smart_launch_url = $1",
+      "update apps set website_url = $1",
+      "update apps set support_url = $1",
+      "update apps set privacy_policy_url = $1",
+      "update apps set terms_url = $1",
+      "update apps set screenshots = array['https://a.example/1.png', $1]",
+      "update vendors set website_url = $1",
+    ];
+    const isWebUrl = strictAjv().compile({ type: "string", pattern: webUrlPattern, maxLength: 2048 });
+    await withClient(database.ownerUrl, async (client) => {
+      const change = async (statement: string, url: string): Promise<void> => {
+        await client.query("begin");
+        try {
+          await client.query(`${statement} where slug in ('cuffline', 'lumen-medical')`, [url]);
+        } finally {
+          await client.query("rollback");
+        }
+      };
+      for (const url of urls.accepted) {
+        assert.ok(isWebUrl(url), url);
+        for (const statement of changes) await change(statement, url);
+      }
+      for (const url of urls.refused) {
+        assert.equal(isWebUrl(url), false, url);
+        for (const statement of changes) await assert.rejects(change(statement, url), /_https/, `${statement}: ${url}`);
+      }
+      await assert.rejects(
+        client.query("update apps set screenshots = array[null] where slug = 'cuffline'"),
+        /screenshots_are_https/,
+      );
+    });
+  });
 
   test("an extension point must be in the registry, or be a CDS Hooks hook", async () => {
     await assert.rejects(
