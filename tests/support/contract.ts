@@ -7,6 +7,7 @@ import {
   categoryDto,
   eventApp,
   failure,
+  listedSubscriptionDto,
   organisationDto,
   organisationPage,
   pricingPlanDto,
@@ -27,6 +28,7 @@ const shapes = [
   categoryDto,
   eventApp,
   failure,
+  listedSubscriptionDto,
   organisationDto,
   organisationPage,
   pricingPlanDto,
@@ -44,6 +46,7 @@ export function assertShape(
     | "AuditPage"
     | "CategoryDto"
     | "Failure"
+    | "ListedSubscriptionDto"
     | "OrganisationDto"
     | "OrganisationPage"
     | "PricingPlanDto"

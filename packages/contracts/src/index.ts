@@ -91,7 +91,9 @@ export {
 export {
   type CreateSubscriptionBody,
   createSubscriptionBody,
+  type ListedSubscriptionDto,
   type ListSubscriptionsQuery,
+  listedSubscriptionDto,
   listSubscriptionsQuery,
   type PauseSubscriptionBody,
   pauseReasons,

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { withoutNul } from "./catalog-requests.ts";
+import type { EventApp } from "./events.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
@@ -42,6 +43,9 @@ export const listSubscriptionsQuery = Type.Object({
   after: Type.Optional(
     Type.String({ format: "uuid", description: 'Only what comes after this subscription; `Link: rel="next"` has it' }),
   ),
+  expand: Type.Optional(
+    Type.Enum(["app"], { description: "`app` adds to each subscription its app as events carry it, published or not" }),
+  ),
 });
 export type ListSubscriptionsQuery = Static<typeof listSubscriptionsQuery>;
 
@@ -64,3 +68,14 @@ export const subscriptionDto = Type.Object(
   { $id: "SubscriptionDto", title: "SubscriptionDto" },
 );
 export type SubscriptionDto = Static<typeof subscriptionDto>;
+
+export const listedSubscriptionDto = Type.Object(
+  {
+    ...subscriptionDto.properties,
+    app: Type.Optional(
+      Type.Ref("EventApp#", { description: "With `expand=app` only; also while the app is not published" }),
+    ),
+  },
+  { $id: "ListedSubscriptionDto", title: "ListedSubscriptionDto" },
+);
+export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };

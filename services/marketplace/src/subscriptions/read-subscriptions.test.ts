@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { ListedSubscriptionDto, SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   ask,
@@ -22,7 +22,7 @@ describe("reading subscriptions", () => {
   let marketplace: PeopledMarketplace;
   before(async () => {
     marketplace = await startPeopledMarketplace(cleanUp);
-    for (const alias of ["crowded", "empty"]) {
+    for (const alias of ["crowded", "empty", "expanded"]) {
       const registered = await marketplace.as("operator", `/admin/organisations/${alias}`, {
         method: "PUT",
         body: { displayName: alias },
@@ -95,6 +95,35 @@ describe("reading subscriptions", () => {
     assert.deepEqual(await listed("riverside-member", `${query}&limit=1&unknown=ignored`), [newest]);
     assert.deepEqual(await listed("operator", "orgAlias=empty"), []);
     assert.deepEqual(await listed("operator", "orgAlias=nobody"), []);
+  });
+
+  test("with expand=app each has the event's app object, also for an unpublished app; without it nothing changes", async () => {
+    const orgAlias = "expanded";
+    const ids: string[] = [];
+    for (const slug of ["quiet-room", "refill-robin"])
+      ids.unshift((await subscribed(marketplace, slug, { by: "operator", orgAlias })).id);
+    const sent = await withClient(marketplace.database.ownerUrl, async (client) => {
+      await client.query("update apps set status = 'withdrawn' where slug = 'refill-robin'");
+      const { rows } = await client.query<{ payload: string }>(
+        "select payload from events where subscription_id = any($1) order by array_position($1, subscription_id)",
+        [ids],
+      );
+      return rows.map(({ payload }) => (JSON.parse(payload) as SubscriptionEvent).app);
+    });
+    const answer = await list("operator", `orgAlias=${orgAlias}&expand=app`);
+    const expanded = (await answer.json()) as ListedSubscriptionDto[];
+    for (const record of expanded) assertShape("ListedSubscriptionDto", record);
+    assert.deepEqual(
+      expanded.map(({ app }) => app),
+      sent,
+    );
+    assert.deepEqual(
+      expanded.map(({ app: _app, ...record }) => record),
+      await listed("operator", `orgAlias=${orgAlias}`),
+    );
+    const next = nextOf(await list("operator", `orgAlias=${orgAlias}&expand=app&limit=1`));
+    assert.match(next ?? "", /expand=app/, "the next page is expanded as well");
+    await assertProblem(await list("operator", `orgAlias=${orgAlias}&expand=plan`), 400, "invalid-request");
   });
 
   test("without a limit 1,000 come, and Link leads to the end: every subscription once", async () => {

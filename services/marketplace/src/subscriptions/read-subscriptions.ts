@@ -1,4 +1,4 @@
-import type { ListSubscriptionsQuery, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { ListedSubscriptionDto, ListSubscriptionsQuery, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import { type Caller, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
@@ -33,7 +33,7 @@ export async function getSubscription(
 }
 
 export interface SubscriptionList {
-  items: SubscriptionDto[];
+  items: ListedSubscriptionDto[];
   /** The id to go on after; undefined: nothing is left. */
   next: string | undefined;
 }
@@ -50,7 +50,10 @@ export async function listSubscriptions(
     throw invalidRequest("/query/after", "is no subscription of this organisation");
   }
   const limit = Math.min(query.limit ?? mostListed, mostListed);
-  const rows = await findSubscriptions(database, { alias, status, after, limit: limit + 1 });
-  const items = rows.slice(0, limit).map(subscriptionRecord);
+  const withApp = query.expand === "app";
+  const rows = await findSubscriptions(database, { alias, status, after, limit: limit + 1, withApp });
+  const items = rows
+    .slice(0, limit)
+    .map((row) => ({ ...subscriptionRecord(row), ...(row.app === undefined ? {} : { app: row.app }) }));
   return { items, next: rows.length > limit ? items.at(-1)?.id : undefined };
 }

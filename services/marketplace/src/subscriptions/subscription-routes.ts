@@ -1,5 +1,7 @@
 import {
   createSubscriptionBody,
+  eventApp,
+  listedSubscriptionDto,
   listSubscriptionsQuery,
   pauseSubscriptionBody,
   subscriptionDto,
@@ -32,7 +34,7 @@ const vendorHeader = {
 } as const;
 
 export async function subscriptionRoutes(scope: FastifyInstance, options: Subscribing): Promise<void> {
-  scope.addSchema(subscriptionDto);
+  for (const schema of [eventApp, listedSubscriptionDto, subscriptionDto]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Subscriptions"];
 
@@ -74,13 +76,15 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         tags,
         operationId: "listSubscriptions",
         summary: "List an organisation's subscriptions",
-        description: "The newest first. Where more are left, `Link` leads to them.",
+        description:
+          "The newest first. Where more are left, `Link` leads to them. An EHR reconciles from this list with `expand=app`, " +
+          "which also describes apps that are not published any more.",
         querystring: listSubscriptionsQuery,
         response: {
           200: {
             description: "Subscriptions, the newest first",
             headers: { link: { type: "string", description: '`rel="next"`, where more are left' } },
-            content: { "application/json": { schema: { type: "array", items: { $ref: "SubscriptionDto#" } } } },
+            content: { "application/json": { schema: { type: "array", items: { $ref: "ListedSubscriptionDto#" } } } },
           },
           ...problemResponses(401, 403),
         },

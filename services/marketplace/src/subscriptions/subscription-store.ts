@@ -1,6 +1,6 @@
 import type { EventApp } from "@ehr-marketplace/contracts";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
-import type { DB, Subscriptions } from "../database-schema.ts";
+import type { Apps, DB, Subscriptions } from "../database-schema.ts";
 
 /** A subscription together with the names of what it joins. */
 export type SubscriptionRow = Selectable<Subscriptions> & { org_alias: string; app_slug: string };
@@ -37,25 +37,38 @@ export async function lockSubscription(
   id: string,
 ): Promise<LockedSubscription | undefined> {
   const found = await withNames(transaction)
-    .select(["apps.name", "apps.icon_url", "apps.category", "apps.extension_points", "apps.smart_launch_url"])
-    .select(["apps.fhir_scopes", "apps.vendor_id"])
+    .select(appColumns)
+    .select("apps.vendor_id")
     .where("subscriptions.id", "=", id)
     .forUpdate("subscriptions")
     .executeTakeFirst();
-  if (found === undefined) return undefined;
-  const { name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, vendor_id, ...row } = found;
-  const app = {
-    id: row.app_id,
-    slug: row.app_slug,
-    name,
-    iconUrl: icon_url,
-    category,
-    extensionPoints: extension_points,
-    smartLaunchUrl: smart_launch_url,
-    fhirScopes: fhir_scopes,
-  };
-  return { row, app, vendorId: vendor_id };
+  return found && { row: found, app: eventAppOf(found), vendorId: found.vendor_id };
 }
+
+const appColumns = [
+  "apps.name",
+  "apps.icon_url",
+  "apps.category",
+  "apps.extension_points",
+  "apps.smart_launch_url",
+  "apps.fhir_scopes",
+] as const;
+type AppColumns = Pick<
+  Selectable<Apps>,
+  "name" | "icon_url" | "category" | "extension_points" | "smart_launch_url" | "fhir_scopes"
+>;
+
+/** The app as it is now, whether it is published or not. */
+const eventAppOf = (row: AppColumns & { app_id: string; app_slug: string }): EventApp => ({
+  id: row.app_id,
+  slug: row.app_slug,
+  name: row.name,
+  iconUrl: row.icon_url,
+  category: row.category,
+  extensionPoints: row.extension_points,
+  smartLaunchUrl: row.smart_launch_url,
+  fhirScopes: row.fhir_scopes,
+});
 
 export interface NewSubscription extends Omit<Insertable<Subscriptions>, "trial_ends_at"> {
   /** When a trial would end; an organisation that has tried the app before gets none. */
@@ -107,20 +120,24 @@ export interface SubscriptionFilter {
   status: string | undefined;
   after: { created_at: Date; id: string } | undefined;
   limit: number;
+  withApp: boolean;
 }
+
+export type ListedSubscription = SubscriptionRow & { app?: EventApp };
 
 /** Found on the way: a round trip of its own for the id would cost more than all the rest. */
 const idOf = (alias: string) => sql<string>`(select id from organisations where alias = ${alias})`;
 
 export async function findSubscriptions(
   database: Kysely<DB>,
-  { alias, status, after, limit }: SubscriptionFilter,
-): Promise<SubscriptionRow[]> {
+  { alias, status, after, limit, withApp }: SubscriptionFilter,
+): Promise<ListedSubscription[]> {
   let query = database
     .selectFrom("subscriptions")
     .innerJoin("apps", "apps.id", "subscriptions.app_id")
     .selectAll("subscriptions")
     .select("apps.slug as app_slug")
+    .$if(withApp, (selection) => selection.select(appColumns))
     .where("organisation_id", "=", idOf(alias));
   if (status !== undefined) query = query.where("subscriptions.status", "=", status);
   if (after !== undefined) {
@@ -133,7 +150,11 @@ export async function findSubscriptions(
     .orderBy("subscriptions.id", "desc")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, org_alias: alias }));
+  return rows.map((row) => ({
+    ...row,
+    org_alias: alias,
+    ...(withApp ? { app: eventAppOf(row as typeof row & AppColumns) } : {}),
+  }));
 }
 
 export function findPlace(database: Kysely<DB>, alias: string, id: string) {
