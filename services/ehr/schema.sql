@@ -68,6 +68,10 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.is_web_url(url text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((length(url) <= 2048) AND (url ~ '^(https://[^\s/]\S*|http://(localhost|127([.]\d{1,3}){3}|\[::1\])(:\d{1,5})?(/\S*)?)$'::text));
+
 CREATE FUNCTION public.launches_stay() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -167,7 +171,11 @@ CREATE TABLE public.apps (
     etag text,
     fetched_at timestamp(3) with time zone,
     updated_at timestamp(3) with time zone NOT NULL,
+    catalog_absent_at timestamp(3) with time zone,
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
+    CONSTRAINT facts_are_complete CHECK ((num_nonnulls(id, name, icon_url, category, extension_points, fhir_scopes) = ANY (ARRAY[0, 6]))),
+    CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
+    CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url)),
     CONSTRAINT what_was_read_is_known CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL)))
 );
 
@@ -342,7 +350,6 @@ CREATE TABLE public.installations (
     installed_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     removed_at timestamp(3) with time zone,
-    app_as_told jsonb,
     CONSTRAINT installations_check CHECK (((config_secrets IS NULL) OR (sealed_config IS NOT NULL))),
     CONSTRAINT installations_sealed_config_check CHECK ((sealed_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
     CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))),
@@ -392,10 +399,14 @@ CREATE TABLE public.organisations (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     reconciled_at timestamp(3) with time zone,
+    app_fetches_until timestamp(3) with time zone,
+    quarantine_checked_at timestamp(3) with time zone,
+    unlisted integer DEFAULT 0 NOT NULL,
     CONSTRAINT an_overlap_has_an_end CHECK (((sealed_previous_secret IS NULL) = (previous_until IS NULL))),
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_sealed_previous_secret_check CHECK ((sealed_previous_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
-    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
+    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_unlisted_check CHECK ((unlisted >= 0))
 );
 
 CREATE TABLE public.schema_migrations (
@@ -420,6 +431,7 @@ CREATE TABLE public.subscriptions (
     app_slug text NOT NULL COLLATE pg_catalog."C",
     status text NOT NULL,
     as_of timestamp(3) with time zone NOT NULL,
+    confirmed_at timestamp(3) with time zone,
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
@@ -582,7 +594,13 @@ CREATE INDEX organisations_longest_unreconciled ON public.organisations USING bt
 
 CREATE INDEX organisations_overlapping ON public.organisations USING btree (previous_until) WHERE (previous_until IS NOT NULL);
 
+CREATE INDEX organisations_unlisted ON public.organisations USING btree (unlisted) WHERE (unlisted > 0);
+
 CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
+
+CREATE INDEX subscriptions_unconfirmed ON public.subscriptions USING btree (org_alias, app_slug) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
+
+CREATE INDEX subscriptions_unconfirmed_of_app ON public.subscriptions USING btree (app_slug, org_alias) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
 
 ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261114_action_at_id_idx;
 
@@ -682,6 +700,8 @@ CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.
 
 CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_stay();
 
+CREATE TRIGGER subscriptions_unconfirmed_changed AFTER INSERT OR UPDATE ON public.subscriptions FOR EACH ROW WHEN ((new.confirmed_at IS NULL)) EXECUTE FUNCTION public.installations_changed();
+
 ALTER TABLE ONLY public.applied_deliveries
     ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
 
@@ -741,6 +761,12 @@ GRANT UPDATE(previous_until) ON TABLE public.organisations TO ehr_service;
 GRANT UPDATE(updated_at) ON TABLE public.organisations TO ehr_service;
 
 GRANT UPDATE(reconciled_at) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(app_fetches_until) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(quarantine_checked_at) ON TABLE public.organisations TO ehr_service;
+
+GRANT UPDATE(unlisted) ON TABLE public.organisations TO ehr_service;
 
 GRANT SELECT ON TABLE public.schema_migrations TO ehr_service;
 

@@ -9,6 +9,7 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   type ApiProcess,
   ask,
+  type Callers,
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
@@ -32,6 +33,9 @@ interface Both {
   marketplace: Awaited<ReturnType<typeof cloneDatabase>>;
   ehr: Awaited<ReturnType<typeof cloneDatabase>>;
   practices: Practice[];
+  callers: Callers;
+  /** The marketplace's. */
+  api: ApiProcess;
   /** Always at the same place, as its callback says. */
   startEhr(): Promise<ApiProcess>;
 }
@@ -44,10 +48,13 @@ async function startBoth(cleanUp: CleanUp, count: number): Promise<Both> {
   const practices = await registerPractices(marketplace.ownerUrl, { count, callbackUrl: `http://127.0.0.1:${port}` });
   await insertEhrOrganisations(ehr.ownerUrl, practices);
   await startWorkerProcess(cleanUp, marketplace.serviceUrl, { environment });
-  const nowhere = "http://127.0.0.1:9";
+  const callers = await startCallers(cleanUp);
+  const api = await startApiProcess(cleanUp, marketplace.serviceUrl, {
+    environment: { ...environment, ...callers.environment },
+  });
   const startEhr = (): Promise<ApiProcess> =>
-    startEhrProcess(cleanUp, ehr.serviceUrl, { environment, port, marketplaceUrl: nowhere });
-  return { marketplace, ehr, practices, startEhr };
+    startEhrProcess(cleanUp, ehr.serviceUrl, { environment, port, marketplaceUrl: api.url });
+  return { marketplace, ehr, practices, callers, api, startEhr };
 }
 
 const inMarketplace = `
@@ -91,10 +98,7 @@ async function converge(both: Both): Promise<void> {
 test("killed with -9 and away for days while subscriptions change, the EHR's service converges on its return with no hand", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const both = await startBoth(cleanUp, 4);
-  const callers = await startCallers(cleanUp);
-  const api = await startApiProcess(cleanUp, both.marketplace.serviceUrl, {
-    environment: { ...environment, ...callers.environment },
-  });
+  const { callers, api } = both;
   const operate = async (path: string, body?: object): Promise<SubscriptionDto> => {
     const asking = { method: "POST", ...(body === undefined ? {} : { body }) };
     const answer = await ask(api.url, path, callers.token("operator"), asking);

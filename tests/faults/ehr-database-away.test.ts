@@ -3,28 +3,37 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, eventually, startEhr, startSeveredProxy } from "@ehr-marketplace/tests/support";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  insertKnownApps,
+  startEhr,
+  startSeveredProxy,
+} from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 test("without its database the EHR's service starts, answers 503 in its wrapper, and works once the database is there", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "ehr");
+  const app = {
+    id: randomUUID(),
+    slug: "northwind-scribe",
+    name: "Northwind Scribe",
+    iconUrl: "https://icons.example/scribe.svg",
+    category: "DOCUMENTATION",
+    extensionPoints: [],
+    smartLaunchUrl: null,
+    fhirScopes: "",
+  };
+  await insertKnownApps(ownerUrl, [app]);
   const proxy = await startSeveredProxy(cleanUp, serviceUrl);
   proxy.cut("reset");
   const ehr = await startEhr(cleanUp, proxy.url);
   const [{ alias, secret } = { alias: "", secret: "" }] = demoOrganisations;
   const body = JSON.stringify({
     event: "subscription.created",
-    app: {
-      id: randomUUID(),
-      slug: "northwind-scribe",
-      name: "Northwind Scribe",
-      iconUrl: "https://icons.example/scribe.svg",
-      category: "DOCUMENTATION",
-      extensionPoints: [],
-      smartLaunchUrl: null,
-      fhirScopes: "",
-    },
+    app,
     subscription: { id: randomUUID(), status: "active", orgAlias: alias },
     timestamp: new Date().toISOString(),
   });

@@ -5,11 +5,11 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   askAt,
   cleanUpAfter,
   cloneDatabase,
+  insertKnownApps,
   rounds,
   signedToken,
   startApiProcess,
@@ -64,16 +64,8 @@ test("the EHR keeps every promise of its OpenAPI document against generated requ
     environment: { ...callers.environment, LOG_LEVEL: "error" },
   });
   const [practice] = demoOrganisations;
+  await insertKnownApps(ownerUrl, [scribe]);
   await installScribe(ehr.url, practice ?? assert.fail("there is no demo organisation"));
-  // As if the catalog had said the same: it is nowhere, and without it nothing can be configured.
-  await withClient(ownerUrl, (client) =>
-    client.query(
-      `update apps set schema_known = true, id = (told ->> 'id')::uuid, name = told ->> 'name', icon_url = told ->> 'iconUrl',
-         category = told ->> 'category', extension_points = '{note-panel}', smart_launch_url = told ->> 'smartLaunchUrl',
-         fhir_scopes = told ->> 'fhirScopes'
-       from (select app_slug, app_as_told as told from installations) installed where app_slug = slug`,
-    ),
-  );
   // Somebody who may do everything.
   const organization = { "riverside-clinic": { roles: ["org-admin"] } };
   const roles = ["operator", "ehr-service", "launch-redeemer"];
@@ -82,19 +74,21 @@ test("the EHR keeps every promise of its OpenAPI document against generated requ
 });
 
 /** The app that the document's examples name. */
+const scribe = {
+  id: "01890a5d-ac96-774b-bcce-b302099a8057",
+  slug: "northwind-scribe",
+  name: "Northwind Scribe",
+  iconUrl: "https://icons.example/scribe.svg",
+  category: "DOCUMENTATION",
+  extensionPoints: ["note-panel"],
+  smartLaunchUrl: "https://scribe.example/launch",
+  fhirScopes: "launch",
+};
+
 async function installScribe(ehrUrl: string, practice: { alias: string; secret: string }): Promise<void> {
   const body: SubscriptionEvent = {
     event: "subscription.created",
-    app: {
-      id: "01890a5d-ac96-774b-bcce-b302099a8057",
-      slug: "northwind-scribe",
-      name: "Northwind Scribe",
-      iconUrl: "https://icons.example/scribe.svg",
-      category: "DOCUMENTATION",
-      extensionPoints: ["note-panel"],
-      smartLaunchUrl: "https://scribe.example/launch",
-      fhirScopes: "launch",
-    },
+    app: scribe,
     subscription: { id: "01890a5d-ac96-774b-bcce-b302099a8058", status: "active", orgAlias: practice.alias },
     timestamp: new Date().toISOString(),
   };

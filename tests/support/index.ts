@@ -12,6 +12,7 @@ export { eventually } from "./eventually.ts";
 export { collectPlans, type ExecutedPlan, explainStatements } from "./executed-plans.ts";
 export { signedToken } from "./forged-tokens.ts";
 export { followGuide, guideSteps } from "./guide-commands.ts";
+export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { oneConnection } from "./one-connection.ts";
 export { type PeopledMarketplace, startPeopledMarketplace } from "./people.ts";

@@ -23,8 +23,8 @@ export async function loadInstallations(ownerUrl: string, count: number): Promis
       [apps],
     );
     await client.query(
-      `insert into subscriptions (org_alias, id, app_slug, status, as_of)
-       select 'clinic-' || n, mint_uuid(), 'app-' || (n * 7 + nth * 31) % $1, 'active', now()
+      `insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)
+       select 'clinic-' || n, mint_uuid(), 'app-' || (n * 7 + nth * 31) % $1, 'active', now(), now()
        from generate_series(1, $2::integer) n cross join generate_series(0, $3::integer - 1) nth`,
       [apps, organisations, perOrganisation],
     );

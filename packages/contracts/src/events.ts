@@ -1,4 +1,6 @@
 import { type Static, Type } from "typebox";
+import { slugPattern } from "./catalog-requests.ts";
+import { orgAliasPattern } from "./organisations.ts";
 import { instant, optionalUrl, url, uuid } from "./wire-types.ts";
 
 /** The app as events carry it: the spec's eight fields, and no more. */
@@ -40,3 +42,37 @@ export const subscriptionEvent = Type.Object(
   { $id: "SubscriptionEvent", title: "SubscriptionEvent" },
 );
 export type SubscriptionEvent = Omit<Static<typeof subscriptionEvent>, "app"> & { app: EventApp };
+
+/**
+ * A subscription's event as the EHR reads it: what it uses and nothing else. Whatever else an event carries, or leaves out, doesn't matter; of
+ * the app only the slug is used.
+ */
+export const receivedSubscriptionEvent = Type.Object(
+  {
+    event: Type.Enum([...subscriptionEventNames]),
+    app: Type.Object({ slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }) }),
+    subscription: Type.Object({
+      id: uuid("Subscription identifier"),
+      status: Type.Enum(["active", "paused", "cancelled"], { description: "What the event leaves it in" }),
+      orgAlias: Type.String({ pattern: orgAliasPattern }),
+    }),
+    timestamp: Type.String({
+      format: "date-time",
+      pattern: "(Z|[+]00:00)$",
+      maxLength: 64,
+      description: "When it happened (ISO 8601, UTC); an older event changes nothing",
+      examples: ["2026-03-18T09:30:00.000Z"],
+    }),
+  },
+  { $id: "ReceivedSubscriptionEvent", title: "ReceivedSubscriptionEvent" },
+);
+export type ReceivedSubscriptionEvent = Static<typeof receivedSubscriptionEvent>;
+
+/** Events of other kinds are acknowledged, and change nothing. */
+export const otherReceivedEvent = Type.Object(
+  {
+    event: Type.Unsafe<string>({ type: "string", not: { enum: [...subscriptionEventNames] } }),
+    subscription: Type.Object({ orgAlias: Type.String({ pattern: orgAliasPattern }) }),
+  },
+  { $id: "OtherReceivedEvent", title: "OtherReceivedEvent" },
+);

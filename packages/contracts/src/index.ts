@@ -64,6 +64,9 @@ export {
 export {
   type EventApp,
   eventApp,
+  otherReceivedEvent,
+  type ReceivedSubscriptionEvent,
+  receivedSubscriptionEvent,
   type SubscriptionEvent,
   type SubscriptionEventName,
   subscriptionEvent,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { signBody } from "@ehr-marketplace/webhook-signature";
 import {
   apps,
   consume,
@@ -13,7 +15,7 @@ import {
   webhook,
 } from "./answers.test-support.ts";
 import { change, type Practice } from "./installations/installations.test-support.ts";
-import { eventOf, send } from "./marketplace-events/events.test-support.ts";
+import { eventOf, hilltop, secretOf, send } from "./marketplace-events/events.test-support.ts";
 
 describe("whatever is refused is answered in the wrapper", () => {
   const cleanUp = cleanUpAfter();
@@ -112,6 +114,21 @@ describe("whatever is refused is answered in the wrapper", () => {
     const body = { launch: "unheard-of", orgAlias: "riverside-clinic", appSlug: installed.native, user: "somebody" };
     await refused(410, consume, { as: "launch-redeemer", body });
     await refused(409, reconcile, { as: "operator", method: "POST" });
+  });
+
+  test("422: an event for an organisation that has as many subscriptions as events may create", async () => {
+    await change(
+      practice.database.ownerUrl,
+      `insert into subscriptions
+       select 'hilltop-family-practice', gen_random_uuid(), $1, 'active', now(), now() from generate_series(1, 1000)`,
+      [installed.native],
+    );
+    const body = eventOf({ what: "created", id: randomUUID(), at: Date.now(), orgAlias: hilltop });
+    const headers = {
+      "x-marketplace-signature": signBody(JSON.stringify(body), secretOf(hilltop)),
+      "x-marketplace-delivery-id": "one",
+    };
+    assert.match((await refused(422, webhook, { as: null, body, headers })).message, /1000 live subscriptions/);
   });
 
   for (const [what, raw] of [

@@ -15,13 +15,16 @@ import { wrapperShape } from "./answers.ts";
 import { apiDescription } from "./api-description.ts";
 import { workAppFetches } from "./apps/fetch-app.ts";
 import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
+import { createAppReader } from "./apps/read-app.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { startTending } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
+import { createAppConfirmer } from "./installations/confirm-apps.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
+import { watchSubscriptions } from "./installations/subscription-metrics.ts";
 import { launchLog } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
@@ -46,17 +49,16 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const seal = createSeal(config.encryptionKeys);
   const common = { database: database.query, queue, clock };
   const { url: marketplaceUrl, credentials } = config.marketplace;
-  const catalog = createMarketplaceCatalog(marketplaceUrl);
+  const readApp = createAppReader({ allowsHttp: config.marketplace.allowsHttp });
   const reconciling: Reconciling | undefined = credentials && {
     ...common,
     logger,
-    listSubscriptions: createSubscriptionList(marketplaceUrl, createMarketplaceToken(credentials, clock)),
-    async findInCatalog(slug) {
-      const answer = await catalog.fetchApp(slug, null);
-      return answer.kind === "found" ? answer.found.app : undefined;
-    },
+    listSubscriptions: createSubscriptionList(marketplaceUrl, createMarketplaceToken(credentials, clock), readApp),
   };
   const reconciles = reconciling !== undefined;
+  const catalog = createMarketplaceCatalog(marketplaceUrl, { readApp });
+  const confirmer = createAppConfirmer({ ...common, catalog, logger, reconciles });
+  watchSubscriptions(metrics.registry, database.query);
   if (reconciles) watchReconciliation(metrics.registry, database.query, clock);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,
@@ -94,13 +96,15 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       neverCache(scope);
       await scope.register(marketplaceEventRoutes, {
         ...common,
+        logger,
+        confirmer,
         seal,
         refusedSignaturesPerMinute: config.publicRequestsPerMinute,
       });
       await scope.register(organisationRoutes, { ...common, seal, reconciles });
       await scope.register(auditRoutes, { database: database.query, clock });
       await scope.register(reconciliationRoutes, { database: database.query, reconciling });
-      await scope.register(installationRoutes, { ...common, seal, installations });
+      await scope.register(installationRoutes, { ...common, seal, installations, confirmer });
       await scope.register(launchRoutes, {
         database,
         log: launchLog(database),
@@ -108,13 +112,14 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
         metrics: createLaunchMetrics(metrics.registry),
         fhirBaseUrl: config.fhirBaseUrl,
         launchLogDays: config.launchLogDays,
+        confirmer,
       });
     },
     { prefix: "/api" },
   );
 
   const tending = startTending({ ...common, logger, launchLogDays: config.launchLogDays, reconciles }, [
-    (boss) => workAppFetches(boss, { ...common, catalog, logger }),
+    (boss) => workAppFetches(boss, (slug) => confirmer.confirm(slug)),
     async (boss) => (reconciling === undefined ? undefined : workReconciliations(boss, reconciling)),
   ]);
 
@@ -124,6 +129,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       tokens.stop();
       await listener.stop();
       await tending.stop();
+      await confirmer.stop();
       await foundation.stop();
     },
   };

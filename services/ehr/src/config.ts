@@ -90,6 +90,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     tokens: { ...tokenConfig(read), audience: read.TOKEN_AUDIENCE },
     marketplace: {
       url: read.MARKETPLACE_URL.replace(/\/+$/, ""),
+      // Apps with http URLs, which the marketplace admits on loopback addresses, are for development only.
+      allowsHttp: read.NODE_ENV !== "production",
       credentials:
         read.MARKETPLACE_TOKEN_URL === ""
           ? undefined

@@ -30,6 +30,7 @@ export interface AppliedDeliveries {
 }
 
 export interface Apps {
+  catalog_absent_at: Timestamp | null;
   category: string | null;
   config_schema: string | null;
   /**
@@ -71,7 +72,6 @@ export interface AuditLogRetention {
 }
 
 export interface Installations {
-  app_as_told: Json | null;
   app_slug: string;
   /**
    * JSON: pointers to the values that were secret when they were stored; a later schema reveals none of them
@@ -117,11 +117,14 @@ export interface LaunchLogRetention {
 
 export interface Organisations {
   alias: string;
+  app_fetches_until: Timestamp | null;
   created_at: Timestamp;
   previous_until: Timestamp | null;
+  quarantine_checked_at: Timestamp | null;
   reconciled_at: Timestamp | null;
   sealed_previous_secret: string | null;
   sealed_secret: string;
+  unlisted: Generated<number>;
   updated_at: Timestamp;
 }
 
@@ -134,6 +137,7 @@ export interface SchemaMigrations {
 export interface Subscriptions {
   app_slug: string;
   as_of: Timestamp;
+  confirmed_at: Timestamp | null;
   id: string;
   org_alias: string;
   status: string;

@@ -20,7 +20,7 @@ async function install(ownerUrl: string): Promise<void> {
        values ($1, $2, $3, 'https://icons.example/1', 'DOCUMENTATION', '{}', $4, $5, true, now())`,
       [app.appSlug, appId, app.name, `${app.redirectUri}launch`, app.fhirScopes],
     );
-    await client.query("insert into subscriptions values ('riverside-clinic', $1, $2, 'active', now())", [
+    await client.query("insert into subscriptions values ('riverside-clinic', $1, $2, 'active', now(), now())", [
       subscriptionId,
       app.appSlug,
     ]);

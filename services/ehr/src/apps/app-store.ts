@@ -1,40 +1,40 @@
+import { everything } from "@ehr-marketplace/config-schema";
 import type { EventApp } from "@ehr-marketplace/contracts";
-import { type Kysely, type NotNull, sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { CatalogApp } from "./marketplace-catalog.ts";
 
-type Facts = Omit<EventApp, "slug">;
-
 export interface AppRow {
-  /** What the catalog says of it; null until that has been read. */
-  facts: Facts | null;
+  slug: string;
+  /** Whether its fields are known, from the catalog or from the marketplace's list of subscriptions. */
+  hasFacts: boolean;
+  /** Whether the catalog had it when it was last asked. */
+  isInCatalog: boolean;
   /** When the catalog last answered, also that it has no such app. */
   fetchedAt: Date | null;
+  /** Of that response, to be told only what has changed since. */
+  etag: string | null;
 }
 
-export async function findApp(database: Kysely<DB>, slug: string): Promise<AppRow | undefined> {
-  const row = await database
+const appRow = (database: Kysely<DB>, slug: string) =>
+  database
     .selectFrom("apps")
-    .select(["schema_known as isRead", "fetched_at as fetchedAt"])
-    .select(["id", "name", "icon_url as iconUrl", "category", "extension_points as extensionPoints"])
-    .select(["smart_launch_url as smartLaunchUrl", "fhir_scopes as fhirScopes"])
-    .$narrowType<{ id: NotNull; name: NotNull; iconUrl: NotNull; category: NotNull; extensionPoints: NotNull }>()
-    .$narrowType<{ fhirScopes: NotNull }>()
-    .where("slug", "=", slug)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { isRead, fetchedAt, ...facts } = row;
-  return { facts: isRead ? facts : null, fetchedAt };
+    .select(["slug", "fetched_at as fetchedAt", "etag"])
+    .select((row) => row("id", "is not", null).as("hasFacts"))
+    .select(sql<boolean>`schema_known and catalog_absent_at is null`.as("isInCatalog"))
+    .$castTo<AppRow>()
+    .where("slug", "=", slug);
+
+export function findApp(database: Kysely<DB>, slug: string): Promise<AppRow | undefined> {
+  return appRow(database, slug).executeTakeFirst();
 }
 
-/** Of these apps, those that the catalog has been read of. */
-export async function findReadSlugs(database: Kysely<DB>, slugs: string[]): Promise<string[]> {
-  const read = database.selectFrom("apps").select("slug").where("schema_known", "=", true);
-  const rows = await read.where("slug", "in", slugs).execute();
-  return rows.map(({ slug }) => slug);
+/** No fetch stores its result until the transaction ends. */
+export function lockApp(transaction: Transaction<DB>, slug: string): Promise<AppRow> {
+  return appRow(transaction, slug).forShare().executeTakeFirstOrThrow();
 }
 
-/** Nothing but its name, for what refers to it. */
+/** Nothing but its slug, for subscriptions to refer to. */
 export async function insertSlug(transaction: Transaction<DB>, slug: string, now: Date): Promise<void> {
   await transaction
     .insertInto("apps")
@@ -43,11 +43,7 @@ export async function insertSlug(transaction: Transaction<DB>, slug: string, now
     .execute();
 }
 
-export function findEtag(database: Kysely<DB>, slug: string) {
-  return database.selectFrom("apps").select("etag").where("slug", "=", slug).executeTakeFirst();
-}
-
-/** Takes over what the catalog says: nobody else has a word in it. */
+/** Stores what the catalog says, which replaces whatever else was known. */
 export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: CatalogApp, now: Date): Promise<void> {
   await database
     .updateTable("apps")
@@ -64,6 +60,7 @@ export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: Ca
       schema_problem: schema.problem,
       config_secrets: schema.secrets === null ? null : JSON.stringify(schema.secrets),
       etag,
+      catalog_absent_at: null,
       fetched_at: now,
       updated_at: now,
     })
@@ -71,24 +68,67 @@ export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: Ca
     .execute();
 }
 
-export async function noteFetched(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
-  await database.updateTable("apps").set({ fetched_at: now }).where("slug", "=", slug).execute();
+export async function noteUnchanged(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
+  await database
+    .updateTable("apps")
+    .set({ fetched_at: now, catalog_absent_at: null })
+    .where("slug", "=", slug)
+    .execute();
 }
 
-/** Those that somebody has installed, by slug; of those that the catalog never had, what was asked for before `absentBefore`. */
+/** What was known of it stays. Without the ETag a catalog that has it again describes it in full. */
+export async function noteAbsent(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
+  await database
+    .updateTable("apps")
+    .set({ fetched_at: now, catalog_absent_at: now, etag: null })
+    .where("slug", "=", slug)
+    .execute();
+}
+
+/**
+ * Stores what the marketplace's list of subscriptions says of an app, unless the catalog has it. A schema that was never read may have marked
+ * anything as secret, so everything counts as secret until one is.
+ */
+export async function upsertListedApp(database: Kysely<DB>, app: EventApp, now: Date): Promise<void> {
+  await sql`
+    insert into apps as known (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes,
+      config_secrets, updated_at)
+    values (${app.slug}, ${app.id}, ${app.name}, ${app.iconUrl}, ${app.category}, ${app.extensionPoints},
+      ${app.smartLaunchUrl}, ${app.fhirScopes}, ${JSON.stringify([everything])}, ${now})
+    on conflict (slug) do update set id = excluded.id, name = excluded.name, icon_url = excluded.icon_url,
+      category = excluded.category, extension_points = excluded.extension_points,
+      smart_launch_url = excluded.smart_launch_url, fhir_scopes = excluded.fhir_scopes,
+      config_secrets = case when known.schema_known then known.config_secrets else excluded.config_secrets end,
+      updated_at = excluded.updated_at
+    where (known.id is null or known.catalog_absent_at is not null)
+      and (known.id, known.name, known.icon_url, known.category, known.extension_points, known.smart_launch_url,
+        known.fhir_scopes)
+      is distinct from (excluded.id, excluded.name, excluded.icon_url, excluded.category, excluded.extension_points,
+        excluded.smart_launch_url, excluded.fhir_scopes)`.execute(database);
+}
+
+/**
+ * By slug, the installed apps that were fetched before `before`, and those that subscriptions wait for to be confirmed. What
+ * the catalog said it doesn't have is asked for again after `absentBefore`.
+ */
 export function findStaleApps(
   database: Kysely<DB>,
   { before, absentBefore }: { before: Date; absentBefore: Date },
   after: string,
   limit: number,
 ) {
-  const asked = sql<Date>`case when schema_known then ${before}::timestamptz else ${absentBefore}::timestamptz end`;
+  const isInstalled = sql<boolean>`exists (
+    select from installations where app_slug = apps.slug and status <> 'removed')`;
+  const isAwaited = sql<boolean>`exists (
+    select from subscriptions where app_slug = apps.slug and confirmed_at is null and status <> 'cancelled')`;
   return database
     .selectFrom("apps")
-    .select(["slug", "schema_known"])
+    .select("slug")
+    .select(isAwaited.as("isAwaited"))
     .where("slug", ">", after)
-    .where((where) => where.or([where("fetched_at", "is", null), where("fetched_at", "<", asked)]))
-    .where(sql<boolean>`exists (select from installations where app_slug = apps.slug and status <> 'removed')`)
+    .where(sql<boolean>`(
+      ((fetched_at is null or fetched_at < ${before}) and ${isInstalled})
+      or ((catalog_absent_at is null or fetched_at < ${absentBefore}) and ${isAwaited}))`)
     .orderBy("slug")
     .limit(limit)
     .execute();

@@ -3,7 +3,7 @@ import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
-import { requestAppFetch } from "./remember-app.ts";
+import { requestAppFetch } from "./request-app-fetch.ts";
 
 export interface FetchJob {
   slug: string;

@@ -3,50 +3,56 @@ import type { Kysely } from "kysely";
 import type { JobResult, PgBoss } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
-import { findEtag, noteFetched, replaceApp } from "./app-store.ts";
+import { findApp, noteAbsent, noteUnchanged, replaceApp } from "./app-store.ts";
 import type { MarketplaceCatalog } from "./marketplace-catalog.ts";
+import { secondsUntilRecheck } from "./request-app-fetch.ts";
 
-export interface Fetching {
+export interface FetchDeps {
   database: Kysely<DB>;
   catalog: MarketplaceCatalog;
   clock: () => Date;
   logger: Logger;
 }
 
-const atOnce = 10;
+export type FetchResult = "found" | "absent";
 
-/** Reads apps as they are asked for. What fails is tried again, ever more rarely; what is known stays meanwhile. */
-export async function workAppFetches(boss: PgBoss, fetching: Fetching): Promise<void> {
-  const options = {
-    batchSize: atOnce,
-    burstWhenBatchFull: true,
-    perJobResults: true,
-    pollingIntervalSeconds: 1,
-  } as const;
+const batchSize = 10;
+
+/** Fetches apps as jobs request them. A failed fetch is retried at growing intervals; what is known stays meanwhile. */
+export async function workAppFetches(boss: PgBoss, fetch: (slug: string) => Promise<unknown>): Promise<void> {
+  const options = { batchSize, burstWhenBatchFull: true, perJobResults: true, pollingIntervalSeconds: 1 } as const;
   await boss.work<{ slug: string }, JobResult[], typeof options>(appFetches, options, (jobs) =>
     Promise.all(
       jobs.map(async ({ id, data: { slug } }): Promise<JobResult> => {
-        try {
-          await fetchApp(fetching, slug);
-          return { id, status: "completed" };
-        } catch (error) {
-          fetching.logger.warn({ err: error, appSlug: slug }, "an app can't be read from the marketplace now");
-          return { id, status: "failed" };
-        }
+        // Why it failed is logged where it did.
+        const status = await fetch(slug).then(
+          () => "completed" as const,
+          () => "failed" as const,
+        );
+        return { id, status };
       }),
     ),
   );
 }
 
-export async function fetchApp({ database, catalog, clock, logger }: Fetching, slug: string): Promise<void> {
-  const known = await findEtag(database, slug);
-  if (known === undefined) return;
-  const answer = await catalog.fetchApp(slug, known.etag);
-  if (answer.kind === "found") {
-    await replaceApp(database, answer.found, clock());
-    return;
+/** Stores what the catalog says of an app. Within a minute of the last response, that response is the result. */
+export async function fetchApp(
+  { database, catalog, clock, logger }: FetchDeps,
+  slug: string,
+  signal?: AbortSignal,
+): Promise<FetchResult> {
+  const known = await findApp(database, slug);
+  // Only an app that something refers to has a row.
+  if (known === undefined) return "absent";
+  if (secondsUntilRecheck(known, clock()) > 0) return known.isInCatalog ? "found" : "absent";
+  const answer = await catalog.fetchApp(slug, known.etag, signal);
+  if (answer.kind === "absent") {
+    // An app that is not published any more keeps running where it is installed, as it was last known.
+    logger.info({ appSlug: slug }, "the marketplace's catalog has no such app");
+    await noteAbsent(database, slug, clock());
+    return "absent";
   }
-  // An app that is published no more keeps running where it is installed, as it was last known.
-  if (answer.kind === "absent") logger.info({ appSlug: slug }, "the marketplace has no such app");
-  await noteFetched(database, slug, clock());
+  if (answer.kind === "found") await replaceApp(database, answer.found, clock());
+  else await noteUnchanged(database, slug, clock());
+  return "found";
 }

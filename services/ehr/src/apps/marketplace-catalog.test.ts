@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
 import { createMarketplaceCatalog, type MarketplaceCatalog } from "./marketplace-catalog.ts";
+import { createAppReader } from "./read-app.ts";
 
 const app = {
   id: "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -17,12 +18,14 @@ const app = {
   fhirScopes: "launch",
 };
 
+const readApp = createAppReader({ allowsHttp: true });
+
 describe("the marketplace's catalog is read", () => {
   const cleanUp = cleanUpAfter();
   let catalog: MarketplaceCatalog;
   before(async () => {
     const { url } = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
-    catalog = createMarketplaceCatalog(`${url}/api/v1`);
+    catalog = createMarketplaceCatalog(`${url}/api/v1`, { readApp });
   });
 
   test("an app with its eight fields, its schema and an ETag; with that, only that nothing has changed", async () => {
@@ -47,8 +50,12 @@ describe("the marketplace's catalog is read", () => {
 describe("whatever it answers instead, it can't take long, grow large or lead elsewhere", () => {
   const cleanUp = cleanUpAfter();
   const json = { "content-type": "application/json" };
-  const refused = async (handler: RequestListener, why: RegExp | string, timeoutMs?: number): Promise<void> => {
-    const catalog = createMarketplaceCatalog(await serving(cleanUp, handler), timeoutMs);
+  const refused = async (
+    handler: RequestListener,
+    why: RegExp | string,
+    limit: { timeoutMs?: number } = {},
+  ): Promise<void> => {
+    const catalog = createMarketplaceCatalog(await serving(cleanUp, handler), { readApp, ...limit });
     await assert.rejects(catalog.fetchApp("scribe", null), (error: Error) => {
       assert.match(`${error.name} ${error.message}`, new RegExp(why));
       return true;
@@ -60,7 +67,9 @@ describe("whatever it answers instead, it can't take long, grow large or lead el
       void response.writeHead(200, headers).end(typeof body === "string" ? body : JSON.stringify(body));
 
   test("fields that it doesn't know are left out", async () => {
-    const catalog = createMarketplaceCatalog(await serving(cleanUp, answering({ ...app, more: { a: 1 } })));
+    const catalog = createMarketplaceCatalog(await serving(cleanUp, answering({ ...app, more: { a: 1 } })), {
+      readApp,
+    });
     const answer = await catalog.fetchApp("scribe", null);
     assert.deepEqual(answer.kind === "found" && answer.found.app, app);
   });
@@ -83,12 +92,14 @@ describe("whatever it answers instead, it can't take long, grow large or lead el
       };
       more();
     }, "more than"));
-  test("one that says nothing is given up", () => refused(() => undefined, "TimeoutError", 100));
+  test("one that says nothing is given up", () => refused(() => undefined, "TimeoutError", { timeoutMs: 100 }));
   test("one that stops in the middle is given up", () =>
-    refused((_request, response) => void response.writeHead(200, json).write("{"), "TimeoutError", 100));
+    refused((_request, response) => void response.writeHead(200, json).write("{"), "TimeoutError", { timeoutMs: 100 }));
   test("other than JSON", () => refused(answering(app, { "content-type": "text/html" }), "not JSON"));
   test("broken JSON", () => refused(answering("{"), "not JSON"));
   test("no app", () => refused(answering({ ...app, name: 1 }), "no app: /name"));
+  test("an app that browsers must not be sent to", () =>
+    refused(answering({ ...app, smartLaunchUrl: "javascript:alert(1)" }), "no app: /smartLaunchUrl"));
   test("another app", () => refused(answering({ ...app, slug: "other" }), "another app"));
   test("an error", () => refused((_request, response) => void response.writeHead(500).end("boom"), "answers 500"));
   test("unchanged, though nobody asked whether", () =>

@@ -1,8 +1,7 @@
-import { type EventApp, eventApp } from "@ehr-marketplace/contracts";
+import type { EventApp } from "@ehr-marketplace/contracts";
 import { boundedText } from "../bounded-text.ts";
-import { wireReader } from "../wire-validation.ts";
-import { appFields } from "./app-fields.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
+import type { ReadApp } from "./read-app.ts";
 
 /** What the catalog says of an app. */
 export interface CatalogApp {
@@ -14,26 +13,24 @@ export interface CatalogApp {
 export type CatalogAnswer = { kind: "found"; found: CatalogApp } | { kind: "unchanged" } | { kind: "absent" };
 
 export interface MarketplaceCatalog {
-  /** With the ETag of the answer before, it may answer that nothing has changed. */
-  fetchApp(slug: string, etag: string | null): Promise<CatalogAnswer>;
+  /** With the ETag of the response before, it may say that nothing has changed. */
+  fetchApp(slug: string, etag: string | null, signal?: AbortSignal): Promise<CatalogAnswer>;
 }
 
-const mostBytes = 1_048_576;
-
-const readApp = wireReader<EventApp & { configSchema?: unknown }>({
-  ...eventApp,
-  $id: "CatalogApp",
-  properties: { ...eventApp.properties, configSchema: {} },
-});
+const maxBytes = 1_048_576;
 
 class CatalogFailureError extends Error {
   override readonly name = "CatalogFailureError";
 }
 
-/** Reads the marketplace's public catalog. Nothing that it answers can take long, grow large or lead elsewhere. */
-export function createMarketplaceCatalog(marketplaceUrl: string, timeoutMs = 10_000): MarketplaceCatalog {
+/** Reads the marketplace's public catalog. Responses are bounded in time and size, and redirects are not followed. */
+export function createMarketplaceCatalog(
+  marketplaceUrl: string,
+  { readApp, timeoutMs = 10_000 }: { readApp: ReadApp; timeoutMs?: number },
+): MarketplaceCatalog {
   return {
-    async fetchApp(slug, etag) {
+    async fetchApp(slug, etag, signal) {
+      const timeout = AbortSignal.timeout(timeoutMs);
       const answer = await fetch(`${marketplaceUrl}/apps/${encodeURIComponent(slug)}`, {
         headers: {
           accept: "application/json",
@@ -42,7 +39,7 @@ export function createMarketplaceCatalog(marketplaceUrl: string, timeoutMs = 10_
           ...(etag === null ? {} : { "if-none-match": etag }),
         },
         redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       if (answer.status !== 200) {
         await answer.body?.cancel();
@@ -56,13 +53,13 @@ export function createMarketplaceCatalog(marketplaceUrl: string, timeoutMs = 10_
       }
       return {
         kind: "found",
-        found: { ...read(await boundedText(answer, mostBytes), slug), etag: answer.headers.get("etag") },
+        found: { ...read(await boundedText(answer, maxBytes), slug, readApp), etag: answer.headers.get("etag") },
       };
     },
   };
 }
 
-function read(text: string, slug: string): Omit<CatalogApp, "etag"> {
+function read(text: string, slug: string, readApp: ReadApp): Omit<CatalogApp, "etag"> {
   // The body is never quoted: nobody knows what is in it.
   let parsed: unknown;
   try {
@@ -72,8 +69,6 @@ function read(text: string, slug: string): Omit<CatalogApp, "etag"> {
   }
   const result = readApp(parsed);
   if ("wrong" in result) throw new CatalogFailureError(`the marketplace's answer is no app: ${result.wrong}`);
-  const { configSchema } = result.read;
-  const app = appFields(result.read);
-  if (app.slug !== slug) throw new CatalogFailureError("the marketplace's answer is another app");
-  return { app, schema: inspectSchema(configSchema ?? null) };
+  if (result.app.slug !== slug) throw new CatalogFailureError("the marketplace's answer is another app");
+  return { app: result.app, schema: inspectSchema((parsed as { configSchema?: unknown }).configSchema ?? null) };
 }

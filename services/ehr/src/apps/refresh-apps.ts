@@ -6,14 +6,14 @@ import { findStaleApps } from "./app-store.ts";
 
 /** A little less than the hour after which this comes round. */
 const freshMs = 50 * 60_000;
-/** Whoever invents apps must not keep those of others waiting. */
+/** Apps that somebody invented must not delay those that exist. */
 const absentForMs = 86_400_000;
 const spreadSeconds = 30 * 60;
 const pageSize = 1_000;
 
 /**
- * Asks for every installed app anew, spread over half an hour; at once for those that were never read. One that the catalog
- * never had is asked for once a day.
+ * Requests a fetch of every installed app, spread over half an hour, and at once of those that wait for confirmation. An app that nobody has
+ * installed and that the catalog doesn't have is asked for once a day.
  */
 export async function refreshApps(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },
@@ -25,10 +25,10 @@ export async function refreshApps(
   let after = "";
   for (;;) {
     const page = await findStaleApps(database, stale, after, pageSize);
-    const jobs = page.map(({ slug, schema_known }) => ({
+    const jobs = page.map(({ slug, isAwaited }) => ({
       data: { slug },
       singletonKey: slug,
-      startAfter: schema_known ? Math.floor(random() * spreadSeconds) : 0,
+      startAfter: isAwaited ? 0 : Math.floor(random() * spreadSeconds),
     }));
     if (jobs.length > 0) await boss.insert(appFetches, jobs, { returnId: false });
     const last = page.at(-1);

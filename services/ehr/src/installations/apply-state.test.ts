@@ -6,7 +6,7 @@ import { cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/s
 import fc from "fast-check";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { appCalled, type InstalledRow, installationsIn } from "../marketplace-events/events.test-support.ts";
+import { type InstalledRow, installationsIn, knowApps } from "../marketplace-events/events.test-support.ts";
 import { applyState, type SubscriptionState } from "./apply-state.ts";
 import { deleteLeftConfigurations } from "./left-configuration.ts";
 
@@ -31,16 +31,22 @@ describe("the state of a subscription", () => {
     const connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
     ({ database } = connected);
     apply = (state) =>
-      database.transaction().execute((transaction) =>
-        applyState(transaction, connected.queue, {
+      database.transaction().execute(async (transaction) => {
+        const { changed } = await applyState(transaction, connected.queue, {
           orgAlias,
-          app: appCalled("app-0"),
+          appSlug: "app-0",
           status: "active",
           asOf: new Date(began),
           now: new Date(began),
+          isListed: false,
           ...state,
-        }),
-      );
+        });
+        return changed;
+      });
+    await knowApps(
+      ownerUrl,
+      Array.from({ length: 100 }, (_, index) => `app-${index}`),
+    );
   });
   const installed = async (slug: string): Promise<InstalledRow | undefined> =>
     (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
@@ -73,7 +79,7 @@ describe("the state of a subscription", () => {
           for (const { each } of arriving) {
             const asOf = new Date(began + each.at);
             const subscriptionId = ids[each.of] ?? "";
-            await apply({ subscriptionId, app: appCalled(app), status: each.status, asOf });
+            await apply({ subscriptionId, appSlug: app, status: each.status, asOf });
           }
           const newestFirst = states.toSorted((one, other) => other.at - one.at);
           const newestOfEach = ids.map((_, of) => newestFirst.find((each) => each.of === of));
@@ -88,26 +94,19 @@ describe("the state of a subscription", () => {
   });
 
   test("one as old as what is known, or older, changes nothing and says so", async () => {
-    const [app, subscriptionId] = [appCalled(newApp()), randomUUID()];
-    assert.equal(await apply({ subscriptionId, app, asOf: new Date(began + 5) }), true);
+    const [appSlug, subscriptionId] = [newApp(), randomUUID()];
+    assert.equal(await apply({ subscriptionId, appSlug, asOf: new Date(began + 5) }), true);
     for (const asOf of [began + 5, began + 4, 0]) {
-      assert.equal(await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(asOf) }), false);
+      assert.equal(await apply({ subscriptionId, appSlug, status: "cancelled", asOf: new Date(asOf) }), false);
     }
-    assert.equal(await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(began + 6) }), true);
-  });
-
-  test("of an app that is known, its slug is enough", async () => {
-    const [slug, subscriptionId] = [newApp(), randomUUID()];
-    await apply({ subscriptionId: randomUUID(), app: appCalled(slug) });
-    assert.equal(await apply({ subscriptionId, app: { slug }, asOf: new Date(began + 1) }), true);
-    assert.equal((await installed(slug))?.subscription_id, subscriptionId);
+    assert.equal(await apply({ subscriptionId, appSlug, status: "cancelled", asOf: new Date(began + 6) }), true);
   });
 
   test("of the same id in two organisations are two", async () => {
-    const [app, subscriptionId] = [appCalled(newApp()), randomUUID()];
-    await apply({ subscriptionId, app });
-    await apply({ subscriptionId, app, orgAlias: "hilltop-family-practice", asOf: new Date(began - 1) });
-    await apply({ subscriptionId, app, status: "cancelled", asOf: new Date(began + 1) });
+    const [appSlug, subscriptionId] = [newApp(), randomUUID()];
+    await apply({ subscriptionId, appSlug });
+    await apply({ subscriptionId, appSlug, orgAlias: "hilltop-family-practice", asOf: new Date(began - 1) });
+    await apply({ subscriptionId, appSlug, status: "cancelled", asOf: new Date(began + 1) });
     const rows = (await installationsIn(ownerUrl)).filter(({ subscription_id }) => subscription_id === subscriptionId);
     assert.deepEqual(
       rows.map(({ org_alias, status }) => [org_alias, status]),
@@ -120,8 +119,8 @@ describe("the state of a subscription", () => {
 
   test("moves the installation where the app's slug is another now", async () => {
     const [old, renamed, subscriptionId] = [newApp(), newApp(), randomUUID()];
-    await apply({ subscriptionId, app: appCalled(old) });
-    await apply({ subscriptionId, app: appCalled(renamed), asOf: new Date(began + 1) });
+    await apply({ subscriptionId, appSlug: old });
+    await apply({ subscriptionId, appSlug: renamed, asOf: new Date(began + 1) });
     assert.equal((await installed(old))?.status, "removed");
     assert.equal((await installed(renamed))?.status, "active");
   });
@@ -132,12 +131,12 @@ describe("the state of a subscription", () => {
   ] as const) {
     test(`subscribed again after ${days} days, the configuration is ${kept ? "as it was" : "gone"}`, async () => {
       const [slug, first] = [newApp(), randomUUID()];
-      const app = appCalled(slug);
-      await apply({ subscriptionId: first, app });
+      const appSlug = slug;
+      await apply({ subscriptionId: first, appSlug });
       await configure(slug);
       await apply({
         subscriptionId: first,
-        app,
+        appSlug,
         status: "cancelled",
         asOf: new Date(began + 1),
         now: new Date(began + day),
@@ -146,7 +145,7 @@ describe("the state of a subscription", () => {
       assert.deepEqual([left?.status, left?.removed_at?.getTime()], ["removed", began + day]);
       assert.notEqual(left?.sealed_config, null);
       const now = new Date(began + day + days * day);
-      await apply({ subscriptionId: randomUUID(), app, asOf: new Date(began + 2), now });
+      await apply({ subscriptionId: randomUUID(), appSlug, asOf: new Date(began + 2), now });
       const again = await installed(slug);
       assert.deepEqual([again?.id, again?.status, again?.removed_at], [left?.id, "active", null]);
       assert.deepEqual(again?.installed_at, now);
@@ -156,11 +155,17 @@ describe("the state of a subscription", () => {
 
   test("pausing and resuming leave the configuration and the day of the installation", async () => {
     const [slug, subscriptionId] = [newApp(), randomUUID()];
-    const app = appCalled(slug);
-    await apply({ subscriptionId, app });
+    const appSlug = slug;
+    await apply({ subscriptionId, appSlug });
     await configure(slug);
     for (const [step, status] of (["paused", "active"] as const).entries()) {
-      await apply({ subscriptionId, app, status, asOf: new Date(began + 1 + step), now: new Date(began + 90 * day) });
+      await apply({
+        subscriptionId,
+        appSlug,
+        status,
+        asOf: new Date(began + 1 + step),
+        now: new Date(began + 90 * day),
+      });
       const found = await installed(slug);
       assert.equal(found?.status, status);
       assert.notEqual(found?.sealed_config, null);
@@ -172,12 +177,12 @@ describe("the state of a subscription", () => {
     const now = new Date(began + 400 * day);
     const slugs = { live: newApp(), lately: newApp(), longAgo: newApp() };
     for (const [which, slug] of Object.entries(slugs)) {
-      const [app, subscriptionId] = [appCalled(slug), randomUUID()];
-      await apply({ subscriptionId, app });
+      const [appSlug, subscriptionId] = [slug, randomUUID()];
+      await apply({ subscriptionId, appSlug });
       const removedAt = new Date(now.getTime() - (which === "longAgo" ? 31 : 29) * day);
       const cancelled = {
         subscriptionId,
-        app,
+        appSlug,
         status: "cancelled",
         asOf: new Date(began + 1),
         now: removedAt,

@@ -7,11 +7,18 @@ export const installationProblems = {
     title: "The app is not installed",
     advice: "Subscribe to it in the marketplace. `GET /api/app-installations` lists what is installed.",
   },
-  schemaUnknown: {
-    code: "schema-unknown",
+  marketplaceUnavailable: {
+    code: "marketplace-unavailable",
     status: 503,
-    title: "The app's settings are not known yet",
-    advice: "They are being read from the marketplace. Try again after as many seconds as `Retry-After` says.",
+    title: "The marketplace can't be asked about the app",
+    advice: "Try again after as many seconds as `Retry-After` says.",
+  },
+  tooManySubscriptions: {
+    code: "too-many-subscriptions",
+    status: 422,
+    title: "The organisation has too many subscriptions",
+    advice:
+      "Find out who sends these events. Reconciliation takes over whatever the marketplace lists, without a limit.",
   },
   schemaUnusable: {
     code: "schema-unusable",

@@ -24,7 +24,7 @@ export async function installationRoutes(
   scope: FastifyInstance,
   options: Configuring & { installations: InstallationCache<OrganisationInstallations> },
 ): Promise<void> {
-  const { installations } = options;
+  const { installations, confirmer } = options;
   const shapes = [installationDto, installationAnswer, installationsAnswer, installedAnswer];
   for (const shape of shapes) scope.addSchema(shape);
   await scope.register(configRoutes, options);
@@ -36,12 +36,26 @@ export async function installationRoutes(
   const send = (
     reply: FastifyReply,
     orgAlias: string,
+    appSlug: string,
     bytesOf: (found: OrganisationInstallations) => Buffer,
   ): FastifyReply | Promise<FastifyReply> => {
     const found = installations.get(orgAlias);
     const answer = (loaded: OrganisationInstallations): FastifyReply =>
       reply.header("content-type", json).send(bytesOf(loaded));
-    return found instanceof Promise ? found.then(answer) : answer(found);
+    const answerOrConfirm = (loaded: OrganisationInstallations): FastifyReply | Promise<FastifyReply> =>
+      loaded.isAwaited(appSlug) ? confirmed(loaded, orgAlias, appSlug).then(answer) : answer(loaded);
+    return found instanceof Promise ? found.then(answerOrConfirm) : answerOrConfirm(found);
+  };
+
+  const confirmed = async (
+    loaded: OrganisationInstallations,
+    orgAlias: string,
+    appSlug: string,
+  ): Promise<OrganisationInstallations> => {
+    if (!(await confirmer.confirmOnDemand(orgAlias, appSlug))) return loaded;
+    // The notification may not have arrived yet.
+    installations.drop(orgAlias);
+    return installations.get(orgAlias);
   };
 
   routes.get(
@@ -74,12 +88,17 @@ export async function installationRoutes(
         tags,
         operationId: "getInstallation",
         summary: "Get an installed app",
-        description: "One of the organisation's installed apps, also while it is paused.",
+        description:
+          "One of the organisation's installed apps, also while it is paused. An app that was subscribed to this moment is " +
+          "confirmed with the marketplace first: 503 while that can't be reached, 404 where it doesn't know the app.",
         params: appSlugParams,
         response: { 200: answerOf("The installed app", "InstallationAnswer"), ...failureResponses(401, 403, 404) },
       },
     },
-    (request, reply) => send(reply, actingOrganisation(request, readers), (found) => found.one(request.params.appSlug)),
+    (request, reply) => {
+      const { appSlug } = request.params;
+      return send(reply, actingOrganisation(request, readers), appSlug, (found) => found.one(appSlug));
+    },
   );
 
   routes.get(
@@ -90,14 +109,18 @@ export async function installationRoutes(
         tags,
         operationId: "isInstalled",
         summary: "Ask whether an app is installed",
-        description: "`true` also while it is paused; `false` for any slug that isn't installed.",
+        description:
+          "`true` also while it is paused; `false` for any slug that isn't installed. An app that was subscribed to this " +
+          "moment is confirmed with the marketplace first: 503 while that can't be reached.",
         params: appSlugParams,
         response: { 200: answerOf("Whether it is installed", "InstalledAnswer"), ...failureResponses(401, 403) },
       },
     },
-    (request, reply) =>
-      send(reply, actingOrganisation(request, readers), (found) =>
-        found.has(request.params.appSlug) ? installed : notInstalled,
-      ),
+    (request, reply) => {
+      const { appSlug } = request.params;
+      return send(reply, actingOrganisation(request, readers), appSlug, (found) =>
+        found.has(appSlug) ? installed : notInstalled,
+      );
+    },
   );
 }

@@ -1,7 +1,7 @@
 import type { Kysely, NotNull, Transaction, Updateable } from "kysely";
 import type { DB, Installations } from "../database-schema.ts";
 
-/** With what is known of its app: what the catalog says of it, and until that has been read, what the organisation was told. */
+/** With what the marketplace says of its app, which is known: only confirmed subscriptions make an installation. */
 const installed = (database: Kysely<DB>, orgAlias: string) =>
   database
     .selectFrom("installations")
@@ -10,12 +10,10 @@ const installed = (database: Kysely<DB>, orgAlias: string) =>
     .select(["installations.sealed_config", "installations.installed_at", "installations.updated_at"])
     .select("installations.config_secrets as earlier_secrets")
     .select(["apps.id as app_id", "apps.name", "apps.icon_url", "apps.category", "apps.extension_points"])
-    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets", "apps.schema_known"])
-    .select("installations.app_as_told")
+    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets"])
     .$narrowType<{ app_id: NotNull; name: NotNull; icon_url: NotNull; category: NotNull; extension_points: NotNull }>()
     .$narrowType<{ fhir_scopes: NotNull }>()
     .where("installations.org_alias", "=", orgAlias)
-    .where((where) => where.or([where("schema_known", "=", true), where("app_as_told", "is not", null)]))
     .where("installations.status", "<>", "removed");
 
 export type InstallationRow = Awaited<ReturnType<typeof findInstallations>>[number];
@@ -28,6 +26,19 @@ export function findInstallations(database: Kysely<DB>, orgAlias: string) {
 export function findConfigured(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return installed(database, orgAlias)
     .select(["apps.config_schema", "apps.schema_problem"])
+    .where("installations.app_slug", "=", appSlug)
+    .executeTakeFirst();
+}
+
+/** Whether there is a schema, or the catalog is known to have none because it lacks the app. */
+export function findSchemaState(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+  return installed(database, orgAlias)
+    .clearSelect()
+    .select([
+      "apps.schema_known as isSchemaKnown",
+      "apps.fetched_at as fetchedAt",
+      "apps.catalog_absent_at as absentAt",
+    ])
     .where("installations.app_slug", "=", appSlug)
     .executeTakeFirst();
 }

@@ -49,18 +49,19 @@ export interface Installing {
   slug?: string;
   name?: string;
   status?: "active" | "paused" | "removed";
-  /** undefined: the catalog hasn't been read yet, and what the event said of the app is what is known. */
+  /** undefined: the catalog hasn't been read, and what the marketplace's list of subscriptions said of the app is known. */
   schema?: unknown;
 }
 
 let nth = 0;
 
-/** An app, as events and the catalog would have installed it. Answers its slug. */
+/** An app, as events and the marketplace would have installed it. Returns its slug. */
 export async function install(ownerUrl: string, installing: Installing = {}): Promise<string> {
   nth += 1;
   const { orgAlias = riverside, slug = `app-${nth}`, name = `App ${nth}`, status = "active" } = installing;
   const { text, problem, secrets } = inspectSchema(installing.schema ?? null);
   const isRead = "schema" in installing;
+  const hidden = secrets === null ? null : JSON.stringify(secrets);
   const subscription = randomUUID();
   const app: EventApp = {
     id: randomUUID(),
@@ -75,23 +76,21 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
   const facts = [app.id, app.name, app.iconUrl, app.category, app.extensionPoints, app.fhirScopes];
   await withClient(ownerUrl, async (client) => {
     await client.query(
-      isRead
-        ? `insert into apps (slug, id, name, icon_url, category, extension_points, fhir_scopes, config_schema,
-             schema_known, schema_problem, config_secrets, fetched_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10, now(), now()) on conflict do nothing`
-        : "insert into apps (slug, updated_at) values ($1, now()) on conflict do nothing",
-      isRead ? [slug, ...facts, text, problem, secrets === null ? null : JSON.stringify(secrets)] : [slug],
+      `insert into apps (slug, id, name, icon_url, category, extension_points, fhir_scopes, config_schema,
+         schema_known, schema_problem, config_secrets, fetched_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $11, $9, $10, case when $11 then now() end, now()) on conflict do nothing`,
+      [slug, ...facts, text, problem, isRead ? hidden : '[""]', isRead],
     );
-    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
+    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now(), now())", [
       orgAlias,
       subscription,
       slug,
     ]);
     await client.query(
       `insert into installations
-         (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at, app_as_told)
-       values (gen_random_uuid(), $1, $2, $3, $4, now(), now(), case when $3 = 'removed' then now() end, $5)`,
-      [orgAlias, slug, status, subscription, isRead ? null : JSON.stringify(app)],
+         (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)
+       values (gen_random_uuid(), $1, $2, $3, $4, now(), now(), case when $3 = 'removed' then now() end)`,
+      [orgAlias, slug, status, subscription],
     );
   });
   return slug;

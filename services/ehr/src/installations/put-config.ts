@@ -5,6 +5,7 @@ import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import type { AppConfirmer } from "./confirm-apps.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
 import { installationRecord } from "./installation-record.ts";
@@ -17,18 +18,20 @@ export interface Configuring {
   clock: () => Date;
   /** Dropped at once, so that whoever has configured an app sees it at the next request. */
   installations: { drop(orgAlias: string): void };
+  confirmer: Pick<AppConfirmer, "confirmOnDemand" | "ensureConfigurable">;
 }
 
 type Configured = NonNullable<Awaited<ReturnType<typeof findConfigured>>>;
 
 /** Replaces the configuration. Others wait for the row's lock meanwhile: validation takes milliseconds. */
 export async function putConfig(
-  { database, seal, clock, installations }: Configuring,
+  { database, seal, clock, installations, confirmer }: Configuring,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
   given: JsonObject,
 ): Promise<InstallationDto> {
+  await confirmer.ensureConfigurable(orgAlias, appSlug);
   const stored = await database.transaction().execute(async (transaction) => {
     const row = await lockConfigured(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
@@ -62,31 +65,31 @@ export async function putConfig(
 
 /** For the EHR's own backend: every value as it was set. Nothing is returned unless the audit log has it. */
 export async function readConfig(
-  { database, seal, clock }: Configuring,
+  { database, seal, clock, confirmer }: Configuring,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
 ): Promise<JsonObject> {
-  return database.transaction().execute(async (transaction) => {
-    const row = await findConfigured(transaction, orgAlias, appSlug);
-    if (row === undefined) throw notInstalled();
-    const config = openConfig(seal, row);
-    await recordAudit(transaction, {
-      actor,
-      at: clock(),
-      onBehalfOf: orgAlias,
-      action: "installation.read-config",
-      target: { kind: "installation", id: appSlug },
+  const read = (): Promise<JsonObject | undefined> =>
+    database.transaction().execute(async (transaction) => {
+      const row = await findConfigured(transaction, orgAlias, appSlug);
+      if (row === undefined) return undefined;
+      const config = openConfig(seal, row);
+      await recordAudit(transaction, {
+        actor,
+        at: clock(),
+        onBehalfOf: orgAlias,
+        action: "installation.read-config",
+        target: { kind: "installation", id: appSlug },
+      });
+      return config;
     });
-    return config;
-  });
+  const config = (await read()) ?? ((await confirmer.confirmOnDemand(orgAlias, appSlug)) ? await read() : undefined);
+  if (config === undefined) throw notInstalled();
+  return config;
 }
 
 function schemaOf(row: Configured): ConfigSchema | null {
-  if (!row.schema_known) {
-    const detail = "What this app can be set to is still being read from the marketplace.";
-    throw new Problem(installationProblems.schemaUnknown, detail, { headers: { "retry-after": "5" } });
-  }
   if (row.schema_problem !== null) {
     const detail = `The configuration can't be validated: the schema that the app's vendor published is not supported. ${row.schema_problem}`;
     throw new Problem(installationProblems.schemaUnusable, detail);

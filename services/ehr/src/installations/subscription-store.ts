@@ -1,6 +1,4 @@
-import type { EventApp } from "@ehr-marketplace/contracts";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
-import { appFields } from "../apps/app-fields.ts";
 import type { DB, Subscriptions } from "../database-schema.ts";
 
 export type SubscriptionRow = Selectable<Subscriptions>;
@@ -22,23 +20,110 @@ export function findSubscriptions(database: Kysely<DB>, orgAlias: string): Promi
   return database.selectFrom("subscriptions").selectAll().where("org_alias", "=", orgAlias).execute();
 }
 
-export function findSubscriptionTo(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+export function findConfirmedSubscriptionTo(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return database
     .selectFrom("subscriptions")
     .select("id")
+    .where("org_alias", "=", orgAlias)
+    .where("app_slug", "=", appSlug)
+    .where("confirmed_at", "is not", null)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export async function upsertSubscription(transaction: Transaction<DB>, row: Insertable<Subscriptions>): Promise<void> {
+  const { org_alias: _alias, id: _id, ...changes } = row;
+  await transaction
+    .insertInto("subscriptions")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["org_alias", "id"]).doUpdateSet(changes))
+    .execute();
+}
+
+export interface SubscriptionCounts {
+  all: number;
+  live: number;
+  unconfirmed: number;
+}
+
+/** Of an organisation; no more rows are read than `limit`. */
+export async function countSubscriptions(
+  database: Kysely<DB>,
+  orgAlias: string,
+  limit: number,
+): Promise<SubscriptionCounts> {
+  const { rows } = await sql<SubscriptionCounts>`
+    select count(*)::integer as "all", count(*) filter (where status <> 'cancelled')::integer as live,
+      count(*) filter (where status <> 'cancelled' and confirmed_at is null)::integer as unconfirmed
+    from (select status, confirmed_at from subscriptions where org_alias = ${orgAlias} limit ${limit}) counted`.execute(
+    database,
+  );
+  return rows[0] ?? { all: 0, live: 0, unconfirmed: 0 };
+}
+
+const unconfirmed = (database: Kysely<DB>) =>
+  database.selectFrom("subscriptions").where("confirmed_at", "is", null).where("status", "<>", "cancelled");
+
+/** The apps that live subscriptions of the organisation wait to be confirmed for. */
+export async function findUnconfirmedSlugs(database: Kysely<DB>, orgAlias: string): Promise<string[]> {
+  const rows = await unconfirmed(database).select("app_slug").where("org_alias", "=", orgAlias).distinct().execute();
+  return rows.map(({ app_slug }) => app_slug);
+}
+
+/** The organisations with an unconfirmed live subscription to the app, by alias. */
+export async function findUnconfirmedOrganisations(
+  database: Kysely<DB>,
+  appSlug: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await unconfirmed(database)
+    .select("org_alias")
+    .where("app_slug", "=", appSlug)
+    .where("org_alias", ">", after)
+    .distinct()
+    .orderBy("org_alias")
+    .limit(limit)
+    .execute();
+  return rows.map(({ org_alias }) => org_alias);
+}
+
+/** What is known of an app that a live subscription of the organisation waits to be confirmed for. */
+export function findUnconfirmedApp(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+  return unconfirmed(database)
+    .innerJoin("apps", "apps.slug", "app_slug")
+    .select(["apps.fetched_at as fetchedAt", "apps.catalog_absent_at as absentAt"])
+    .select(sql<boolean>`apps.schema_known and apps.catalog_absent_at is null`.as("isInCatalog"))
     .where("org_alias", "=", orgAlias)
     .where("app_slug", "=", appSlug)
     .limit(1)
     .executeTakeFirst();
 }
 
-export async function upsertSubscription(transaction: Transaction<DB>, row: Insertable<Subscriptions>): Promise<void> {
-  const { app_slug, status, as_of } = row;
-  await transaction
-    .insertInto("subscriptions")
-    .values(row)
-    .onConflict((conflict) => conflict.columns(["org_alias", "id"]).doUpdateSet({ app_slug, status, as_of }))
-    .execute();
+/** Confirms the organisation's live subscriptions to an app that the catalog has; returns whether there were any. */
+export async function confirmLive(
+  transaction: Transaction<DB>,
+  orgAlias: string,
+  appSlug: string,
+  now: Date,
+): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update subscriptions set confirmed_at = ${now}
+    where org_alias = ${orgAlias} and app_slug = ${appSlug} and confirmed_at is null and status <> 'cancelled'
+      and exists (select from apps where slug = ${appSlug} and schema_known and catalog_absent_at is null)`.execute(
+    transaction,
+  );
+  return numAffectedRows > 0n;
+}
+
+/** Live subscriptions to apps that the catalog doesn't have, and that the marketplace never listed. */
+export async function countQuarantined(database: Kysely<DB>): Promise<number> {
+  const found = await unconfirmed(database)
+    .innerJoin("apps", "apps.slug", "app_slug")
+    .select((row) => row.fn.countAll<string>().as("count"))
+    .where("apps.catalog_absent_at", "is not", null)
+    .executeTakeFirstOrThrow();
+  return Number(found.count);
 }
 
 export interface Derived {
@@ -46,28 +131,23 @@ export interface Derived {
   id: string;
   orgAlias: string;
   appSlug: string;
-  /** What a subscription's event says of the app, where the catalog has not been read; kept where that subscription is shown. */
-  told: { subscriptionId: string; app: EventApp } | undefined;
   now: Date;
   /** A configuration that was left behind before this is not taken up again. */
   configLeftSince: Date;
 }
 
-/** Shows the newest live subscription, and says whether there is one. Nothing is written where nothing changes. */
-export async function showNewestLive(transaction: Transaction<DB>, derived: Derived): Promise<boolean> {
-  const { id, orgAlias, appSlug, told, now, configLeftSince } = derived;
-  const asTold = told === undefined ? null : wellFormedJson(appFields(told.app));
+/** Shows the newest confirmed live subscription; returns whether there is one. Nothing is written where nothing changes. */
+export async function upsertInstallation(transaction: Transaction<DB>, derived: Derived): Promise<boolean> {
+  const { id, orgAlias, appSlug, now, configLeftSince } = derived;
   const { rows } = await sql<{ live: boolean }>`
     with newest as (
-      select subscriptions.id, status,
-        case when subscriptions.id = ${told?.subscriptionId ?? null}::uuid then ${asTold}::jsonb end as told
+      select subscriptions.id, status
       from subscriptions
-      where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled'
+      where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled' and confirmed_at is not null
       order by as_of desc, subscriptions.id desc limit 1
     ), shown as (
-      insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, app_as_told)
-      select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz,
-        newest.told
+      insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
+      select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz
       from newest
       on conflict (org_alias, app_slug) do update set
         status = excluded.status,
@@ -76,18 +156,12 @@ export async function showNewestLive(transaction: Transaction<DB>, derived: Deri
         config_secrets = case when kept.removed_at < ${configLeftSince}::timestamptz then null else kept.config_secrets end,
         installed_at = case when kept.status = 'removed' then excluded.installed_at else kept.installed_at end,
         updated_at = excluded.updated_at,
-        removed_at = null,
-        app_as_told = coalesce(excluded.app_as_told, kept.app_as_told)
-      where (kept.status, kept.subscription_id, kept.app_as_told) is distinct from
-        (excluded.status, excluded.subscription_id, coalesce(excluded.app_as_told, kept.app_as_told))
+        removed_at = null
+      where (kept.status, kept.subscription_id) is distinct from (excluded.status, excluded.subscription_id)
     )
     select exists (select from newest) as live`.execute(transaction);
   return rows[0]?.live === true;
 }
-
-/** PostgreSQL's JSON has no half of a surrogate pair, which JavaScript's has. */
-const wellFormedJson = (app: EventApp): string =>
-  JSON.stringify(app, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 
 /** It keeps its configuration for a while, for whoever subscribes again. */
 export async function removeInstallation(

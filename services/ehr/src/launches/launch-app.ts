@@ -4,6 +4,7 @@ import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
+import type { AppConfirmer } from "../installations/confirm-apps.ts";
 import { installationProblems } from "../installations/installation-errors.ts";
 import { isWithoutPartition } from "../partitioned-log.ts";
 import { hashOf, type LaunchType, newLaunch, redeemableForMs } from "./launch.ts";
@@ -21,6 +22,7 @@ export interface Launching {
   metrics: LaunchMetrics;
   fhirBaseUrl: string;
   launchLogDays: number;
+  confirmer: Pick<AppConfirmer, "confirmOnDemand">;
 }
 
 export async function launchApp(
@@ -33,7 +35,7 @@ export async function launchApp(
   const expiresAt = new Date(launchedAt.getTime() + redeemableForMs);
   const launch = newLaunch();
   const id = uuid();
-  const launched = await logged(launching, {
+  const entry: NewLaunch = {
     id,
     ...app,
     launchType: asked.launchType,
@@ -43,7 +45,8 @@ export async function launchApp(
     launchedAt,
     launchHash: hashOf(launch),
     expiresAt,
-  });
+  };
+  const launched = (await logged(launching, entry)) ?? (await confirmedAndLogged(launching, entry));
   if (launched === undefined || isAstray(launched)) {
     launching.metrics.launched(asked.launchType, "refused");
     throw await whyNot(launching, app, launched?.launch_type ?? asked.launchType);
@@ -74,6 +77,12 @@ async function logged(launching: Launching, launch: NewLaunch): Promise<Launched
     const [launched] = await insertLaunches(prepared, [launch]);
     return launched;
   }
+}
+
+/** An app that was subscribed to this moment may have to be confirmed with the marketplace first. */
+async function confirmedAndLogged(launching: Launching, launch: NewLaunch): Promise<Launched | undefined> {
+  const isConfirmed = await launching.confirmer.confirmOnDemand(launch.orgAlias, launch.appSlug);
+  return isConfirmed ? logged(launching, launch) : undefined;
 }
 
 /** PostgreSQL can't tell every address that browsers refuse: such a launch is in the log, though it leads nowhere. */

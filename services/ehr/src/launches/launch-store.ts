@@ -1,5 +1,5 @@
 import type { Prepared } from "@ehr-marketplace/service-kit/database";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { LaunchType } from "./launch.ts";
 
@@ -19,13 +19,9 @@ export interface NewLaunch {
 
 export interface Launched {
   launch_type: LaunchType;
-  /** null for an app that has none, or one that no browser should be sent to. */
+  /** null for an app that has none. */
   launch_url: string | null;
 }
-
-/** The catalog's; until that has been read, the one that the organisation was told. */
-const appUrl = "case when schema_known then smart_launch_url else app_as_told ->> 'smartLaunchUrl' end";
-const isKnown = "(schema_known or app_as_told is not null)";
 
 /**
  * One round trip, and one moment: what the installations are like now decides, so that no launch slips past a pause. Each is looked
@@ -43,11 +39,9 @@ with asked as (
 ), launched as (
   select asked.*, launch_url, coalesce(asked_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
   from asked cross join lateral (
-    select case when app_url ~* '^https?://' then app_url end as launch_url
+    select smart_launch_url as launch_url
     from installations join apps on slug = installations.app_slug
-      cross join lateral (select ${appUrl} as app_url) app
     where installations.org_alias = asked.org_alias and installations.app_slug = asked.app_slug and status = 'active'
-      and ${isKnown}
     limit 1
   ) installed
   where asked_type is null or asked_type = 'native' or launch_url is not null
@@ -89,9 +83,7 @@ export function findStatus(database: Kysely<DB>, orgAlias: string, appSlug: stri
   return database
     .selectFrom("installations")
     .innerJoin("apps", "apps.slug", "installations.app_slug")
-    .select("installations.status")
-    .select(sql<string | null>`${sql.raw(appUrl)}`.as("smart_launch_url"))
-    .where(sql<boolean>`${sql.raw(isKnown)}`)
+    .select(["installations.status", "apps.smart_launch_url"])
     .where("installations.org_alias", "=", orgAlias)
     .where("installations.app_slug", "=", appSlug)
     .executeTakeFirst();

@@ -6,7 +6,7 @@ export function fhirBaseUrlOf(template: string, orgAlias: string): string {
 // A name may be written in more than one way (`i%73s`). The ampersand keeps a question mark what it is: a part of the name.
 const nameOf = (parameter: string): string => new URLSearchParams(`&${parameter}`).keys().next().value ?? "";
 
-/** A browser is sent there: `javascript:` would run in the EHR's own page. The launch's statement asks for the same. */
+/** A browser is sent there: `javascript:` would run in the EHR's own page. A check constraint admits only https, and http on loopback addresses. */
 export const opensInBrowsers = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
 
 /**

@@ -38,7 +38,7 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
        values ($1, gen_random_uuid(), 'An app', 'https://icons.example/a.svg', 'DOCUMENTATION', '{}', $2, 'launch', true, now())`,
       [slug, smartLaunchUrl],
     );
-    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now())", [
+    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now(), now())", [
       orgAlias,
       subscription,
       slug,

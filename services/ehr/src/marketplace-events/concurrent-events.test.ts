@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
-import { eventOf, installationsIn, send } from "./events.test-support.ts";
+import { eventOf, installationsIn, knowApps, send } from "./events.test-support.ts";
 
 const messagesOf = (answers: { message: string }[]): Record<string, number> => {
   const counts: Record<string, number> = {};
@@ -14,6 +14,10 @@ const messagesOf = (answers: { message: string }[]): Record<string, number> => {
 test("the same delivery sent by 20 at once to two processes is applied once", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+  await knowApps(
+    ownerUrl,
+    Array.from({ length: 10 }, (_, nth) => `app-${nth}`),
+  );
   const both = [await startEhr(cleanUp, serviceUrl), await startEhr(cleanUp, serviceUrl)];
   for (let round = 0; round < 10; round += 1) {
     const id = randomUUID();
@@ -36,6 +40,10 @@ test("the same delivery sent by 20 at once to two processes is applied once", as
 test("all events of one subscription at once: the newest is what stays", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+  await knowApps(
+    ownerUrl,
+    Array.from({ length: 10 }, (_, nth) => `app-${nth}`),
+  );
   const ehr = await startEhr(cleanUp, serviceUrl);
   const began = Date.now() - 60_000;
   for (let round = 0; round < 10; round += 1) {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventApp, SubscriptionEvent, SubscriptionEventName } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { insertKnownApps } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 export const riverside = "riverside-clinic";
@@ -23,6 +24,9 @@ export const appCalled = (slug: string): EventApp => ({
   smartLaunchUrl: null,
   fhirScopes: "launch user/Patient.rs",
 });
+
+export const knowApps = (ownerUrl: string, slugs: string[]): Promise<void> =>
+  insertKnownApps(ownerUrl, slugs.map(appCalled));
 
 const statusAfter = { created: "active", paused: "paused", resumed: "active", cancelled: "cancelled" } as const;
 
@@ -85,7 +89,6 @@ export interface InstalledRow {
   installed_at: Date;
   updated_at: Date;
   removed_at: Date | null;
-  app_as_told: EventApp | null;
 }
 
 export function installationsIn(ownerUrl: string): Promise<InstalledRow[]> {

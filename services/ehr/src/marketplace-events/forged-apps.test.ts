@@ -5,19 +5,16 @@ import type { EventApp, InstallationDto, LaunchDto } from "@ehr-marketplace/cont
 import {
   type Asking,
   askAt,
+  assertFailure,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
   eventually,
   type RunningEhr,
   startCallers,
   startEhr,
-  startMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { type Fetching, fetchApp } from "../apps/fetch-app.ts";
-import { createMarketplaceCatalog } from "../apps/marketplace-catalog.ts";
-import type { DB } from "../database-schema.ts";
+import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { appCalled, eventOf, hilltop, riverside, secretOf, send } from "./events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
@@ -36,19 +33,16 @@ const evil = (slug: string): EventApp => ({
 });
 const withoutLaunch = (slug: string): EventApp => ({ ...evil(slug), extensionPoints: [], smartLaunchUrl: null });
 
-describe("the holder of one organisation's secret can't say for another what an app is", () => {
+describe("the holder of an organisation's signing secret can't say what an app is", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let callers: Callers;
-  let fetching: Fetching;
+  let catalog: Catalog;
   before(async () => {
-    const marketplace = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
+    catalog = await startCatalog(cleanUp);
     callers = await startCallers(cleanUp);
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    // The catalog is away from it, and is read when the test says so.
-    ehr = await startEhr(cleanUp, serviceUrl, callers.environment);
-    const catalog = createMarketplaceCatalog(`${marketplace.url}/api/v1`);
-    fetching = { ...(await connectTo<DB>(cleanUp, serviceUrl)), catalog };
+    ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });
   });
 
   const tell = async (orgAlias: string, app: EventApp, at: number): Promise<void> => {
@@ -56,82 +50,69 @@ describe("the holder of one organisation's secret can't say for another what an 
     const answer = await send(ehr.url, { body, secret: secretOf(orgAlias) });
     assert.deepEqual(answer, { status: 200, message: "applied" });
   };
-  const ask = async <T>(path: string, orgAlias: string, asking: Asking = {}): Promise<T> => {
+  const forge = async (slug: string, orgAlias = riverside): Promise<void> => {
+    await tell(orgAlias, evil(slug), ahead());
+    await tell(orgAlias, withoutLaunch(slug), ahead());
+  };
+  const ask = (path: string, orgAlias: string, asking: Asking = {}): Promise<Response> => {
     const persona = orgAlias === hilltop ? "hilltop-admin" : "riverside-admin";
-    const answer = await askAt(`${ehr.url}/api/app-installations${path}`, callers.token(persona), asking);
-    const { data, message } = (await answer.json()) as { data: T; message: string };
+    return askAt(`${ehr.url}/api/app-installations${path}`, callers.token(persona), asking);
+  };
+  const data = async <T>(answer: Response): Promise<T> => {
+    const { data: given, message } = (await answer.json()) as { data: T; message: string };
     assert.equal(answer.status, 200, message);
-    return data;
+    return given;
   };
-  let markers = 0;
-  /** Once a later event of its own is shown, nothing is that was kept in memory before. */
-  const listOf = async (orgAlias: string): Promise<InstallationDto[]> => {
-    markers += 1;
-    const marker = `marker-${markers}`;
-    await tell(orgAlias, appCalled(marker), began);
-    let list: InstallationDto[] = [];
-    await eventually("the marker is shown", 5_000, async () => {
-      list = await ask("", orgAlias);
-      return list.some(({ appSlug }) => appSlug === marker);
-    });
-    return list.filter(({ appSlug }) => !appSlug.startsWith("marker-"));
-  };
-  const shownTo = async (orgAlias: string, slug: string): Promise<InstallationDto> =>
-    (await listOf(orgAlias)).find(({ appSlug }) => appSlug === slug) ?? assert.fail(`${slug} is not installed`);
-  /** All that its people are shown, and where they are sent. */
-  const seenAtHilltop = async (slug: string) => {
-    const list = await listOf(hilltop);
-    const { launchType, launchUrl } = await ask<LaunchDto>(`/${slug}/launch`, hilltop, { body: {} });
-    return { list, launchType, launchUrl: launchUrl?.replace(/launch=[^&]+/, "launch=…") ?? null };
-  };
-  const forge = async (slug: string): Promise<void> => {
-    await tell(riverside, evil(slug), ahead());
-    await tell(riverside, withoutLaunch(slug), ahead());
+  /** All that its people are shown of an app, and where they are sent; without what changes with the subscription shown. */
+  const seen = async (slug: string, orgAlias: string) => {
+    const shown = await data<InstallationDto>(await ask(`/${slug}`, orgAlias));
+    const { subscriptionId: _id, updatedAt: _at, ...app } = shown;
+    const { launchType, launchUrl } = await data<LaunchDto>(await ask(`/${slug}/launch`, orgAlias, { body: {} }));
+    return { app, launchType, launchUrl: launchUrl?.replace(/launch=[^&]+/, "launch=…") ?? null };
   };
 
-  test("of one that the other has, before and after the catalog is read", async () => {
+  test("of one that is installed: neither for others nor for that organisation", async () => {
     const slug = "northwind-scribe";
-    await tell(hilltop, { ...appCalled(slug), smartLaunchUrl: "https://scribe.example/launch" }, began);
-    const told = await seenAtHilltop(slug);
-    assert.equal(told.list[0]?.name, `The app ${slug}`);
-    assert.match(told.launchUrl ?? "", /^https:\/\/scribe\.example\/launch\?/, "before the catalog is read, too");
-    await forge(slug);
-    assert.deepEqual(await seenAtHilltop(slug), told);
-
-    await fetchApp(fetching, slug);
-    const read = await seenAtHilltop(slug);
-    assert.equal(read.list[0]?.name, "Northwind Scribe");
-    await forge(slug);
-    assert.deepEqual(await seenAtHilltop(slug), read);
-    assert.equal(
-      (await shownTo(riverside, slug)).name,
-      "Northwind Scribe",
-      "nor for itself, once the catalog has been read",
-    );
-    await fetchApp(fetching, slug);
-    assert.deepEqual(await seenAtHilltop(slug), read, "and the catalog need not be read whole again");
+    for (const orgAlias of [hilltop, riverside]) {
+      await tell(orgAlias, appCalled(slug), began);
+      const earlier = await seen(slug, orgAlias);
+      assert.equal(earlier.app.name, "Northwind Scribe");
+      await forge(slug);
+      await forge(slug, orgAlias);
+      assert.deepEqual(await seen(slug, orgAlias), earlier);
+    }
   });
 
-  test("of one that nobody has yet: who subscribes later sees what it was told itself, then what the catalog says", async () => {
+  test("of one that nobody has yet, not even while the marketplace can't be reached", async () => {
     const slug = "cuffline";
+    catalog.become("shut");
     await forge(slug);
     await tell(hilltop, appCalled(slug), began);
-    const shown = await shownTo(hilltop, slug);
-    assert.deepEqual([shown.name, shown.smartLaunchUrl], [`The app ${slug}`, null]);
-    await fetchApp(fetching, slug);
-    const { name, iconUrl } = await shownTo(hilltop, slug);
-    assert.doesNotMatch(`${name} ${iconUrl}`, /evil/i);
-    assert.notEqual(name, `The app ${slug}`);
+    for (const orgAlias of [riverside, hilltop]) {
+      await eventually("the fetch has failed", 15_000, async () => (await ask(`/${slug}`, orgAlias)).status === 503);
+      await assertFailure(await ask(`/${slug}/launch`, orgAlias, { body: {} }), 503);
+      assert.deepEqual(
+        (await data<InstallationDto[]>(await ask("", orgAlias))).filter(({ appSlug }) => appSlug === slug),
+        [],
+      );
+    }
+    catalog.become("open");
+    for (const orgAlias of [riverside, hilltop]) {
+      await eventually("it is confirmed", 30_000, async () => (await ask(`/${slug}`, orgAlias)).status === 200);
+      assert.doesNotMatch(JSON.stringify(await seen(slug, orgAlias)), /evil/i);
+    }
   });
 
-  test("nor of one that the catalog doesn't have: it stays what each was told", async () => {
+  test("of one that the catalog doesn't have: it is quarantined for everybody, and launched by nobody", async () => {
     const slug = "invented-by-somebody";
-    await tell(hilltop, appCalled(slug), began);
-    const told = await seenAtHilltop(slug);
     await forge(slug);
-    await fetchApp(fetching, slug);
-    await forge(slug);
-    assert.deepEqual(await seenAtHilltop(slug), told);
-    assert.equal((await shownTo(riverside, slug)).name, "Evil");
+    await tell(hilltop, evil(slug), began);
+    for (const orgAlias of [riverside, hilltop]) {
+      assert.equal(await data(await ask(`/${slug}/installed`, orgAlias)), false);
+      await assertFailure(await ask(`/${slug}`, orgAlias), 404);
+      await assertFailure(await ask(`/${slug}/launch`, orgAlias, { body: {} }), 404);
+      await assertFailure(await ask(`/${slug}/config`, orgAlias, { method: "PUT", body: {} }), 404);
+      assert.doesNotMatch(JSON.stringify(await data(await ask("", orgAlias))), /evil/i);
+    }
   });
 });

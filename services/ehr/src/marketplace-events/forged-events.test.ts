@@ -10,6 +10,7 @@ import {
   everythingIn,
   hilltop,
   installationsIn,
+  knowApps,
   riverside,
   type Sending,
   secretOf,
@@ -32,6 +33,7 @@ describe("whoever has no secret of the organisation", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
+    await knowApps(ownerUrl, ["northwind-scribe"]);
     ehr = await startEhr(cleanUp, database.serviceUrl);
     assert.equal((await send(ehr.url, { body: genuine, deliveryId: "the first" })).status, 200);
   });
@@ -132,6 +134,7 @@ describe("the holder of one organisation's secret", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
+    await knowApps(ownerUrl, ["northwind-scribe"]);
     ehr = await startEhr(cleanUp, database.serviceUrl);
     const body = eventOf({ what: "created", id: theirs, at: began, orgAlias: hilltop });
     assert.equal((await send(ehr.url, { body, secret: secretOf(hilltop), deliveryId: "of hilltop" })).status, 200);

@@ -1,4 +1,4 @@
-import { eventApp, subscriptionEvent, webhookAnswer } from "@ehr-marketplace/contracts";
+import { otherReceivedEvent, receivedSubscriptionEvent, webhookAnswer } from "@ehr-marketplace/contracts";
 import { addressCounted, answerOf, Problem, rateCounter } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { FastifyInstance } from "fastify";
@@ -13,7 +13,7 @@ export async function marketplaceEventRoutes(
   scope: FastifyInstance,
   options: Receiving & { seal: Seal; refusedSignaturesPerMinute: number },
 ): Promise<void> {
-  for (const schema of [eventApp, subscriptionEvent, webhookAnswer]) scope.addSchema(schema);
+  for (const schema of [otherReceivedEvent, receivedSubscriptionEvent, webhookAnswer]) scope.addSchema(schema);
   const verify = createVerifier(options.database, options.seal, options.clock);
   const refusals = rateCounter(options.refusedSignaturesPerMinute);
   // What is verified are bytes: parsed and written again, they would be others.
@@ -34,7 +34,7 @@ export async function marketplaceEventRoutes(
         operationId: "receiveEvent",
         summary: "Tell what happened to a subscription",
         description:
-          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Only refused signatures count toward a rate.",
+          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Of the app only the slug is used: what it is, the marketplace's catalog says, and until that has confirmed it the app is not installed. Events of other kinds are answered 200 and ignored. 422: the organisation has as many subscriptions as events may create. Only refused signatures count toward a rate.",
         headers: {
           type: "object",
           properties: {
@@ -43,10 +43,10 @@ export async function marketplaceEventRoutes(
           },
           required: ["x-marketplace-signature", "x-marketplace-delivery-id"],
         },
-        body: { $ref: "SubscriptionEvent#" },
+        body: { anyOf: [{ $ref: "ReceivedSubscriptionEvent#" }, { $ref: "OtherReceivedEvent#" }] },
         response: {
           200: answerOf("Applied, or nothing had to be", "WebhookAnswer"),
-          ...failureResponses(401, 413, 415),
+          ...failureResponses(401, 413, 415, 422),
         },
       },
     },

@@ -1,16 +1,14 @@
 import {
-  eventApp,
-  type SubscriptionEvent,
+  type ReceivedSubscriptionEvent,
+  receivedSubscriptionEvent,
   type SubscriptionEventName,
-  slugPattern,
-  subscriptionEvent,
   subscriptionEventNames,
 } from "@ehr-marketplace/contracts";
 import { findNul } from "@ehr-marketplace/service-kit/http";
 import { wireReader } from "../wire-validation.ts";
 
 /** What a subscription is after each event. */
-const statusAfter: Record<SubscriptionEventName, SubscriptionEvent["subscription"]["status"]> = {
+const statusAfter: Record<SubscriptionEventName, ReceivedSubscriptionEvent["subscription"]["status"]> = {
   "subscription.created": "active",
   "subscription.paused": "paused",
   "subscription.resumed": "active",
@@ -39,16 +37,11 @@ export function aliasIn(parsed: unknown): unknown {
   return fieldOf(fieldOf(parsed, "subscription"), "orgAlias");
 }
 
-export interface ReceivedEvent extends SubscriptionEvent {
+export interface ReceivedEvent extends ReceivedSubscriptionEvent {
   occurredAt: Date;
 }
 
-const { timestamp: _ours, ...others } = subscriptionEvent.properties;
-/** The spec says of the time only that it is UTC and ISO 8601: milliseconds are ours. */
-const timestamp = { type: "string", format: "date-time", pattern: "(Z|[+]00:00)$" };
-const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64 };
-const readApp = { ...eventApp, properties: { ...eventApp.properties, slug } };
-const read = wireReader<SubscriptionEvent>({ ...subscriptionEvent, properties: { ...others, timestamp } }, [readApp]);
+const read = wireReader<ReceivedSubscriptionEvent>(receivedSubscriptionEvent);
 
 /** An event of ours, the name of one that we don't know, or what is wrong with it. */
 export function readEvent(parsed: unknown): { event: ReceivedEvent } | { unknown: string } | { wrong: string } {

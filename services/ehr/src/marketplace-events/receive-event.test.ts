@@ -9,6 +9,7 @@ import {
   everythingIn,
   hilltop,
   installationsIn,
+  knowApps,
   riverside,
   secretOf,
   send,
@@ -22,6 +23,10 @@ describe("what the marketplace tells", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
+    await knowApps(
+      ownerUrl,
+      Array.from({ length: 50 }, (_, index) => `app-${index}`),
+    );
     ehr = await startEhr(cleanUp, database.serviceUrl);
   });
   const began = Date.now() - 3_600_000;
@@ -55,58 +60,30 @@ describe("what the marketplace tells", () => {
     assert.deepEqual(await installed(app), { status: "removed", subscription: id });
   });
 
-  const toldOf = async (slug: string): Promise<unknown> =>
-    (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug)?.app_as_told;
-
-  test("brings the app's fields with it, for its own organisation", async () => {
-    const { app, id } = newApp();
-    await tell({ what: "created", id, app, at: began });
-    assert.deepEqual(await toldOf(app), appCalled(app));
-    const { rows } = await withClient(ownerUrl, (client) =>
-      client.query("select id, name, schema_known from apps where slug = $1", [app]),
-    );
-    assert.deepEqual(rows, [{ id: null, name: null, schema_known: false }]);
-  });
-
-  test("brings none once the catalog has been read", async () => {
-    const { app, id } = newApp();
-    await tell({ what: "created", id: randomUUID(), app, at: began, orgAlias: riverside });
-    await withClient(ownerUrl, async (client) => {
-      await client.query(
-        `update apps set schema_known = true, id = $2, name = 'Read', icon_url = '', category = '', extension_points = '{}',
-           fhir_scopes = '' where slug = $1`,
-        [app, id],
-      );
-      await client.query("update installations set app_as_told = null where app_slug = $1", [app]);
-    });
-    await tell({ what: "created", id, app, at: began + 1 });
-    assert.deepEqual(await installed(app), { status: "active", subscription: id });
-    assert.equal(await toldOf(app), null);
-  });
-
-  test("says anew what the app is, also where nothing else changes; what comes late of another subscription doesn't", async () => {
-    const { app, id } = newApp();
-    await tell({ what: "created", id, app, at: began + 1 });
-    const named = async (name: string, what: "created" | "resumed", subscription: string, at: number) => {
-      const body = { ...eventOf({ what, id: subscription, app, at }), app: { ...appCalled(app), name } };
+  test("needs of the app only its slug: what else the event says of it changes nothing, and may be missing or odd", async () => {
+    for (const fields of [
+      {},
+      {
+        id: 7,
+        name: null,
+        iconUrl: "not a url",
+        category: [],
+        extensionPoints: "x",
+        smartLaunchUrl: 1,
+        fhirScopes: {},
+      },
+      { ...appCalled("any"), name: "Evil", smartLaunchUrl: "https://evil.example/launch" },
+      { ...appCalled("any"), name: "half \ud83d" },
+    ]) {
+      const { app, id } = newApp();
+      const appIn = (): Promise<unknown> =>
+        withClient(ownerUrl, async (client) => (await client.query("select * from apps where slug = $1", [app])).rows);
+      const earlier = await appIn();
+      const body = { ...eventOf({ what: "created", id, app, at: began }), app: { ...fields, slug: app } };
       assert.deepEqual(await send(ehr.url, { body }), { status: 200, message: "applied" });
-    };
-    await named("Renamed", "resumed", id, began + 2);
-    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "Renamed" });
-    await named("Of old", "created", randomUUID(), began);
-    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "Renamed" });
-    await tell({ what: "paused", id, app, at: began + 3 });
-    assert.deepEqual(await toldOf(app), appCalled(app));
-  });
-
-  test("may have half a surrogate pair in a name, which PostgreSQL doesn't take", async () => {
-    const { app, id } = newApp();
-    const body = {
-      ...eventOf({ what: "created", id, app, at: began }),
-      app: { ...appCalled(app), name: "half \ud83d" },
-    };
-    assert.deepEqual(await send(ehr.url, { body }), { status: 200, message: "applied" });
-    assert.deepEqual(await toldOf(app), { ...appCalled(app), name: "half \ufffd" });
+      assert.deepEqual(await installed(app), { status: "active", subscription: id });
+      assert.deepEqual(await appIn(), earlier);
+    }
   });
 
   test("paused before created installs as paused, and created then changes nothing", async () => {
@@ -234,10 +211,10 @@ describe("what the marketplace tells", () => {
     "without an event": { subscription },
     "an event that is no text": { ...event, event: 7 },
     "without an app": { ...event, app: undefined },
-    "an app without a name": { ...event, app: { ...app, name: undefined } },
+    "an app that is no object": { ...event, app: "northwind-scribe" },
+    "an app without a slug": { ...event, app: { ...app, slug: undefined } },
     "a slug that is none": { ...event, app: { ...app, slug: "Not A Slug" } },
     "a slug that is too long": { ...event, app: { ...app, slug: "a".repeat(65) } },
-    "an icon that is no URL": { ...event, app: { ...app, iconUrl: "not a url" } },
     "an id that PostgreSQL doesn't take": {
       ...event,
       subscription: { ...subscription, id: `urn:uuid:${randomUUID()}` },

@@ -1,8 +1,10 @@
-import { invalidRequest } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { applyState } from "../installations/apply-state.ts";
+import type { AppConfirmer } from "../installations/confirm-apps.ts";
 import { isKnownState } from "../installations/known-states.ts";
 import { holdingOrganisation } from "../organisations/hold-organisation.ts";
 import { insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
@@ -13,6 +15,8 @@ export interface Receiving {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
+  logger: Logger;
+  confirmer: Pick<AppConfirmer, "confirmSoon">;
 }
 
 const aheadMs = 5 * 60_000;
@@ -59,17 +63,21 @@ async function apply(
   { app, subscription, occurredAt }: ReceivedEvent,
   now: Date,
 ): Promise<Outcome> {
-  const { database, queue } = receiving;
+  const { database, queue, logger, confirmer } = receiving;
   const { id: subscriptionId, status } = subscription;
-  const isNews =
-    // Whoever has recorded deliveries may send them as often as he likes: they don't keep news waiting for the row.
-    !(await isKnownState(database, orgAlias, subscriptionId, occurredAt)) &&
-    (await holdingOrganisation(receiving, orgAlias, async (transaction) => {
-      const state = { orgAlias, subscriptionId, app, status, asOf: occurredAt, now };
-      const changed = await applyState(transaction, queue, state);
-      if (changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
-      return changed;
-    }));
-  if (isNews) return "applied";
+  // Replayed deliveries return before the row lock is taken, so they can't delay new events.
+  if (!(await isKnownState(database, orgAlias, subscriptionId, occurredAt))) {
+    const { changed, fetchNow } = await holdingOrganisation(receiving, orgAlias, async (transaction) => {
+      const state = { orgAlias, subscriptionId, appSlug: app.slug, status, asOf: occurredAt, now, isListed: false };
+      const applied = await applyState(transaction, queue, state);
+      if (applied.changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
+      return applied;
+    }).catch((error: unknown) => {
+      if (error instanceof Problem) logger.warn({ orgAlias, err: error }, "refused an event of the marketplace");
+      throw error;
+    });
+    if (fetchNow) confirmer.confirmSoon(app.slug);
+    if (changed) return "applied";
+  }
   return (await isAppliedDelivery(database, orgAlias, deliveryId)) ? "repeated" : "outdated";
 }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, connectTo, rounds } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
-import { installationsIn } from "./events.test-support.ts";
+import { installationsIn, knowApps } from "./events.test-support.ts";
 import { type Outcome, receiveEvent } from "./receive-event.ts";
 import {
   type Arrival,
@@ -30,6 +30,7 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
   // Without HTTP, which has tests of its own.
   const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: atOnce, statementTimeoutMs: 30_000 });
   const { events, live, subscriptions } = historyOf(rounds(1_000, 10_000), draw);
+  await knowApps(ownerUrl, [...new Set(events.map(({ app }) => app.slug))]);
   const arrivals = arrivalsOf(events, repeats, draw);
   const { configuredBy, forgotten, takenUp } = configurationsLeft(arrivals);
 
@@ -37,7 +38,7 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
   const arrive = async (arrival: Arrival): Promise<void> => {
     const { event, deliveryId, at, copies } = arrival;
     const { orgAlias } = event.subscription;
-    const receiving = { ...connected, clock: () => new Date(at) };
+    const receiving = { ...connected, clock: () => new Date(at), confirmer: { confirmSoon: () => undefined } };
     const receive = () => receiveEvent(receiving, { orgAlias, parsed: event }, deliveryId);
     for (const outcome of await Promise.all(Array.from({ length: copies }, receive)))
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

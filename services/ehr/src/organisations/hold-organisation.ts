@@ -5,6 +5,8 @@ import {
   findLongestUnreconciled,
   findSecrets,
   lockOrganisation,
+  noteQuarantineCheck,
+  sumUnlisted,
   updateOrganisation,
 } from "./organisation-store.ts";
 
@@ -24,8 +26,28 @@ export async function isKnownOrganisation(database: Kysely<DB>, alias: string): 
   return (await findSecrets(database, alias)) !== undefined;
 }
 
-export async function noteReconciled(database: Kysely<DB>, alias: string, at: Date): Promise<void> {
-  await updateOrganisation(database, alias, { reconciled_at: at });
+/** With how many live subscriptions the marketplace's list lacks. */
+export async function noteReconciled(
+  database: Kysely<DB>,
+  alias: string,
+  reconciled: { at: Date; unlisted: number },
+): Promise<void> {
+  await updateOrganisation(database, alias, { reconciled_at: reconciled.at, unlisted: reconciled.unlisted });
+}
+
+/** Of all organisations, as of their last reconciliation. */
+export const countUnlisted = (database: Kysely<DB>): Promise<number> => sumUnlisted(database);
+
+const quarantineCheckEveryMs = 300_000;
+
+/** How long to wait before the organisation's list is requested because of quarantined subscriptions: once in five minutes. */
+export async function secondsUntilQuarantineCheck(
+  transaction: Transaction<DB>,
+  alias: string,
+  now: Date,
+): Promise<number> {
+  const since = new Date(now.getTime() - quarantineCheckEveryMs);
+  return (await noteQuarantineCheck(transaction, alias, now, since)) ? 0 : quarantineCheckEveryMs / 1_000;
 }
 
 /** For how long the one that has waited longest waits. */

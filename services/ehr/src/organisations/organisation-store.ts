@@ -95,3 +95,47 @@ export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most
     )`.execute(database);
   return Number(numAffectedRows);
 }
+
+/**
+ * Counts one more catalog request of the organisation, by the generic cell rate algorithm, and returns until when its requests are used up. Undefined
+ * where that would be later than `noLaterThan`; then nothing is counted.
+ */
+export async function advanceAppFetches(
+  database: Kysely<DB>,
+  alias: string,
+  rate: { now: Date; intervalMs: number; noLaterThan?: Date },
+): Promise<Date | undefined> {
+  const { now, intervalMs, noLaterThan = null } = rate;
+  const next = sql<Date>`greatest(app_fetches_until, ${now}::timestamptz) + ${intervalMs} * interval '1 ms'`;
+  const row = await database
+    .updateTable("organisations")
+    .set({ app_fetches_until: next })
+    .where("alias", "=", alias)
+    .where(sql<boolean>`coalesce(${next} <= ${noLaterThan}::timestamptz, true)`)
+    .returning("app_fetches_until")
+    .executeTakeFirst();
+  return row?.app_fetches_until ?? undefined;
+}
+
+/** False where it was noted since then. */
+export async function noteQuarantineCheck(
+  transaction: Transaction<DB>,
+  alias: string,
+  now: Date,
+  since: Date,
+): Promise<boolean> {
+  const noted = await transaction
+    .updateTable("organisations")
+    .set({ quarantine_checked_at: now })
+    .where("alias", "=", alias)
+    .where((is) => is.or([is("quarantine_checked_at", "is", null), is("quarantine_checked_at", "<", since)]))
+    .returning("alias")
+    .execute();
+  return noted.length > 0;
+}
+
+export async function sumUnlisted(database: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ unlisted: string }>`
+    select coalesce(sum(unlisted), 0) as unlisted from organisations where unlisted > 0`.execute(database);
+  return Number(rows[0]?.unlisted ?? 0);
+}

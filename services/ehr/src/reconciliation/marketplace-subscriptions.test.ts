@@ -7,6 +7,8 @@ import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { createAppReader } from "../apps/read-app.ts";
+import { appCalled } from "../marketplace-events/events.test-support.ts";
 import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
 import { createSubscriptionList, type ListSubscriptions } from "./marketplace-subscriptions.ts";
 import { createMarketplaceToken, type MarketplaceCredentials } from "./marketplace-token.ts";
@@ -76,6 +78,7 @@ describe("the marketplace's list of subscriptions", () => {
     list = createSubscriptionList(
       `${url}/api/v1`,
       createMarketplaceToken(credentials, () => new Date(now)),
+      createAppReader({ allowsHttp: false }),
     );
     [asked, tokens, tokenLives, tokenRequests, refusal] = [[], 0, 3_600, [], undefined];
   };
@@ -96,9 +99,9 @@ describe("the marketplace's list of subscriptions", () => {
     assert.deepEqual(
       asked.map((each) => [each.url, each.authorization]),
       [
-        ["/api/v1/subscriptions?orgAlias=riverside-clinic&limit=1000", "Bearer token-1"],
-        [`/api/v1/subscriptions?orgAlias=riverside-clinic&limit=1000&after=${all[0]?.id}`, "Bearer token-1"],
-        [`/api/v1/subscriptions?orgAlias=riverside-clinic&limit=1000&after=${all[1]?.id}`, "Bearer token-1"],
+        ["/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200", "Bearer token-1"],
+        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200&after=${all[0]?.id}`, "Bearer token-1"],
+        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200&after=${all[1]?.id}`, "Bearer token-1"],
       ],
     );
   });
@@ -107,13 +110,35 @@ describe("the marketplace's list of subscriptions", () => {
     start();
     answer = (_request, response) => json(response, [], { link: `</x?after=${randomUUID()}>; rel="next"` });
     await assert.rejects(list("riverside-clinic"), MarketplaceRefusesError);
-    assert.equal(asked.length, 100);
+    assert.equal(asked.length, 500);
   });
 
   test("fields that nobody knows are ignored", async () => {
     start();
     answer = (_request, response) => json(response, [{ ...subscription(), region: "north" }]);
     assert.equal((await list("riverside-clinic")).length, 1);
+  });
+
+  test("has each subscription's app, but none that can't be used: that one is left out, and the subscription stays", async () => {
+    start();
+    const app = appCalled("northwind-scribe");
+    const unusable = [
+      { ...app, slug: "cuffline" },
+      { ...app, smartLaunchUrl: "http://127.0.0.1:8080/launch" },
+      { ...app, iconUrl: "javascript:alert(1)" },
+      "northwind-scribe",
+      null,
+    ];
+    answer = (_request, response) =>
+      json(
+        response,
+        [app, ...unusable].map((each) => ({ ...subscription(), app: each })),
+      );
+    const listed = await list("riverside-clinic");
+    assert.deepEqual(
+      listed.map((each) => each.app),
+      [app, ...unusable.map(() => undefined)],
+    );
   });
 
   const bad: Record<string, (response: ServerResponse) => void> = {

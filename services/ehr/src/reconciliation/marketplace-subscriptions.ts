@@ -1,14 +1,18 @@
-import { type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
+import { type EventApp, type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
+import type { ReadApp } from "../apps/read-app.ts";
 import { boundedText } from "../bounded-text.ts";
 import { wireReader } from "../wire-validation.ts";
 import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
 import type { MarketplaceToken } from "./marketplace-token.ts";
 
-export type ListSubscriptions = (orgAlias: string) => Promise<SubscriptionDto[]>;
+/** With its app, unless the marketplace describes that in a way that can't be used. */
+export type ListedSubscription = SubscriptionDto & { app?: EventApp };
+export type ListSubscriptions = (orgAlias: string) => Promise<ListedSubscription[]>;
 
 const timeoutMs = 10_000;
-const pageSize = 1_000;
-const mostPages = 100;
+/** With their apps, a thousand subscriptions could be more than is read of a response. */
+const pageSize = 200;
+const mostPages = 500;
 const mostBytes = 4 * 1_048_576;
 
 const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
@@ -16,7 +20,11 @@ const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "
 ]);
 
 /** All subscriptions that an organisation has and had, as the marketplace has them. */
-export function createSubscriptionList(marketplaceUrl: string, token: MarketplaceToken): ListSubscriptions {
+export function createSubscriptionList(
+  marketplaceUrl: string,
+  token: MarketplaceToken,
+  readApp: ReadApp,
+): ListSubscriptions {
   const ask = async (orgAlias: string, url: URL): Promise<{ status: number; text: string; link: string | null }> => {
     const bearer = await token.get(orgAlias);
     try {
@@ -35,7 +43,7 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
   const pageOf = async (
     orgAlias: string,
     url: URL,
-  ): Promise<{ items: SubscriptionDto[]; next: string | undefined }> => {
+  ): Promise<{ items: ListedSubscription[]; next: string | undefined }> => {
     let answer = await ask(orgAlias, url);
     // The token may have been revoked, or the keys behind it: another one is worth a try.
     if (answer.status === 401) answer = await ask(orgAlias, url);
@@ -44,15 +52,16 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
       throw new MarketplaceAwayError(`the marketplace answers ${status}`);
     }
     if (status !== 200) throw new MarketplaceRefusesError(`the marketplace answers ${status}`);
-    return { items: itemsIn(text), next: nextIn(link, url) };
+    return { items: itemsIn(text, readApp), next: nextIn(link, url) };
   };
 
   return async (orgAlias) => {
-    const all: SubscriptionDto[] = [];
+    const all: ListedSubscription[] = [];
     let after: string | undefined;
     for (let page = 0; page < mostPages; page += 1) {
       const url = new URL(`${marketplaceUrl}/subscriptions`);
       url.searchParams.set("orgAlias", orgAlias);
+      url.searchParams.set("expand", "app");
       url.searchParams.set("limit", String(pageSize));
       if (after !== undefined) url.searchParams.set("after", after);
       const { items, next } = await pageOf(orgAlias, url);
@@ -67,14 +76,21 @@ export function createSubscriptionList(marketplaceUrl: string, token: Marketplac
   };
 }
 
-function itemsIn(text: string): SubscriptionDto[] {
+function itemsIn(text: string, readApp: ReadApp): ListedSubscription[] {
   try {
     const result = readPage(JSON.parse(text));
-    if ("read" in result) return result.read;
+    if ("read" in result) return result.read.map((item) => withApp(item, readApp));
   } catch {
     // Not even JSON.
   }
   throw new MarketplaceRefusesError("the marketplace's answer is no list of subscriptions");
+}
+
+/** An app that can't be used is left out: the others, and the subscription itself, are not its fault. */
+function withApp(item: SubscriptionDto & { app?: unknown }, readApp: ReadApp): ListedSubscription {
+  const { app: given, ...subscription } = item;
+  const result = readApp(given);
+  return "app" in result && result.app.slug === item.appSlug ? { ...subscription, app: result.app } : subscription;
 }
 
 /** Where the list goes on. Only the cursor is taken: a link must not send this service's token elsewhere. */

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
@@ -14,8 +13,16 @@ import {
   startEhr,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
+import { createAppReader } from "../apps/read-app.ts";
 import type { DB } from "../database-schema.ts";
-import { eventOf, hilltop, installationsIn, riverside, send } from "../marketplace-events/events.test-support.ts";
+import {
+  eventOf,
+  hilltop,
+  installationsIn,
+  knowApps,
+  riverside,
+  send,
+} from "../marketplace-events/events.test-support.ts";
 import { createSubscriptionList } from "./marketplace-subscriptions.ts";
 import { createMarketplaceToken } from "./marketplace-token.ts";
 import { type Reconciled, type Reconciling, reconcile } from "./reconcile.ts";
@@ -54,8 +61,11 @@ describe("held against the marketplace's own list", () => {
     const token = createMarketplaceToken(credentials, connected.clock);
     reconciling = {
       ...connected,
-      listSubscriptions: createSubscriptionList(`${marketplace.url}/api/v1`, token),
-      findInCatalog: async () => undefined,
+      listSubscriptions: createSubscriptionList(
+        `${marketplace.url}/api/v1`,
+        token,
+        createAppReader({ allowsHttp: true }),
+      ),
     };
   });
 
@@ -93,7 +103,7 @@ describe("held against the marketplace's own list", () => {
     const paused = await change(await subscribe("cuffline"), "pause", { reason: "ORG_REQUEST" });
     const told = await subscribe("quiet-room");
     await tell("created", told);
-    assert.equal(await statusOf("quiet-room"), "active");
+    await eventually("it is installed", 15_000, async () => (await statusOf("quiet-room")) === "active");
     await change(told, "cancel");
 
     const { checked, changed, unlisted } = await reconciled();
@@ -112,7 +122,7 @@ describe("held against the marketplace's own list", () => {
     assert.deepEqual(await installationsIn(ownerUrl), earlier);
   });
 
-  test("of an app that no event told of, the catalog says what it is", async () => {
+  test("of an app that no event told of, the marketplace says what it is", async () => {
     await subscribe("northwind-scribe", hilltop);
     await reconciled(hilltop);
     const [catalog] = (await (await marketplace.get("/apps/search?q=northwind+scribe")).json()) as { name: string }[];
@@ -122,26 +132,11 @@ describe("held against the marketplace's own list", () => {
     assert.deepEqual([data?.name, data?.status], [catalog?.name, "active"]);
   });
 
-  test("of an app that is in no catalog, only what an event told of is brought into step", async () => {
-    const [like] = await reconciling.listSubscriptions(riverside);
-    const created = { ...(like ?? assert.fail("nothing is listed")), id: randomUUID(), appSlug: "in-no-catalog" };
-    await tell("created", created);
-    const updatedAt = new Date(Date.parse(created.updatedAt) + 1).toISOString();
-    const listed: SubscriptionDto[] = [
-      { ...created, status: "cancelled", updatedAt },
-      { ...created, id: randomUUID(), appSlug: "never-told-of" },
-    ];
-    const { changed } = await reconcile({ ...reconciling, listSubscriptions: async () => listed }, riverside);
-    assert.equal(changed, 1);
-    const found = (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === "in-no-catalog");
-    assert.deepEqual([found?.status, found?.app_as_told?.name], ["removed", "The app in-no-catalog"]);
-    assert.equal(await statusOf("never-told-of"), undefined);
-  });
-
   test("an event that arrives between the list and its application wins by its time", async () => {
     const created = await subscribe("cafe-intake");
     assert.ok(created.id);
     await tell("created", created);
+    await eventually("it is installed", 15_000, async () => (await statusOf("cafe-intake")) === "active");
     const paused = await change(created, "pause", { reason: "ORG_REQUEST" });
     const late: Reconciling = {
       ...reconciling,
@@ -156,20 +151,25 @@ describe("held against the marketplace's own list", () => {
     assert.equal(await statusOf("cafe-intake"), "active");
   });
 
-  test("what is live here and not listed there is left as it is, and counted", async () => {
-    const body = eventOf({
-      what: "created",
-      id: "01890a5d-ac96-774b-bcce-b302099a8058",
-      app: "elsewhere",
-      at: Date.now(),
-    });
-    assert.equal((await send(ehr.url, { body })).status, 200);
+  test("what is installed here and not listed there is left as it is, and counted by a gauge", async () => {
+    const id = "01890a5d-ac96-774b-bcce-b302099a8058";
+    const told = { id, app: "lab-lantern", at: Date.now() };
+    assert.equal((await send(ehr.url, { body: eventOf({ what: "created", ...told }) })).status, 200);
+    await eventually("it is installed", 15_000, async () => (await statusOf("lab-lantern")) === "active");
+    const gauge = async (): Promise<string | undefined> =>
+      /^subscriptions_unlisted{[^}]*} (\S+)$/m.exec(await (await fetch(`${ehr.url}/metrics`)).text())?.[1];
+    assert.equal(await gauge(), "0");
     assert.equal((await reconciled()).unlisted, 1);
-    assert.equal(await statusOf("elsewhere"), "active");
+    assert.equal(await statusOf("lab-lantern"), "active");
+    assert.equal(await gauge(), "1");
+    assert.equal((await send(ehr.url, { body: eventOf({ what: "cancelled", ...told, at: told.at + 1 }) })).status, 200);
+    assert.equal((await reconciled()).unlisted, 0);
+    assert.equal(await gauge(), "0");
   });
 
   test("a marketplace that is down, or an identity provider that is, harms nothing: 503 in the wrapper", async () => {
     const { serviceUrl, ownerUrl: other } = await cloneDatabase(cleanUp, "ehr");
+    await knowApps(other, ["northwind-scribe"]);
     for (const away of [
       { MARKETPLACE_URL: "http://127.0.0.1:9/api/v1" },
       { MARKETPLACE_TOKEN_URL: "http://127.0.0.1:9/token" },

@@ -1,13 +1,12 @@
-import type { EventApp, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import { findUnknownApps, type ToldApp } from "../apps/remember-app.ts";
+import { storeListedApps } from "../apps/store-listed-apps.ts";
 import type { DB } from "../database-schema.ts";
 import { applyState } from "../installations/apply-state.ts";
 import { findKnownStates, type KnownState } from "../installations/known-states.ts";
 import { holdingOrganisation, noteReconciled } from "../organisations/hold-organisation.ts";
-import { MarketplaceAwayError } from "./marketplace-failures.ts";
 import type { ListSubscriptions } from "./marketplace-subscriptions.ts";
 
 export interface Reconciling {
@@ -16,8 +15,6 @@ export interface Reconciling {
   clock: () => Date;
   logger: Logger;
   listSubscriptions: ListSubscriptions;
-  /** From the marketplace's catalog; undefined where it has no such app. */
-  findInCatalog: (slug: string) => Promise<EventApp | undefined>;
 }
 
 export interface Reconciled {
@@ -37,34 +34,24 @@ export async function reconcile(reconciling: Reconciling, orgAlias: string): Pro
   const { database, clock, logger } = reconciling;
   const known = await findKnownStates(database, orgAlias);
   const listed = await reconciling.listSubscriptions(orgAlias);
-  const newer = listed.filter((each) => isNewer(each, known.get(each.id)));
-  const unknownApps = await findUnknownApps(
+  const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
+  await storeListedApps(
     database,
-    newer.map(({ appSlug }) => appSlug),
+    listed.filter(isLive).flatMap(({ app }) => app ?? []),
+    clock(),
   );
-  const fetched = new Map<string, EventApp | undefined>();
-  for (const slug of unknownApps) {
-    const found = await reconciling.findInCatalog(slug).catch((error: unknown) => {
-      throw new MarketplaceAwayError("the marketplace's catalog can't be read", { cause: error });
-    });
-    fetched.set(slug, found);
-  }
-
   let changed = 0;
-  for (const subscription of newer) {
-    const { appSlug } = subscription;
-    // Of a subscription that an event told of, what is known of the app stays, whether or not the catalog still has it.
-    const isTold = !fetched.has(appSlug) || known.has(subscription.id);
-    const app = fetched.get(appSlug) ?? (isTold ? { slug: appSlug } : undefined);
-    if (app === undefined)
-      logger.warn({ appSlug }, "an app that is subscribed to is in no catalog; it isn't installed");
-    else if (await applyOne(reconciling, subscription, app)) changed += 1;
+  for (const subscription of listed) {
+    const before = known.get(subscription.id);
+    const isUnconfirmed = isLive(subscription) && before?.isConfirmed === false;
+    if (!isNewer(subscription, before) && !isUnconfirmed) continue;
+    if (await applyOne(reconciling, subscription)) changed += 1;
   }
   const unlisted = countUnlisted(known, listed);
   if (unlisted > 0)
     logger.warn({ orgAlias, unlisted }, "the marketplace doesn't list subscriptions that are live here");
   const now = clock();
-  await noteReconciled(database, orgAlias, now);
+  await noteReconciled(database, orgAlias, { at: now, unlisted });
   return { orgAlias, checked: listed.length, changed, unlisted, reconciledAt: now.toISOString() };
 }
 
@@ -72,21 +59,24 @@ function isNewer({ updatedAt }: SubscriptionDto, known: KnownState | undefined):
   return known === undefined || known.asOf < new Date(updatedAt);
 }
 
-/** They stay: that something isn't listed may be the list's fault, and taking apps away from a practice must not be. */
+/** Installed and not listed. They stay: a list can be wrong, and must not take apps away from a practice. */
 function countUnlisted(known: Map<string, KnownState>, listed: SubscriptionDto[]): number {
   const ids = new Set(listed.map(({ id }) => id));
-  return [...known].filter(([id, { status }]) => status !== "cancelled" && !ids.has(id)).length;
+  const isUnlisted = ([id, { status, isConfirmed }]: [string, KnownState]): boolean =>
+    status !== "cancelled" && isConfirmed && !ids.has(id);
+  return [...known].filter(isUnlisted).length;
 }
 
 /** A transaction for each: held for all of them, the organisation's row would keep its events waiting. */
-function applyOne(
+async function applyOne(
   reconciling: Reconciling,
-  { id, orgAlias, status, updatedAt }: SubscriptionDto,
-  app: ToldApp,
+  { id: subscriptionId, orgAlias, appSlug, status, updatedAt }: SubscriptionDto,
 ): Promise<boolean> {
   const { queue, clock } = reconciling;
-  return holdingOrganisation(reconciling, orgAlias, (transaction) => {
-    const state = { orgAlias, subscriptionId: id, app, status, asOf: new Date(updatedAt), now: clock() };
+  const { changed } = await holdingOrganisation(reconciling, orgAlias, (transaction) => {
+    const asOf = new Date(updatedAt);
+    const state = { orgAlias, subscriptionId, appSlug, status, asOf, now: clock(), isListed: true };
     return applyState(transaction, queue, state);
   });
+  return changed;
 }

@@ -2,7 +2,7 @@ import { gaugeOf } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { Registry } from "prom-client";
 import type { DB } from "../database-schema.ts";
-import { longestUnreconciledMs } from "../organisations/hold-organisation.ts";
+import { countUnlisted, longestUnreconciledMs } from "../organisations/hold-organisation.ts";
 
 /** Every process tells the same, since all read one database. */
 export function watchReconciliation(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
@@ -11,5 +11,11 @@ export function watchReconciliation(registry: Registry, database: Kysely<DB>, cl
     "reconciliation_oldest_seconds",
     "How long ago the organisation that has waited longest was held against the marketplace's list, or became known",
     async () => (await longestUnreconciledMs(database, clock())) / 1_000,
+  );
+  gaugeOf(
+    registry,
+    "subscriptions_unlisted",
+    "Installed subscriptions that the marketplace's list lacked at the last reconciliation",
+    () => countUnlisted(database),
   );
 }

@@ -5,11 +5,16 @@ import type { DB } from "../database-schema.ts";
 import { reconciliations } from "../queues.ts";
 
 /**
- * Once the transaction has committed, one job for the organisation; where one waits already, that is it. The night's job
- * may wait for hours, and doesn't count: its key is another.
+ * Once the transaction has committed, one job for the organisation and the reason; where one waits already, that is it. The night's job
+ * may wait for hours, and so has a key of its own.
  */
-export async function requestReconciliation(transaction: Transaction<DB>, queue: Queue, alias: string): Promise<void> {
+export async function requestReconciliation(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  alias: string,
+  { because = "now", startAfter = 0 }: { because?: "now" | "quarantine"; startAfter?: number } = {},
+): Promise<void> {
   const boss = queue.boss();
-  const job = { data: { alias }, singletonKey: `${alias} now` };
+  const job = { data: { alias }, singletonKey: `${alias} ${because}`, startAfter };
   await boss.insert(reconciliations, [job], { db: fromKysely(transaction), returnId: false });
 }

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type CleanUp,
+  cloneDatabase,
+  eventually,
+  type RunningMarketplace,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+
+export interface Catalog {
+  /** For MARKETPLACE_URL. */
+  url: string;
+  ownerUrl: string;
+  /** Paths that were requested, the oldest first. */
+  requested: string[];
+  /** `hanging`: it accepts requests and answers them once it is open. `shut`: it breaks connections off. */
+  become(mode: "open" | "hanging" | "shut"): void;
+  publish(slug: string): Promise<void>;
+  unpublish(slug: string): Promise<void>;
+}
+
+/** A real marketplace behind a proxy that the test can shut; by default with the demo catalog. */
+export async function startCatalog(
+  cleanUp: CleanUp,
+  given?: RunningMarketplace & { ownerUrl: string },
+): Promise<Catalog> {
+  const { ownerUrl, ...marketplace } = given ?? (await startOwn(cleanUp));
+  const requested: string[] = [];
+  let mode: Parameters<Catalog["become"]>[0] = "open";
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { authorization, "if-none-match": etag } = request.headers;
+    const answer = await fetch(`${marketplace.url}${request.url}`, {
+      headers: {
+        "accept-encoding": "identity",
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(etag === undefined ? {} : { "if-none-match": etag }),
+      },
+    });
+    const kept = ["content-type", "etag", "link"].flatMap((name) => {
+      const value = answer.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    response.writeHead(answer.status, Object.fromEntries(kept)).end(await answer.text());
+  };
+  let waiting: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    requested.push(request.url ?? "");
+    const answer = (): void => void forward(request, response).catch(() => request.socket.destroy());
+    if (mode === "shut") request.socket.destroy();
+    else if (mode === "open") answer();
+    else waiting.push(answer);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanUp(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const change = async (slug: string, status: "published" | "withdrawn"): Promise<void> => {
+    await withClient(ownerUrl, (client) => client.query("update apps set status = $2 where slug = $1", [slug, status]));
+    await eventually(`the catalog shows that ${slug} is ${status}`, 10_000, async () => {
+      const { status: code } = await marketplace.get(`/apps/${slug}`);
+      return code === (status === "published" ? 200 : 404);
+    });
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+    ownerUrl,
+    requested,
+    become(next) {
+      mode = next;
+      if (mode === "shut") server.closeAllConnections();
+      if (mode === "open") for (const answer of waiting) answer();
+      if (mode !== "hanging") waiting = [];
+    },
+    publish: (slug) => change(slug, "published"),
+    unpublish: (slug) => change(slug, "withdrawn"),
+  };
+}
+
+async function startOwn(cleanUp: CleanUp): Promise<RunningMarketplace & { ownerUrl: string }> {
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  return { ...(await startMarketplace(cleanUp, serviceUrl)), ownerUrl };
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, beforeEach, describe, test } from "node:test";
+import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
+import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
+import { eventOf, send } from "../marketplace-events/events.test-support.ts";
+import {
+  change,
+  configInClear,
+  configShown,
+  dataOf,
+  install,
+  type Practice,
+  putConfig,
+  startPractice,
+} from "./installations.test-support.ts";
+
+const began = Date.now() - 3_600_000;
+/** Two seconds, and generous room for a busy machine. */
+const withinMs = 5_000;
+
+describe("an app that was subscribed to this moment", () => {
+  const cleanUp = cleanUpAfter();
+  let catalog: Catalog;
+  let practice: Practice;
+  before(async () => {
+    catalog = await startCatalog(cleanUp);
+    practice = await startPractice(cleanUp, { MARKETPLACE_URL: catalog.url });
+  });
+  beforeEach(() => catalog.become("open"));
+
+  const subscribe = async (app: string, what: "created" | "paused" = "created"): Promise<void> => {
+    const body = eventOf({ what, id: randomUUID(), app, at: began });
+    assert.deepEqual(await send(practice.ehr.url, { body }), { status: 200, message: "applied" });
+  };
+  const get = (path: string): Promise<Response> => practice.as("riverside-member", `/app-installations${path}`);
+  const launch = (slug: string): Promise<Response> =>
+    practice.as("riverside-member", `/app-installations/${slug}/launch`, { body: {} });
+  const readConfig = (slug: string): Promise<Response> =>
+    practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+      headers: { "x-org-alias": "riverside-clinic" },
+    });
+  const requestsFor = (slug: string): number =>
+    catalog.requested.filter((path) => path.endsWith(`/apps/${slug}`)).length;
+  const listed = async (): Promise<string[]> =>
+    (await dataOf<InstallationDto[]>(await get(""))).map(({ appSlug }) => appSlug);
+
+  test("is installed without a further request", async () => {
+    await subscribe("lumen-schedule");
+    await eventually("it is installed", 15_000, async () => (await listed()).includes("lumen-schedule"));
+    assert.equal(requestsFor("lumen-schedule"), 1);
+  });
+
+  test("can be used at once in every way: the catalog is asked while the request waits", async () => {
+    const uses: Record<string, (slug: string) => Promise<unknown>> = {
+      "northwind-scribe": async (slug) => {
+        const { config } = await dataOf<InstallationDto>(
+          await putConfig(practice, slug, { language: "en-US", apiKey: "k" }),
+        );
+        assert.deepEqual(config, { language: "en-US", apiKey: null }, "by the schema that was fetched this moment");
+        assert.match(await assertFailure(await putConfig(practice, slug, { language: "xx" }), 400), /\/body\/language/);
+      },
+      cuffline: async (slug) => assert.ok((await dataOf<LaunchDto>(await launch(slug))).launchId),
+      "inbox-heron": async (slug) => assert.equal(await dataOf(await get(`/${slug}/installed`)), true),
+      "lab-lantern": async (slug) =>
+        assert.equal((await dataOf<InstallationDto>(await get(`/${slug}`))).name, "Lab Lantern"),
+      "refill-robin": async (slug) => assert.deepEqual(await dataOf(await readConfig(slug)), {}),
+    };
+    for (const [slug, use] of Object.entries(uses)) {
+      catalog.become("hanging");
+      await subscribe(slug);
+      await eventually("the catalog is asked", 15_000, () => requestsFor(slug) === 1);
+      assert.ok(!(await listed()).includes(slug), "it isn't shown before the marketplace has confirmed it");
+      const used = use(slug);
+      catalog.become("open");
+      await used;
+      assert.equal(requestsFor(slug), 1, "what waits shares the event's request");
+    }
+  });
+
+  test("is 503 while the marketplace hangs, in every way and within about two seconds; then it is there", async () => {
+    const slug = "quiet-room";
+    catalog.become("hanging");
+    await subscribe(slug);
+    const requests = [
+      get(`/${slug}/installed`),
+      get(`/${slug}`),
+      launch(slug),
+      putConfig(practice, slug, {}),
+      readConfig(slug),
+    ];
+    const start = performance.now();
+    for (const answer of await Promise.all(requests)) {
+      assert.match(await assertFailure(answer, 503), /marketplace can't be asked/);
+      assert.ok(Number(answer.headers.get("retry-after")) > 0);
+    }
+    assert.ok(performance.now() - start < withinMs, `${performance.now() - start} ms`);
+    assert.ok(!(await listed()).includes(slug));
+    assert.equal(requestsFor(slug), 1, "all share one request");
+    catalog.become("open");
+    await eventually(
+      "the marketplace's late answer serves",
+      15_000,
+      async () => (await get(`/${slug}/installed`)).status === 200,
+    );
+    assert.equal(await dataOf(await get(`/${slug}/installed`)), true);
+  });
+
+  test("is 503 where the marketplace can't be reached, which is not tried again at every request", async () => {
+    const slug = "cafe-intake";
+    catalog.become("shut");
+    await subscribe(slug);
+    await eventually("the failure is known", 15_000, async () => (await get(`/${slug}/installed`)).status === 503);
+    const asked = requestsFor(slug);
+    for (let round = 0; round < 30; round += 1) await assertFailure(await launch(slug), 503);
+    assert.ok(requestsFor(slug) - asked <= 3, `${requestsFor(slug) - asked} requests for 30 launches`);
+  });
+
+  test("is quarantined where the catalog doesn't have it: nothing shows it, and a gauge counts it", async () => {
+    const slug = "invented-by-somebody";
+    await subscribe(slug);
+    const isQuarantined = async (): Promise<void> => {
+      assert.equal(await dataOf(await get(`/${slug}/installed`)), false);
+      for (const answer of [
+        await get(`/${slug}`),
+        await launch(slug),
+        await putConfig(practice, slug, {}),
+        await readConfig(slug),
+      ])
+        await assertFailure(answer, 404);
+      await assertFailure(await practice.as("riverside-admin", `/app-installations/${slug}/launches`), 404);
+      assert.ok(!(await listed()).includes(slug));
+    };
+    await isQuarantined();
+    await eventually("it is counted", 15_000, async () => {
+      const metrics = await (await fetch(`${practice.ehr.url}/metrics`)).text();
+      return /^subscriptions_quarantined{[^}]*} 1$/m.test(metrics);
+    });
+    for (let round = 0; round < 10; round += 1) await isQuarantined();
+    assert.equal(requestsFor(slug), 1, "the catalog is asked once a minute at most");
+    await subscribe(slug, "paused");
+    await isQuarantined();
+    assert.equal(requestsFor(slug), 1, "however many events name it");
+  });
+
+  test("costs the marketplace nothing where nobody subscribed to it", async () => {
+    for (const slug of ["pocket-phrasebook", "no-such-app"]) {
+      assert.equal(await dataOf(await get(`/${slug}/installed`)), false);
+      for (const answer of [
+        await get(`/${slug}`),
+        await launch(slug),
+        await putConfig(practice, slug, {}),
+        await readConfig(slug),
+      ])
+        await assertFailure(answer, 404);
+      assert.equal(requestsFor(slug), 0);
+    }
+  });
+});
+
+describe("an app that the catalog doesn't have any more can be configured", () => {
+  const cleanUp = cleanUpAfter();
+  let catalog: Catalog;
+  let practice: Practice;
+  before(async () => {
+    catalog = await startCatalog(cleanUp);
+    practice = await startPractice(cleanUp, { MARKETPLACE_URL: catalog.url });
+  });
+
+  test("by the schema that is known", async () => {
+    const schema = {
+      type: "object",
+      properties: { apiKey: { type: "string", writeOnly: true }, size: { type: "integer" } },
+    };
+    const slug = await install(practice.database.ownerUrl, { schema });
+    await change(practice.database.ownerUrl, "update apps set catalog_absent_at = now() where slug = $1", [slug]);
+    await dataOf(await putConfig(practice, slug, { apiKey: "secret", size: 3 }));
+    assert.deepEqual(await configShown(practice, slug), { apiKey: null, size: 3 });
+    await assertFailure(await putConfig(practice, slug, { size: "large" }), 400);
+  });
+
+  test("with any object where its schema was never known; then every value is for the EHR's backend only", async () => {
+    const slug = await install(practice.database.ownerUrl, { slug: "long-gone" });
+    const config = { apiKey: "secret", nested: { deep: ["secret too"] }, size: 3 };
+    const { config: answered } = await dataOf<InstallationDto>(await putConfig(practice, slug, config));
+    assert.deepEqual(answered, { apiKey: null, nested: null, size: null });
+    assert.deepEqual(await configShown(practice, slug), answered);
+    assert.deepEqual(await configInClear(practice, slug), config);
+    await dataOf(await putConfig(practice, slug, { apiKey: null, size: 4 }));
+    assert.deepEqual(await configInClear(practice, slug), { apiKey: "secret", size: 4 }, "null keeps what is stored");
+    const asked = catalog.requested.filter((path) => path.endsWith(`/apps/${slug}`));
+    assert.equal(asked.length, 1, "the catalog was asked first");
+  });
+
+  test("what was stored without a schema stays hidden once there is one", async () => {
+    const slug = await install(practice.database.ownerUrl, { slug: "back-again" });
+    await dataOf(await putConfig(practice, slug, { language: "en-US" }));
+    await change(
+      practice.database.ownerUrl,
+      "update apps set name = 'Back', schema_known = true, config_secrets = null, catalog_absent_at = null where slug = $1",
+      [slug],
+    );
+    const shown = async (): Promise<InstallationDto> =>
+      dataOf(await practice.as("riverside-member", `/app-installations/${slug}`));
+    await eventually("the change is heard of", 15_000, async () => (await shown()).name === "Back");
+    assert.deepEqual((await shown()).config, { language: null });
+  });
+
+  test("where it was never read and the marketplace can't be reached, it is 503", async () => {
+    const slug = await install(practice.database.ownerUrl, { slug: "never-read" });
+    catalog.become("shut");
+    assert.match(await assertFailure(await putConfig(practice, slug, {}), 503), /marketplace can't be asked/);
+    catalog.become("open");
+  });
+});

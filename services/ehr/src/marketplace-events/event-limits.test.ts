@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, beforeEach, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  askAt,
+  type Callers,
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  type RunningEhr,
+  startCallers,
+  startEhr,
+} from "@ehr-marketplace/tests/support";
+import { type Workbench, workbench } from "../apps/apps.test-support.ts";
+import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
+import { canFetchApp, reserveAppFetch } from "../organisations/app-fetch-rate.ts";
+import { eventOf, hilltop, knowApps, riverside, secretOf, send } from "./events.test-support.ts";
+
+const began = Date.now() - 3_600_000;
+
+describe("what verified events can create for one organisation is limited", () => {
+  const cleanUp = cleanUpAfter();
+  let ehr: RunningEhr;
+  let ownerUrl: string;
+  let catalog: Catalog;
+  let callers: Callers;
+  let bench: Workbench;
+  before(async () => {
+    catalog = await startCatalog(cleanUp);
+    callers = await startCallers(cleanUp);
+    const database = await cloneDatabase(cleanUp, "ehr");
+    ({ ownerUrl } = database);
+    ehr = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });
+    bench = await workbench(cleanUp, database.serviceUrl);
+    await knowApps(ownerUrl, ["known-app", "other-app"]);
+  });
+  beforeEach(async () => {
+    await change("delete from installations");
+    await change("delete from subscriptions");
+    await change("update organisations set app_fetches_until = null");
+  });
+  const change = (statement: string, values: unknown[] = []): Promise<unknown> =>
+    withClient(ownerUrl, (client) => client.query(statement, values));
+  const tell = (app: string, told: Partial<Parameters<typeof eventOf>[0]> = {}) => {
+    const orgAlias = told.orgAlias ?? riverside;
+    const body = eventOf({ what: "created", id: randomUUID(), app, at: began, ...told });
+    return send(ehr.url, { body, secret: secretOf(orgAlias) });
+  };
+  const applied = { status: 200, message: "applied" };
+  const has = (count: number, status: string, confirmed: string): Promise<unknown> =>
+    change(
+      `insert into subscriptions select $1, gen_random_uuid(), 'known-app', $3, now(), ${confirmed} from generate_series(1, $2)`,
+      [riverside, count, status],
+    );
+  const refused = async (app: string, why: RegExp, told: Parameters<typeof tell>[1] = {}): Promise<void> => {
+    const countOf = () =>
+      withClient(ownerUrl, (client) =>
+        client.query("select count(*) from subscriptions union all select count(*) from apps"),
+      );
+    const { rows } = await countOf();
+    const { status, message } = await tell(app, told);
+    assert.equal(status, 422, message);
+    assert.match(message, why);
+    assert.deepEqual((await countOf()).rows, rows, "nothing is left of it");
+  };
+
+  test("to 1,000 live subscriptions; cancelling is always possible, and makes room", async () => {
+    await has(999, "active", "now()");
+    const id = randomUUID();
+    assert.deepEqual(await tell("known-app", { id }), applied);
+    await refused("other-app", /1000 live subscriptions/);
+    await refused("other-app", /1000 live subscriptions/, { what: "paused" });
+    assert.deepEqual(
+      await tell("known-app", { id, what: "paused", at: began + 1 }),
+      applied,
+      "one that is live may change",
+    );
+    assert.deepEqual(await tell("other-app", { orgAlias: hilltop }), applied, "others have room of their own");
+    assert.deepEqual(await tell("known-app", { id, what: "cancelled", at: began + 2 }), applied);
+    assert.deepEqual(await tell("other-app"), applied);
+    await refused("known-app", /1000 live subscriptions/, { id, what: "resumed", at: began + 3 });
+  });
+
+  test("to 100 that the marketplace has not confirmed, so that nobody fills the table of apps", async () => {
+    await has(99, "active", "null");
+    assert.deepEqual(await tell("invented-app"), applied);
+    await refused("another-invented-app", /100 live subscriptions that the marketplace has not confirmed/);
+    assert.deepEqual(await tell("known-app"), applied, "one to a known app is no matter of this");
+  });
+
+  test("to 10,000 altogether, cancelled ones included", async () => {
+    await has(9_999, "cancelled", "now()");
+    const id = randomUUID();
+    assert.deepEqual(await tell("known-app", { id }), applied);
+    await refused("other-app", /10000 subscriptions, cancelled ones included/);
+    await refused("other-app", /10000 subscriptions/, { what: "cancelled" });
+    assert.deepEqual(await tell("known-app", { id, what: "cancelled", at: began + 1 }), applied);
+  });
+
+  test("to 30 catalog requests at once and then 30 a minute, over all processes", async () => {
+    const now = new Date();
+    const reserve = (orgAlias: string, at = now): Promise<number> =>
+      bench.database.transaction().execute((transaction) => reserveAppFetch(transaction, orgAlias, at));
+    const waits: number[] = [];
+    for (let nth = 0; nth < 33; nth += 1) waits.push(await reserve(riverside));
+    assert.deepEqual(waits, [...Array.from({ length: 30 }, () => 0), 2, 4, 6]);
+    assert.equal(await canFetchApp(bench.database, riverside, now), false, "requests of users count as well");
+    assert.equal(await canFetchApp(bench.database, hilltop, now), true, "others have a rate of their own");
+    const later = new Date(now.getTime() + 8_000);
+    assert.equal(await canFetchApp(bench.database, riverside, later), true);
+    assert.equal(await canFetchApp(bench.database, riverside, later), false, "what is refused doesn't count");
+    assert.equal(await reserve(riverside, later), 2);
+  });
+
+  test("an organisation that has used its requests up waits for a job, and causes no request meanwhile", async () => {
+    await change("update organisations set app_fetches_until = now() + interval '1 hour' where alias = $1", [
+      riverside,
+    ]);
+    const asked = catalog.requested.length;
+    assert.deepEqual(await tell("lab-lantern"), applied);
+    const job = (await bench.jobs()).find(({ slug }) => slug === "lab-lantern");
+    assert.ok(job !== undefined && job.inSeconds > 3_000, JSON.stringify(job));
+    const url = `${ehr.url}/api/app-installations/lab-lantern/installed`;
+    assert.equal((await askAt(url, callers.token("riverside-member"), {})).status, 503);
+    assert.deepEqual(
+      catalog.requested.slice(asked).filter((path) => path.endsWith("/lab-lantern")),
+      [],
+    );
+    assert.deepEqual(await tell("lab-lantern", { orgAlias: hilltop }), applied);
+    await eventually("another organisation's event fetches it for both", 20_000, async () => {
+      const answer = await askAt(url, callers.token("riverside-member"), {});
+      return answer.status === 200 && ((await answer.json()) as { data: boolean }).data;
+    });
+  });
+});

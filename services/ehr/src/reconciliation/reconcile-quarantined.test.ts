@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { InstallationDto, LaunchDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type Asking,
+  askAt,
+  assertFailure,
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  type PeopledMarketplace,
+  type RunningEhr,
+  startEhr,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
+import { eventOf, hilltop, riverside, secretOf, send } from "../marketplace-events/events.test-support.ts";
+
+describe("a subscription to an app that the catalog doesn't have any more", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  let catalog: Catalog;
+  let ehr: RunningEhr;
+  let ownerUrl: string;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+    catalog = await startCatalog(cleanUp, { ...marketplace, ownerUrl: marketplace.database.ownerUrl });
+    const database = await cloneDatabase(cleanUp, "ehr");
+    ({ ownerUrl } = database);
+    ehr = await startEhr(cleanUp, database.serviceUrl, {
+      ...marketplace.callers.environment,
+      MARKETPLACE_URL: catalog.url,
+      MARKETPLACE_TOKEN_URL: `${marketplace.callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    });
+  });
+  const ask = (path: string, asking: Asking = {}, orgAlias = riverside): Promise<Response> => {
+    const persona = orgAlias === riverside ? "riverside-admin" : "hilltop-admin";
+    return askAt(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token(persona), asking);
+  };
+  const data = async <T>(answer: Response): Promise<T> => {
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return ((await answer.json()) as { data: T }).data;
+  };
+  const isInstalled = async (slug: string, orgAlias = riverside): Promise<boolean> =>
+    data<boolean>(await ask(`/${slug}/installed`, {}, orgAlias));
+  const subscribe = async (appSlug: string, orgAlias = riverside): Promise<SubscriptionDto> => {
+    const [plan] = await marketplace.plans(appSlug);
+    const body = { appSlug, orgAlias, pricingPlanId: plan?.id };
+    return (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
+  };
+  const tell = async ({
+    id,
+    appSlug,
+    orgAlias,
+    updatedAt,
+  }: Pick<SubscriptionDto, "id" | "appSlug" | "orgAlias" | "updatedAt">) => {
+    const body = eventOf({ what: "created", id, app: appSlug, at: Date.parse(updatedAt), orgAlias });
+    assert.deepEqual(await send(ehr.url, { body, secret: secretOf(orgAlias) }), { status: 200, message: "applied" });
+  };
+  const listsRequested = (): number =>
+    catalog.requested.filter((path) => path.includes(`/subscriptions?orgAlias=${hilltop}`)).length;
+
+  test("is installed once the marketplace lists it, with what its list says of the app; and can be launched and configured", async () => {
+    const slug = "northwind-scribe";
+    const subscription = await subscribe(slug);
+    await catalog.unpublish(slug);
+    await tell(subscription);
+    await eventually("the list has confirmed it", 30_000, () => isInstalled(slug));
+    const shown = await data<InstallationDto>(await ask(`/${slug}`));
+    assert.deepEqual([shown.name, shown.subscriptionId], ["Northwind Scribe", subscription.id]);
+    const launched = await data<LaunchDto>(await ask(`/${slug}/launch`, { body: {} }));
+    assert.equal(launched.launchType, "smart");
+    const put = { method: "PUT", body: { apiKey: "secret", anything: [1] } };
+    const configured = await data<InstallationDto>(await ask(`/${slug}/config`, put));
+    assert.deepEqual(configured.config, { apiKey: null, anything: null }, "nobody knows which of it is secret");
+  });
+
+  test("says anew what the app is whenever it is reconciled", async () => {
+    await withClient(marketplace.database.ownerUrl, (client) =>
+      client.query("update apps set name = 'Renamed' where slug = 'northwind-scribe'"),
+    );
+    const url = `${ehr.url}/api/admin/organisations/${riverside}/reconcile`;
+    assert.equal((await askAt(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
+    await eventually("the new name is shown", 15_000, async () => {
+      const { name } = await data<InstallationDto>(await ask("/northwind-scribe"));
+      return name === "Renamed";
+    });
+  });
+
+  test("stays quarantined where the marketplace doesn't list it, and its list is requested once in five minutes", async () => {
+    await withClient(ownerUrl, (client) => client.query("update organisations set quarantine_checked_at = null"));
+    const asked = listsRequested();
+    const invented = ["invented-one", "invented-two", "invented-three"];
+    for (const appSlug of invented) {
+      await tell({ id: randomUUID(), appSlug, orgAlias: hilltop, updatedAt: new Date().toISOString() });
+    }
+    const reconciled = async (): Promise<boolean> =>
+      withClient(ownerUrl, async (client) => {
+        const { rowCount } = await client.query(
+          "select from organisations where alias = $1 and reconciled_at is not null",
+          [hilltop],
+        );
+        return rowCount === 1;
+      });
+    await eventually("hilltop is reconciled", 30_000, reconciled);
+    const jobs = await withClient(ownerUrl, (client) =>
+      client.query(
+        `select from pgboss.job where name = 'reconciliations' and state = 'created'
+           and data ->> 'alias' = $1 and start_after < now() + interval '4 minutes'`,
+        [hilltop],
+      ),
+    );
+    assert.equal(jobs.rowCount, 0, "the next one waits");
+    assert.equal(listsRequested() - asked, 1);
+    for (const slug of invented) {
+      assert.equal(await isInstalled(slug, hilltop), false);
+      await assertFailure(await ask(`/${slug}/launch`, { body: {} }, hilltop), 404);
+    }
+    const metrics = await (await fetch(`${ehr.url}/metrics`)).text();
+    assert.match(metrics, /^subscriptions_quarantined{[^}]*} 3$/m);
+    assert.match(metrics, /^subscriptions_unlisted{[^}]*} 0$/m, "what was never installed isn't missed on the list");
+  });
+
+  test("that was installed before stays installed", async () => {
+    const slug = "cuffline";
+    await tell(await subscribe(slug));
+    await eventually("it is installed", 15_000, () => isInstalled(slug));
+    await catalog.unpublish(slug);
+    await withClient(ownerUrl, (client) =>
+      client.query("update apps set catalog_absent_at = now(), fetched_at = now() where slug = $1", [slug]),
+    );
+    assert.equal(await isInstalled(slug), true);
+    assert.ok((await data<LaunchDto>(await ask(`/${slug}/launch`, { body: {} }))).launchId);
+  });
+});
