@@ -51,7 +51,9 @@ test("an alert of the EHR asks only for what its processes measure, and says wha
       assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
     }
     const asked = [
-      ...rule.matchAll(/\b(?:http|launch|launches|reconciliation|database|nodejs|process)_[a-z_]+\b(?!=)/g),
+      ...rule.matchAll(
+        /\b(?:http|launch|launches|reconciliation|subscriptions|database|nodejs|process)_[a-z_]+\b(?!=)/g,
+      ),
     ].map(([name]) => name.replace(/_(bucket|count)$/, ""));
     assert.ok(asked.length > 0, alert);
     for (const name of asked) assert.ok(names.has(name), `${alert} asks for ${name}, which no process has`);

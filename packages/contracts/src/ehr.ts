@@ -170,8 +170,8 @@ export const reconciliationAnswer = succeeded(
   Type.Object({
     orgAlias: Type.String(),
     checked: Type.Integer({ description: "Subscriptions that the marketplace listed" }),
-    changed: Type.Integer({ description: "Of them, those that were not known as they are" }),
-    unlisted: Type.Integer({ description: "Live here and not listed there: they are left as they are" }),
+    changed: Type.Integer({ description: "Of them, those that were not known as they are, or not confirmed" }),
+    unlisted: Type.Integer({ description: "Installed here and not listed there: they are left as they are" }),
     reconciledAt: instant("Reconciled"),
   }),
 );

@@ -44,6 +44,12 @@ test("the marketplace's address is taken without a slash at its end", () => {
   assert.equal(readConfig({ ...least, NODE_ENV: "test" }).marketplace.url, "https://marketplace.example/api/v1");
 });
 
+test("apps with http URLs are for development only", () => {
+  const production = { ...least, METRICS_TOKEN: "x".repeat(40), TRUSTED_PROXIES: "10.0.0.0/8" };
+  assert.equal(readConfig(production).marketplace.allowsHttp, false);
+  assert.equal(readConfig({ ...least, NODE_ENV: "development" }).marketplace.allowsHttp, true);
+});
+
 for (const given of ["fhir.example/{orgAlias}", "ftp://fhir.example", "https://", "javascript:alert(1)"]) {
   test(`a FHIR server at ${given} keeps the process from starting, and says so`, () => {
     assert.throws(

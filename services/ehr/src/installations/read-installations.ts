@@ -37,8 +37,9 @@ export async function loadInstallations(
   orgAlias: string,
   logger: Logger,
 ): Promise<OrganisationInstallations> {
-  const rows = await findInstallations(database, orgAlias);
+  // In this order: an app that is confirmed in between is in both, and counts as installed.
   const awaited = new Set(await findUnconfirmedSlugs(database, orgAlias));
+  const rows = await findInstallations(database, orgAlias);
   const configOf = (row: InstallationRow): JsonObject =>
     openIfPossible(seal, row, (error) =>
       logger.error(

@@ -41,7 +41,7 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
         operationId: "launchApp",
         summary: "Launch an app",
         description:
-          "Writes the launch to the log and says where to send the browser. `smart`: the app's launch URL with `iss` and a single-use `launch`, which its authorization server redeems within 5 minutes for the patient and the encounter. `standalone`: the same URL with `iss` alone, and the app asks for its context itself. `native`: the EHR opens the app by its own means. No patient's id is ever in a URL.",
+          "Writes the launch to the log and says where to send the browser. `smart`: the app's launch URL with `iss` and a single-use `launch`, which its authorization server redeems within 5 minutes for the patient and the encounter. `standalone`: the same URL with `iss` alone, and the app asks for its context itself. `native`: the EHR opens the app by its own means. No patient's id is ever in a URL. An app that was subscribed to this moment is confirmed with the marketplace first: 503 while that can't be reached.",
         headers: organisationHeader,
         params: appSlugParams,
         body: launchBody,

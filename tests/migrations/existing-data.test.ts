@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { migrationsDirectory as ehrMigrations } from "@ehr-marketplace/ehr/migrate-database";
+import { migrationsDirectory as marketplaceMigrations } from "@ehr-marketplace/marketplace/migrate-database";
+import { migrate } from "@ehr-marketplace/service-kit/database";
+import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+
+/** A database as it was before a migration. */
+async function databaseBefore(cleanUp: CleanUp, migration: string, directory: string): Promise<string> {
+  const { ownerUrl } = await cloneDatabase(cleanUp);
+  await withClient(ownerUrl, (client) => client.query("drop schema public cascade; create schema public"));
+  const earlier = await mkdtemp(join(tmpdir(), "earlier-migrations-"));
+  cleanUp(() => rm(earlier, { recursive: true }));
+  for (const file of await readdir(directory)) {
+    if (file < migration) await copyFile(join(directory, file), join(earlier, file));
+  }
+  await migrate(ownerUrl, earlier);
+  return ownerUrl;
+}
+
+test("what the EHR installed before it asked for confirmation stays, unless only an event described it or its URL is not https", async (t) => {
+  const ownerUrl = await databaseBefore(cleanUpAfter(t), "0007", ehrMigrations);
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      "insert into organisations (alias, sealed_secret, created_at, updated_at) values ('clinic', '1.none', now(), now())",
+    );
+    const facts = "id, name, icon_url, category, extension_points, fhir_scopes, schema_known";
+    const values = "gen_random_uuid(), 'An app', 'https://icons.example/a.svg', 'FINANCIAL', '{}', '', true";
+    await client.query(
+      `insert into apps (slug, smart_launch_url, updated_at, ${facts}) values
+         ('known', 'https://a.example/launch', now(), ${values}), ('native', null, now(), ${values}),
+         ('plain-http', 'http://a.example/launch', now(), ${values})`,
+    );
+    await client.query("insert into apps (slug, updated_at) values ('only-told', now())");
+    for (const slug of ["known", "native", "plain-http", "only-told"]) {
+      const id = randomUUID();
+      await client.query(
+        "insert into subscriptions (org_alias, id, app_slug, status, as_of) values ('clinic', $1, $2, 'active', now())",
+        [id, slug],
+      );
+      await client.query(
+        `insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, sealed_config)
+         values (gen_random_uuid(), 'clinic', $2, 'active', $1, now(), now(), '1.c2VhbGVk')`,
+        [id, slug],
+      );
+    }
+    await migrate(ownerUrl, ehrMigrations);
+    const { rows } = await client.query(
+      `select slug, apps.id is not null as "hasFacts", confirmed_at is not null as confirmed, installations.status,
+         sealed_config is not null as configured
+       from apps join subscriptions on subscriptions.app_slug = slug join installations on installations.app_slug = slug
+       order by slug`,
+    );
+    assert.deepEqual(rows, [
+      { slug: "known", hasFacts: true, confirmed: true, status: "active", configured: true },
+      { slug: "native", hasFacts: true, confirmed: true, status: "active", configured: true },
+      { slug: "only-told", hasFacts: false, confirmed: false, status: "removed", configured: true },
+      { slug: "plain-http", hasFacts: false, confirmed: false, status: "removed", configured: true },
+    ]);
+  });
+});
+
+test("the marketplace's migration to https names the apps and vendors to correct, changes nothing, and works once they are", async (t) => {
+  const ownerUrl = await databaseBefore(cleanUpAfter(t), "0009", marketplaceMigrations);
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      "insert into vendors (id, slug, name, website_url) values (gen_random_uuid(), 'a-vendor', 'A', 'ftp://a.example')",
+    );
+    await client.query(
+      `insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, screenshots)
+       select gen_random_uuid(), 'app-' || nth, id, 'FINANCIAL', 'draft', 'n', 's', 'd', 'https://i.example/x', '1',
+         case when nth = 1 then '{http://i.example/1.png}' else '{}' end::text[]
+       from vendors, generate_series(1, 2) nth`,
+    );
+    await assert.rejects(migrate(ownerUrl, marketplaceMigrations), /not https: a-vendor, app-1$/m);
+    await client.query("update vendors set website_url = null");
+    await client.query("update apps set screenshots = '{https://i.example/1.png}' where slug = 'app-1'");
+    await migrate(ownerUrl, marketplaceMigrations);
+    await assert.rejects(client.query("update vendors set website_url = 'ftp://a.example'"), /website_url_is_https/);
+  });
+});
