@@ -73,7 +73,7 @@ test("killed with -9 after an app's facts are stored and before it is installed,
 
   await startEhrProcess(cleanUp, serviceUrl, options);
   await eventually(
-    "it is installed, without anybody asking for it",
+    "it is installed without a further request",
     60_000,
     async () => (await rowsOf("select from installations where status = 'active'")).length === 1,
   );

@@ -23,7 +23,7 @@ async function databaseBefore(cleanUp: CleanUp, migration: string, directory: st
   return ownerUrl;
 }
 
-test("what the EHR installed before it asked for confirmation stays, unless only an event described it or its URL is not https", async (t) => {
+test("what the EHR installed before confirmation was required stays, unless only an event described it or its URL is not https", async (t) => {
   const ownerUrl = await databaseBefore(cleanUpAfter(t), "0007", ehrMigrations);
   await withClient(ownerUrl, async (client) => {
     await client.query(
@@ -36,8 +36,8 @@ test("what the EHR installed before it asked for confirmation stays, unless only
          ('known', 'https://a.example/launch', now(), ${values}), ('native', null, now(), ${values}),
          ('plain-http', 'http://a.example/launch', now(), ${values})`,
     );
-    await client.query("insert into apps (slug, updated_at) values ('only-told', now())");
-    for (const slug of ["known", "native", "plain-http", "only-told"]) {
+    await client.query("insert into apps (slug, updated_at) values ('only-event', now())");
+    for (const slug of ["known", "native", "plain-http", "only-event"]) {
       const id = randomUUID();
       await client.query(
         "insert into subscriptions (org_alias, id, app_slug, status, as_of) values ('clinic', $1, $2, 'active', now())",
@@ -59,7 +59,7 @@ test("what the EHR installed before it asked for confirmation stays, unless only
     assert.deepEqual(rows, [
       { slug: "known", hasFacts: true, confirmed: true, status: "active", configured: true },
       { slug: "native", hasFacts: true, confirmed: true, status: "active", configured: true },
-      { slug: "only-told", hasFacts: false, confirmed: false, status: "removed", configured: true },
+      { slug: "only-event", hasFacts: false, confirmed: false, status: "removed", configured: true },
       { slug: "plain-http", hasFacts: false, confirmed: false, status: "removed", configured: true },
     ]);
   });

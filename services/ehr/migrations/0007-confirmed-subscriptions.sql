@@ -12,7 +12,7 @@ update apps set id = null, name = null, icon_url = null, category = null, extens
   where not (is_web_url(icon_url) and coalesce(is_web_url(smart_launch_url), true));
 
 alter table apps
-  -- When the catalog last said that it has no such app; null: it has it, or was never asked
+  -- When the catalog last responded that it has no such app; null: it has it, or was never read
   add column catalog_absent_at timestamptz(3),
   add constraint icon_url_is_https check (is_web_url(icon_url)),
   add constraint smart_launch_url_is_https check (is_web_url(smart_launch_url)),

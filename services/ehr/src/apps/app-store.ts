@@ -8,11 +8,11 @@ export interface AppRow {
   slug: string;
   /** Whether its fields are known, from the catalog or from the marketplace's list of subscriptions. */
   hasFacts: boolean;
-  /** Whether the catalog had it when it was last asked. */
+  /** Whether the catalog's last response was that it has the app. */
   isInCatalog: boolean;
-  /** When the catalog last answered, also that it has no such app. */
+  /** When the catalog last responded, also with 404. */
   fetchedAt: Date | null;
-  /** Of that response, to be told only what has changed since. */
+  /** Of that response, for a conditional request. */
   etag: string | null;
 }
 
@@ -108,8 +108,8 @@ export async function upsertListedApp(database: Kysely<DB>, app: EventApp, now: 
 }
 
 /**
- * By slug, the installed apps that were fetched before `before`, and those that subscriptions wait for to be confirmed. What
- * the catalog said it doesn't have is asked for again after `absentBefore`.
+ * By slug, the installed apps that were fetched before `before`, and those that unconfirmed subscriptions wait for. An app that the catalog
+ * doesn't have is due again once its last fetch is older than `absentBefore`.
  */
 export function findStaleApps(
   database: Kysely<DB>,

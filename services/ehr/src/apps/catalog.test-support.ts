@@ -16,7 +16,7 @@ export interface Catalog {
   ownerUrl: string;
   /** Paths that were requested, the oldest first. */
   requested: string[];
-  /** `hanging`: it accepts requests and answers them once it is open. `shut`: it breaks connections off. */
+  /** `hanging`: it accepts requests and responds once it is open. `shut`: it breaks connections off. */
   become(mode: "open" | "hanging" | "shut"): void;
   publish(slug: string): Promise<void>;
   unpublish(slug: string): Promise<void>;
@@ -32,7 +32,7 @@ export async function startCatalog(
   let mode: Parameters<Catalog["become"]>[0] = "open";
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { authorization, "if-none-match": etag } = request.headers;
-    const answer = await fetch(`${marketplace.url}${request.url}`, {
+    const forwarded = await fetch(`${marketplace.url}${request.url}`, {
       headers: {
         "accept-encoding": "identity",
         ...(authorization === undefined ? {} : { authorization }),
@@ -40,18 +40,18 @@ export async function startCatalog(
       },
     });
     const kept = ["content-type", "etag", "link"].flatMap((name) => {
-      const value = answer.headers.get(name);
+      const value = forwarded.headers.get(name);
       return value === null ? [] : [[name, value] as const];
     });
-    response.writeHead(answer.status, Object.fromEntries(kept)).end(await answer.text());
+    response.writeHead(forwarded.status, Object.fromEntries(kept)).end(await forwarded.text());
   };
   let waiting: (() => void)[] = [];
   const server = createServer((request, response) => {
     requested.push(request.url ?? "");
-    const answer = (): void => void forward(request, response).catch(() => request.socket.destroy());
+    const respond = (): void => void forward(request, response).catch(() => request.socket.destroy());
     if (mode === "shut") request.socket.destroy();
-    else if (mode === "open") answer();
-    else waiting.push(answer);
+    else if (mode === "open") respond();
+    else waiting.push(respond);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanUp(async () => {
@@ -72,7 +72,7 @@ export async function startCatalog(
     become(next) {
       mode = next;
       if (mode === "shut") server.closeAllConnections();
-      if (mode === "open") for (const answer of waiting) answer();
+      if (mode === "open") for (const respond of waiting) respond();
       if (mode !== "hanging") waiting = [];
     },
     publish: (slug) => change(slug, "published"),

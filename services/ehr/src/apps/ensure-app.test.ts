@@ -93,7 +93,7 @@ describe("what is known of an app that an event names", () => {
     assert.equal((await ensure(slug)).isInCatalog, true);
   });
 
-  test("is asked for once a minute at most", () => {
+  test("is fetched once a minute at most", () => {
     const ago = (seconds: number): Date => new Date(now.getTime() - seconds * 1_000);
     const waits = [null, ago(20), ago(59.5), ago(60), ago(-1)].map((fetchedAt) =>
       secondsUntilRecheck({ fetchedAt }, now),

@@ -55,7 +55,7 @@ describe("what the catalog says of an app is stored", () => {
     return fetchApp(deps, slug);
   };
 
-  test("with its schema; asked again with its ETag, only what has changed is", async () => {
+  test("with its schema; a conditional request later stores only what has changed", async () => {
     const slug = await install(ownerUrl, { slug: "cuffline" });
     assert.equal(await fetchApp(deps, slug), "found");
     const first = await appIn(ownerUrl, slug);
@@ -67,10 +67,10 @@ describe("what the catalog says of an app is stored", () => {
     assert.deepEqual(unchanged, asBefore);
     assert.ok(earlier !== null && later !== null && later >= earlier);
 
-    await change(catalog.ownerUrl, "update apps set name = 'Cuffline anew' where slug = $1", [slug]);
+    await change(catalog.ownerUrl, "update apps set name = 'Cuffline 2' where slug = $1", [slug]);
     await eventually("the catalog shows it", 10_000, async () => {
       await refetch(slug);
-      return (await appIn(ownerUrl, slug)).name === "Cuffline anew";
+      return (await appIn(ownerUrl, slug)).name === "Cuffline 2";
     });
     assert.notEqual((await appIn(ownerUrl, slug)).etag, first.etag);
   });
@@ -104,27 +104,27 @@ describe("what the catalog says of an app is stored", () => {
     assert.match(schema_problem ?? "", /"\/dependencies": "dependencies" is not supported/);
   });
 
-  test("and serves for a minute: however often it is asked for, the catalog is asked once", async () => {
+  test("and serves for a minute: however often it is needed, the catalog is read once", async () => {
     const [known, absent] = [
       await install(ownerUrl, { slug: "quiet-room" }),
       await install(ownerUrl, { slug: "nobodys-app" }),
     ];
-    const asked = catalog.requested.length;
+    const earlier = catalog.requested.length;
     for (let round = 0; round < 3; round += 1) {
       assert.equal(await fetchApp(deps, known), "found");
       assert.equal(await fetchApp(deps, absent), "absent");
     }
-    assert.equal(catalog.requested.length - asked, 2);
+    assert.equal(catalog.requested.length - earlier, 2);
   });
 
-  test("of an app that nothing refers to, nothing is asked", async () => {
-    const asked = catalog.requested.length;
+  test("an app that nothing refers to is not fetched", async () => {
+    const earlier = catalog.requested.length;
     assert.equal(await fetchApp(deps, "lab-lantern"), "absent");
-    assert.equal(catalog.requested.length, asked);
+    assert.equal(catalog.requested.length, earlier);
   });
 });
 
-test("hourly every installed app is asked for that wasn't lately, each by one job; what only waits for confirmation at once, or once a day where the catalog lacks it", async (t) => {
+test("hourly every installed app is fetched that wasn't lately, each by one job; what only waits for confirmation at once, or once a day where the catalog lacks it", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const bench = await workbench(cleanUp, serviceUrl);
@@ -182,8 +182,8 @@ test("while the marketplace is away, what is known serves on, and the rest is fe
   });
   await dataOf(await putConfig(practice, known, { language: "fr-CA" }));
   assert.deepEqual(await configInClear(practice, known), { language: "fr-CA" });
-  for (let asked = 0; asked < 20; asked += 1) await bench.requestFetch(later);
-  assert.equal((await bench.jobs()).filter(({ slug }) => slug === later).length, 1, "however often it is asked for");
+  for (let nth = 0; nth < 20; nth += 1) await bench.requestFetch(later);
+  assert.equal((await bench.jobs()).filter(({ slug }) => slug === later).length, 1, "however often it is requested");
 
   catalog.become("open");
   await change(ownerUrl, "update pgboss.job set start_after = now() where state = 'retry'");

@@ -45,14 +45,14 @@ export async function fetchApp(
   // Only an app that something refers to has a row.
   if (known === undefined) return "absent";
   if (secondsUntilRecheck(known, clock()) > 0) return known.isInCatalog ? "found" : "absent";
-  const answer = await catalog.fetchApp(slug, known.etag, signal);
-  if (answer.kind === "absent") {
+  const response = await catalog.fetchApp(slug, known.etag, signal);
+  if (response.kind === "absent") {
     // An app that is not published any more keeps running where it is installed, as it was last known.
     logger.info({ appSlug: slug }, "the marketplace's catalog has no such app");
     await noteAbsent(database, slug, clock());
     return "absent";
   }
-  if (answer.kind === "found") await replaceApp(database, answer.found, clock());
+  if (response.kind === "found") await replaceApp(database, response.found, clock());
   else await noteUnchanged(database, slug, clock());
   return "found";
 }

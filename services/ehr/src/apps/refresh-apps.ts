@@ -6,14 +6,14 @@ import { findStaleApps } from "./app-store.ts";
 
 /** A little less than the hour after which this comes round. */
 const freshMs = 50 * 60_000;
-/** Apps that somebody invented must not delay those that exist. */
+/** Invented apps must not delay those that exist. */
 const absentForMs = 86_400_000;
 const spreadSeconds = 30 * 60;
 const pageSize = 1_000;
 
 /**
- * Requests a fetch of every installed app, spread over half an hour, and at once of those that wait for confirmation. An app that nobody has
- * installed and that the catalog doesn't have is asked for once a day.
+ * Requests a fetch of every installed app, spread over half an hour, and at once of those that wait for confirmation. An app that isn't
+ * installed anywhere and that the catalog doesn't have is fetched once a day.
  */
 export async function refreshApps(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },

@@ -5,7 +5,7 @@ import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import type { AppRow } from "./app-store.ts";
 
-/** However many events and requests name an app, the catalog is asked for it once a minute at most. */
+/** However many events and requests name an app, it is fetched from the catalog once a minute at most. */
 export const recheckAfterMs = 60_000;
 
 export function secondsUntilRecheck({ fetchedAt }: Pick<AppRow, "fetchedAt">, now: Date): number {

@@ -25,7 +25,7 @@ export interface SubscriptionState {
 export interface Applied {
   /** Whether anything was newer than what was known, or is confirmed now. */
   changed: boolean;
-  /** The catalog is to be asked for the app once the transaction has committed. */
+  /** The app is to be fetched from the catalog once the transaction has committed. */
   fetchNow: boolean;
 }
 

@@ -29,7 +29,7 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
           "`writeOnly` is returned as `null`; `null` for it keeps the stored value, leaving it out removes it. A value that an " +
           "earlier schema marked is treated alike until it is set anew. `default`s are not filled in. At most 64 KiB. 422: the " +
           "schema that the vendor published is outside the supported profile, and the message says why. A schema that isn't known " +
-          "yet is fetched first, within two seconds: 503 while the marketplace can't be reached. An app whose schema nobody knows, " +
+          "yet is fetched first, within two seconds: 503 while the marketplace can't be reached. An app whose schema was never known, " +
           "because it is not published any more, takes any object, and all of it counts as `writeOnly`.",
         params: appSlugParams,
         body: putConfigBody,

@@ -17,7 +17,7 @@ export interface AppConfirmer {
   confirmSoon(appSlug: string): void;
   /**
    * For a request that names an app which isn't installed: where a live subscription waits for it, fetches it within two seconds. Returns whether
-   * to look again; throws where the marketplace can't be asked.
+   * to look again, because something may have changed; throws where the marketplace can't be reached.
    */
   confirmOnDemand(orgAlias: string, appSlug: string): Promise<boolean>;
   /** Before a configuration: the same, and for an installed app whose schema was never read. */
@@ -65,28 +65,30 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     return fetch;
   };
 
-  const fetchOnDemand = async (orgAlias: string, appSlug: string, known: Known): Promise<FetchResult> => {
+  const fetchWithinTime = async (orgAlias: string, appSlug: string): Promise<FetchResult> => {
     const underWay = fetches.get(appSlug);
-    if (underWay === undefined) {
-      if (known.absentAt !== null && secondsUntilRecheck(known, clock()) > 0) return "absent";
-      if (failures.has(appSlug)) throw unavailable();
-      if (!(await canFetchApp(database, orgAlias, clock()))) {
-        if (known.absentAt !== null) return "absent";
-        throw unavailable();
-      }
-    }
-    const { result } = underWay ?? startFetch(appSlug);
-    return withinTime(result);
+    if (underWay !== undefined) return withinTime(underWay.result);
+    if (failures.has(appSlug) || !(await canFetchApp(database, orgAlias, clock()))) throw unavailable();
+    return withinTime(startFetch(appSlug).result);
+  };
+
+  const fetchOnDemand = async (orgAlias: string, appSlug: string, known: Known): Promise<FetchResult> => {
+    if (known.absentAt === null) return fetchWithinTime(orgAlias, appSlug);
+    if (secondsUntilRecheck(known, clock()) > 0) return "absent";
+    // A quarantined subscription stays quarantined while the marketplace can't be reached.
+    return fetchWithinTime(orgAlias, appSlug).catch((error: unknown) => {
+      if (error instanceof Problem) return "absent";
+      throw error;
+    });
   };
 
   const confirmOnDemand = async (orgAlias: string, appSlug: string): Promise<boolean> => {
     const awaited = await findUnconfirmedApp(database, orgAlias, appSlug);
-    if (awaited === undefined) return false;
+    // It may have been confirmed this moment.
+    if (awaited === undefined) return true;
     const result = awaited.isInCatalog ? "found" : await fetchOnDemand(orgAlias, appSlug, awaited);
-    if (result === "absent") return false;
-    // Where the background work was faster, there is nothing left to confirm, and the app is installed all the same.
-    await confirmFor(deps, orgAlias, appSlug);
-    return true;
+    if (result === "found") await confirmFor(deps, orgAlias, appSlug);
+    return result === "found";
   };
 
   return {
@@ -130,6 +132,6 @@ async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
 const unavailable = (cause?: unknown): Problem =>
   new Problem(
     installationProblems.marketplaceUnavailable,
-    "The organisation subscribed to this app, but the marketplace can't be asked to confirm it right now.",
+    "The organisation subscribed to this app, but the marketplace can't be reached to confirm it right now.",
     { headers: { "retry-after": String(retryAfterSeconds) }, cause },
   );

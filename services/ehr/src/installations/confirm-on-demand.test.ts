@@ -4,7 +4,7 @@ import { before, beforeEach, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
-import { eventOf, send } from "../marketplace-events/events.test-support.ts";
+import { eventOf, knowApps, send } from "../marketplace-events/events.test-support.ts";
 import {
   change,
   configInClear,
@@ -52,7 +52,7 @@ describe("an app that was subscribed to this moment", () => {
     assert.equal(requestsFor("lumen-schedule"), 1);
   });
 
-  test("can be used at once in every way: the catalog is asked while the request waits", async () => {
+  test("can be used at once in every way: the catalog is read while the request waits", async () => {
     const uses: Record<string, (slug: string) => Promise<unknown>> = {
       "northwind-scribe": async (slug) => {
         const { config } = await dataOf<InstallationDto>(
@@ -70,7 +70,7 @@ describe("an app that was subscribed to this moment", () => {
     for (const [slug, use] of Object.entries(uses)) {
       catalog.become("hanging");
       await subscribe(slug);
-      await eventually("the catalog is asked", 15_000, () => requestsFor(slug) === 1);
+      await eventually("the catalog is read", 15_000, () => requestsFor(slug) === 1);
       assert.ok(!(await listed()).includes(slug), "it isn't shown before the marketplace has confirmed it");
       const used = use(slug);
       catalog.become("open");
@@ -91,16 +91,16 @@ describe("an app that was subscribed to this moment", () => {
       readConfig(slug),
     ];
     const start = performance.now();
-    for (const answer of await Promise.all(requests)) {
-      assert.match(await assertFailure(answer, 503), /marketplace can't be asked/);
-      assert.ok(Number(answer.headers.get("retry-after")) > 0);
+    for (const response of await Promise.all(requests)) {
+      assert.match(await assertFailure(response, 503), /marketplace can't be reached/);
+      assert.ok(Number(response.headers.get("retry-after")) > 0);
     }
     assert.ok(performance.now() - start < withinMs, `${performance.now() - start} ms`);
     assert.ok(!(await listed()).includes(slug));
     assert.equal(requestsFor(slug), 1, "all share one request");
     catalog.become("open");
     await eventually(
-      "the marketplace's late answer serves",
+      "the marketplace's late response serves",
       15_000,
       async () => (await get(`/${slug}/installed`)).status === 200,
     );
@@ -112,9 +112,9 @@ describe("an app that was subscribed to this moment", () => {
     catalog.become("shut");
     await subscribe(slug);
     await eventually("the failure is known", 15_000, async () => (await get(`/${slug}/installed`)).status === 503);
-    const asked = requestsFor(slug);
+    const earlier = requestsFor(slug);
     for (let round = 0; round < 30; round += 1) await assertFailure(await launch(slug), 503);
-    assert.ok(requestsFor(slug) - asked <= 3, `${requestsFor(slug) - asked} requests for 30 launches`);
+    assert.ok(requestsFor(slug) - earlier <= 3, `${requestsFor(slug) - earlier} requests for 30 launches`);
   });
 
   test("is quarantined where the catalog doesn't have it: nothing shows it, and a gauge counts it", async () => {
@@ -122,13 +122,13 @@ describe("an app that was subscribed to this moment", () => {
     await subscribe(slug);
     const isQuarantined = async (): Promise<void> => {
       assert.equal(await dataOf(await get(`/${slug}/installed`)), false);
-      for (const answer of [
+      for (const response of [
         await get(`/${slug}`),
         await launch(slug),
         await putConfig(practice, slug, {}),
         await readConfig(slug),
       ])
-        await assertFailure(answer, 404);
+        await assertFailure(response, 404);
       await assertFailure(await practice.as("riverside-admin", `/app-installations/${slug}/launches`), 404);
       assert.ok(!(await listed()).includes(slug));
     };
@@ -138,22 +138,49 @@ describe("an app that was subscribed to this moment", () => {
       return /^subscriptions_quarantined{[^}]*} 1$/m.test(metrics);
     });
     for (let round = 0; round < 10; round += 1) await isQuarantined();
-    assert.equal(requestsFor(slug), 1, "the catalog is asked once a minute at most");
+    assert.equal(requestsFor(slug), 1, "the catalog is read once a minute at most");
     await subscribe(slug, "paused");
     await isQuarantined();
     assert.equal(requestsFor(slug), 1, "however many events name it");
+    await change(practice.database.ownerUrl, "update apps set fetched_at = now() - interval '1 hour' where slug = $1", [
+      slug,
+    ]);
+    catalog.become("shut");
+    await isQuarantined();
   });
 
-  test("costs the marketplace nothing where nobody subscribed to it", async () => {
+  test("that another process confirms between a look and the next is there", async () => {
+    const slug = "care-compass";
+    await knowApps(practice.database.ownerUrl, [slug]);
+    for (let round = 0; round < 20; round += 1) {
+      // As in the moment after an event: this process has the app in memory as waiting.
+      await change(practice.database.ownerUrl, "delete from installations where app_slug = $1", [slug]);
+      await change(practice.database.ownerUrl, "delete from subscriptions where app_slug = $1", [slug]);
+      const id = randomUUID();
+      await change(
+        practice.database.ownerUrl,
+        "insert into subscriptions values ('riverside-clinic', $1, $2, 'active', now(), null)",
+        [id, slug],
+      );
+      const responses = await Promise.all([get(`/${slug}/installed`), get(`/${slug}`), launch(slug), readConfig(slug)]);
+      assert.deepEqual(
+        responses.map(({ status }) => status),
+        [200, 200, 200, 200],
+      );
+      assert.equal(await dataOf(responses[0] ?? assert.fail()), true);
+    }
+  });
+
+  test("costs the marketplace nothing without a subscription to it", async () => {
     for (const slug of ["pocket-phrasebook", "no-such-app"]) {
       assert.equal(await dataOf(await get(`/${slug}/installed`)), false);
-      for (const answer of [
+      for (const response of [
         await get(`/${slug}`),
         await launch(slug),
         await putConfig(practice, slug, {}),
         await readConfig(slug),
       ])
-        await assertFailure(answer, 404);
+        await assertFailure(response, 404);
       assert.equal(requestsFor(slug), 0);
     }
   });
@@ -183,14 +210,14 @@ describe("an app that the catalog doesn't have any more can be configured", () =
   test("with any object where its schema was never known; then every value is for the EHR's backend only", async () => {
     const slug = await install(practice.database.ownerUrl, { slug: "long-gone" });
     const config = { apiKey: "secret", nested: { deep: ["secret too"] }, size: 3 };
-    const { config: answered } = await dataOf<InstallationDto>(await putConfig(practice, slug, config));
-    assert.deepEqual(answered, { apiKey: null, nested: null, size: null });
-    assert.deepEqual(await configShown(practice, slug), answered);
+    const { config: shown } = await dataOf<InstallationDto>(await putConfig(practice, slug, config));
+    assert.deepEqual(shown, { apiKey: null, nested: null, size: null });
+    assert.deepEqual(await configShown(practice, slug), shown);
     assert.deepEqual(await configInClear(practice, slug), config);
     await dataOf(await putConfig(practice, slug, { apiKey: null, size: 4 }));
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "secret", size: 4 }, "null keeps what is stored");
-    const asked = catalog.requested.filter((path) => path.endsWith(`/apps/${slug}`));
-    assert.equal(asked.length, 1, "the catalog was asked first");
+    const requests = catalog.requested.filter((path) => path.endsWith(`/apps/${slug}`));
+    assert.equal(requests.length, 1, "the catalog was read first");
   });
 
   test("what was stored without a schema stays hidden once there is one", async () => {
@@ -210,7 +237,7 @@ describe("an app that the catalog doesn't have any more can be configured", () =
   test("where it was never read and the marketplace can't be reached, it is 503", async () => {
     const slug = await install(practice.database.ownerUrl, { slug: "never-read" });
     catalog.become("shut");
-    assert.match(await assertFailure(await putConfig(practice, slug, {}), 503), /marketplace can't be asked/);
+    assert.match(await assertFailure(await putConfig(practice, slug, {}), 503), /marketplace can't be reached/);
     catalog.become("open");
   });
 });

@@ -43,7 +43,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
         ...state,
       }),
     );
-  /** A catalog of one answer: nothing here is about the wire. */
+  /** A catalog of one response: nothing here is about HTTP. */
   const catalogThat = (has: boolean): MarketplaceCatalog => ({
     async fetchApp(slug) {
       return has
@@ -60,7 +60,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     return row === undefined || row.status === "removed" ? undefined : [row.status, row.subscription_id];
   };
 
-  test("whatever order events, lists and the catalog's answers come in", async () => {
+  test("whatever order events, lists and the catalog's responses come in", async () => {
     const status = fc.constantFrom("active" as const, "paused" as const, "cancelled" as const);
     const about = { of: fc.nat({ max: 2 }), status, at: fc.nat({ max: 20 }) };
     const step = fc.oneof(
@@ -76,7 +76,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
         let [hasFacts, isInCatalog] = [false, false];
         for (const each of steps) {
           if (!("of" in each)) {
-            // Only what something refers to is asked for.
+            // Only what something refers to is fetched.
             if (known.size === 0) continue;
             await fetched(appSlug, each.kind === "found");
             await (each.kind === "found" ? confirmForAll : quarantineForAll)(deps, appSlug, never);

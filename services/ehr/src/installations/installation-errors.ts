@@ -10,7 +10,7 @@ export const installationProblems = {
   marketplaceUnavailable: {
     code: "marketplace-unavailable",
     status: 503,
-    title: "The marketplace can't be asked about the app",
+    title: "The marketplace can't be reached",
     advice: "Try again after as many seconds as `Retry-After` says.",
   },
   tooManySubscriptions: {

@@ -42,9 +42,9 @@ describe("what verified events can create for one organisation is limited", () =
   });
   const change = (statement: string, values: unknown[] = []): Promise<unknown> =>
     withClient(ownerUrl, (client) => client.query(statement, values));
-  const tell = (app: string, told: Partial<Parameters<typeof eventOf>[0]> = {}) => {
-    const orgAlias = told.orgAlias ?? riverside;
-    const body = eventOf({ what: "created", id: randomUUID(), app, at: began, ...told });
+  const sendEvent = (app: string, changes: Partial<Parameters<typeof eventOf>[0]> = {}) => {
+    const orgAlias = changes.orgAlias ?? riverside;
+    const body = eventOf({ what: "created", id: randomUUID(), app, at: began, ...changes });
     return send(ehr.url, { body, secret: secretOf(orgAlias) });
   };
   const applied = { status: 200, message: "applied" };
@@ -53,13 +53,13 @@ describe("what verified events can create for one organisation is limited", () =
       `insert into subscriptions select $1, gen_random_uuid(), 'known-app', $3, now(), ${confirmed} from generate_series(1, $2)`,
       [riverside, count, status],
     );
-  const refused = async (app: string, why: RegExp, told: Parameters<typeof tell>[1] = {}): Promise<void> => {
+  const refused = async (app: string, why: RegExp, changes: Parameters<typeof sendEvent>[1] = {}): Promise<void> => {
     const countOf = () =>
       withClient(ownerUrl, (client) =>
         client.query("select count(*) from subscriptions union all select count(*) from apps"),
       );
     const { rows } = await countOf();
-    const { status, message } = await tell(app, told);
+    const { status, message } = await sendEvent(app, changes);
     assert.equal(status, 422, message);
     assert.match(message, why);
     assert.deepEqual((await countOf()).rows, rows, "nothing is left of it");
@@ -68,34 +68,34 @@ describe("what verified events can create for one organisation is limited", () =
   test("to 1,000 live subscriptions; cancelling is always possible, and makes room", async () => {
     await has(999, "active", "now()");
     const id = randomUUID();
-    assert.deepEqual(await tell("known-app", { id }), applied);
+    assert.deepEqual(await sendEvent("known-app", { id }), applied);
     await refused("other-app", /1000 live subscriptions/);
     await refused("other-app", /1000 live subscriptions/, { what: "paused" });
     assert.deepEqual(
-      await tell("known-app", { id, what: "paused", at: began + 1 }),
+      await sendEvent("known-app", { id, what: "paused", at: began + 1 }),
       applied,
       "one that is live may change",
     );
-    assert.deepEqual(await tell("other-app", { orgAlias: hilltop }), applied, "others have room of their own");
-    assert.deepEqual(await tell("known-app", { id, what: "cancelled", at: began + 2 }), applied);
-    assert.deepEqual(await tell("other-app"), applied);
+    assert.deepEqual(await sendEvent("other-app", { orgAlias: hilltop }), applied, "others have room of their own");
+    assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 2 }), applied);
+    assert.deepEqual(await sendEvent("other-app"), applied);
     await refused("known-app", /1000 live subscriptions/, { id, what: "resumed", at: began + 3 });
   });
 
-  test("to 100 that the marketplace has not confirmed, so that nobody fills the table of apps", async () => {
+  test("to 100 that the marketplace has not confirmed, so that the table of apps can't be filled", async () => {
     await has(99, "active", "null");
-    assert.deepEqual(await tell("invented-app"), applied);
+    assert.deepEqual(await sendEvent("invented-app"), applied);
     await refused("another-invented-app", /100 live subscriptions that the marketplace has not confirmed/);
-    assert.deepEqual(await tell("known-app"), applied, "one to a known app is no matter of this");
+    assert.deepEqual(await sendEvent("known-app"), applied, "one to a known app doesn't count");
   });
 
   test("to 10,000 altogether, cancelled ones included", async () => {
     await has(9_999, "cancelled", "now()");
     const id = randomUUID();
-    assert.deepEqual(await tell("known-app", { id }), applied);
+    assert.deepEqual(await sendEvent("known-app", { id }), applied);
     await refused("other-app", /10000 subscriptions, cancelled ones included/);
     await refused("other-app", /10000 subscriptions/, { what: "cancelled" });
-    assert.deepEqual(await tell("known-app", { id, what: "cancelled", at: began + 1 }), applied);
+    assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 1 }), applied);
   });
 
   test("to 30 catalog requests at once and then 30 a minute, over all processes", async () => {
@@ -117,20 +117,20 @@ describe("what verified events can create for one organisation is limited", () =
     await change("update organisations set app_fetches_until = now() + interval '1 hour' where alias = $1", [
       riverside,
     ]);
-    const asked = catalog.requested.length;
-    assert.deepEqual(await tell("lab-lantern"), applied);
+    const earlier = catalog.requested.length;
+    assert.deepEqual(await sendEvent("lab-lantern"), applied);
     const job = (await bench.jobs()).find(({ slug }) => slug === "lab-lantern");
     assert.ok(job !== undefined && job.inSeconds > 3_000, JSON.stringify(job));
     const url = `${ehr.url}/api/app-installations/lab-lantern/installed`;
     assert.equal((await askAt(url, callers.token("riverside-member"), {})).status, 503);
     assert.deepEqual(
-      catalog.requested.slice(asked).filter((path) => path.endsWith("/lab-lantern")),
+      catalog.requested.slice(earlier).filter((path) => path.endsWith("/lab-lantern")),
       [],
     );
-    assert.deepEqual(await tell("lab-lantern", { orgAlias: hilltop }), applied);
+    assert.deepEqual(await sendEvent("lab-lantern", { orgAlias: hilltop }), applied);
     await eventually("another organisation's event fetches it for both", 20_000, async () => {
-      const answer = await askAt(url, callers.token("riverside-member"), {});
-      return answer.status === 200 && ((await answer.json()) as { data: boolean }).data;
+      const response = await askAt(url, callers.token("riverside-member"), {});
+      return response.status === 200 && ((await response.json()) as { data: boolean }).data;
     });
   });
 });

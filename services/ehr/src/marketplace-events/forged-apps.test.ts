@@ -45,36 +45,36 @@ describe("the holder of an organisation's signing secret can't say what an app i
     ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });
   });
 
-  const tell = async (orgAlias: string, app: EventApp, at: number): Promise<void> => {
+  const deliver = async (orgAlias: string, app: EventApp, at: number): Promise<void> => {
     const body = { ...eventOf({ what: "created", id: randomUUID(), at, orgAlias }), app };
-    const answer = await send(ehr.url, { body, secret: secretOf(orgAlias) });
-    assert.deepEqual(answer, { status: 200, message: "applied" });
+    const response = await send(ehr.url, { body, secret: secretOf(orgAlias) });
+    assert.deepEqual(response, { status: 200, message: "applied" });
   };
   const forge = async (slug: string, orgAlias = riverside): Promise<void> => {
-    await tell(orgAlias, evil(slug), ahead());
-    await tell(orgAlias, withoutLaunch(slug), ahead());
+    await deliver(orgAlias, evil(slug), ahead());
+    await deliver(orgAlias, withoutLaunch(slug), ahead());
   };
-  const ask = (path: string, orgAlias: string, asking: Asking = {}): Promise<Response> => {
+  const request = (path: string, orgAlias: string, options: Asking = {}): Promise<Response> => {
     const persona = orgAlias === hilltop ? "hilltop-admin" : "riverside-admin";
-    return askAt(`${ehr.url}/api/app-installations${path}`, callers.token(persona), asking);
+    return askAt(`${ehr.url}/api/app-installations${path}`, callers.token(persona), options);
   };
-  const data = async <T>(answer: Response): Promise<T> => {
-    const { data: given, message } = (await answer.json()) as { data: T; message: string };
-    assert.equal(answer.status, 200, message);
+  const data = async <T>(response: Response): Promise<T> => {
+    const { data: given, message } = (await response.json()) as { data: T; message: string };
+    assert.equal(response.status, 200, message);
     return given;
   };
   /** All that its people are shown of an app, and where they are sent; without what changes with the subscription shown. */
   const seen = async (slug: string, orgAlias: string) => {
-    const shown = await data<InstallationDto>(await ask(`/${slug}`, orgAlias));
+    const shown = await data<InstallationDto>(await request(`/${slug}`, orgAlias));
     const { subscriptionId: _id, updatedAt: _at, ...app } = shown;
-    const { launchType, launchUrl } = await data<LaunchDto>(await ask(`/${slug}/launch`, orgAlias, { body: {} }));
+    const { launchType, launchUrl } = await data<LaunchDto>(await request(`/${slug}/launch`, orgAlias, { body: {} }));
     return { app, launchType, launchUrl: launchUrl?.replace(/launch=[^&]+/, "launch=…") ?? null };
   };
 
   test("of one that is installed: neither for others nor for that organisation", async () => {
     const slug = "northwind-scribe";
     for (const orgAlias of [hilltop, riverside]) {
-      await tell(orgAlias, appCalled(slug), began);
+      await deliver(orgAlias, appCalled(slug), began);
       const earlier = await seen(slug, orgAlias);
       assert.equal(earlier.app.name, "Northwind Scribe");
       await forge(slug);
@@ -83,36 +83,40 @@ describe("the holder of an organisation's signing secret can't say what an app i
     }
   });
 
-  test("of one that nobody has yet, not even while the marketplace can't be reached", async () => {
+  test("of one that no organisation has yet, not even while the marketplace can't be reached", async () => {
     const slug = "cuffline";
     catalog.become("shut");
     await forge(slug);
-    await tell(hilltop, appCalled(slug), began);
+    await deliver(hilltop, appCalled(slug), began);
     for (const orgAlias of [riverside, hilltop]) {
-      await eventually("the fetch has failed", 15_000, async () => (await ask(`/${slug}`, orgAlias)).status === 503);
-      await assertFailure(await ask(`/${slug}/launch`, orgAlias, { body: {} }), 503);
+      await eventually(
+        "the fetch has failed",
+        15_000,
+        async () => (await request(`/${slug}`, orgAlias)).status === 503,
+      );
+      await assertFailure(await request(`/${slug}/launch`, orgAlias, { body: {} }), 503);
       assert.deepEqual(
-        (await data<InstallationDto[]>(await ask("", orgAlias))).filter(({ appSlug }) => appSlug === slug),
+        (await data<InstallationDto[]>(await request("", orgAlias))).filter(({ appSlug }) => appSlug === slug),
         [],
       );
     }
     catalog.become("open");
     for (const orgAlias of [riverside, hilltop]) {
-      await eventually("it is confirmed", 30_000, async () => (await ask(`/${slug}`, orgAlias)).status === 200);
+      await eventually("it is confirmed", 30_000, async () => (await request(`/${slug}`, orgAlias)).status === 200);
       assert.doesNotMatch(JSON.stringify(await seen(slug, orgAlias)), /evil/i);
     }
   });
 
-  test("of one that the catalog doesn't have: it is quarantined for everybody, and launched by nobody", async () => {
+  test("of one that the catalog doesn't have: it is quarantined for every organisation, and can't be launched", async () => {
     const slug = "invented-by-somebody";
     await forge(slug);
-    await tell(hilltop, evil(slug), began);
+    await deliver(hilltop, evil(slug), began);
     for (const orgAlias of [riverside, hilltop]) {
-      assert.equal(await data(await ask(`/${slug}/installed`, orgAlias)), false);
-      await assertFailure(await ask(`/${slug}`, orgAlias), 404);
-      await assertFailure(await ask(`/${slug}/launch`, orgAlias, { body: {} }), 404);
-      await assertFailure(await ask(`/${slug}/config`, orgAlias, { method: "PUT", body: {} }), 404);
-      assert.doesNotMatch(JSON.stringify(await data(await ask("", orgAlias))), /evil/i);
+      assert.equal(await data(await request(`/${slug}/installed`, orgAlias)), false);
+      await assertFailure(await request(`/${slug}`, orgAlias), 404);
+      await assertFailure(await request(`/${slug}/launch`, orgAlias, { body: {} }), 404);
+      await assertFailure(await request(`/${slug}/config`, orgAlias, { method: "PUT", body: {} }), 404);
+      assert.doesNotMatch(JSON.stringify(await data(await request("", orgAlias))), /evil/i);
     }
   });
 });

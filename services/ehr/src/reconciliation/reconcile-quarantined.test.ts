@@ -37,22 +37,22 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
       MARKETPLACE_CLIENT_SECRET: "development-only",
     });
   });
-  const ask = (path: string, asking: Asking = {}, orgAlias = riverside): Promise<Response> => {
+  const request = (path: string, options: Asking = {}, orgAlias = riverside): Promise<Response> => {
     const persona = orgAlias === riverside ? "riverside-admin" : "hilltop-admin";
-    return askAt(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token(persona), asking);
+    return askAt(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token(persona), options);
   };
-  const data = async <T>(answer: Response): Promise<T> => {
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return ((await answer.json()) as { data: T }).data;
+  const data = async <T>(response: Response): Promise<T> => {
+    assert.equal(response.status, 200, await response.clone().text());
+    return ((await response.json()) as { data: T }).data;
   };
   const isInstalled = async (slug: string, orgAlias = riverside): Promise<boolean> =>
-    data<boolean>(await ask(`/${slug}/installed`, {}, orgAlias));
+    data<boolean>(await request(`/${slug}/installed`, {}, orgAlias));
   const subscribe = async (appSlug: string, orgAlias = riverside): Promise<SubscriptionDto> => {
     const [plan] = await marketplace.plans(appSlug);
     const body = { appSlug, orgAlias, pricingPlanId: plan?.id };
     return (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
   };
-  const tell = async ({
+  const deliver = async ({
     id,
     appSlug,
     orgAlias,
@@ -68,35 +68,35 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
     const slug = "northwind-scribe";
     const subscription = await subscribe(slug);
     await catalog.unpublish(slug);
-    await tell(subscription);
+    await deliver(subscription);
     await eventually("the list has confirmed it", 30_000, () => isInstalled(slug));
-    const shown = await data<InstallationDto>(await ask(`/${slug}`));
+    const shown = await data<InstallationDto>(await request(`/${slug}`));
     assert.deepEqual([shown.name, shown.subscriptionId], ["Northwind Scribe", subscription.id]);
-    const launched = await data<LaunchDto>(await ask(`/${slug}/launch`, { body: {} }));
+    const launched = await data<LaunchDto>(await request(`/${slug}/launch`, { body: {} }));
     assert.equal(launched.launchType, "smart");
     const put = { method: "PUT", body: { apiKey: "secret", anything: [1] } };
-    const configured = await data<InstallationDto>(await ask(`/${slug}/config`, put));
-    assert.deepEqual(configured.config, { apiKey: null, anything: null }, "nobody knows which of it is secret");
+    const configured = await data<InstallationDto>(await request(`/${slug}/config`, put));
+    assert.deepEqual(configured.config, { apiKey: null, anything: null }, "its schema was never known");
   });
 
-  test("says anew what the app is whenever it is reconciled", async () => {
+  test("is described by the list whenever it is reconciled", async () => {
     await withClient(marketplace.database.ownerUrl, (client) =>
       client.query("update apps set name = 'Renamed' where slug = 'northwind-scribe'"),
     );
     const url = `${ehr.url}/api/admin/organisations/${riverside}/reconcile`;
     assert.equal((await askAt(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
     await eventually("the new name is shown", 15_000, async () => {
-      const { name } = await data<InstallationDto>(await ask("/northwind-scribe"));
+      const { name } = await data<InstallationDto>(await request("/northwind-scribe"));
       return name === "Renamed";
     });
   });
 
   test("stays quarantined where the marketplace doesn't list it, and its list is requested once in five minutes", async () => {
     await withClient(ownerUrl, (client) => client.query("update organisations set quarantine_checked_at = null"));
-    const asked = listsRequested();
+    const earlier = listsRequested();
     const invented = ["invented-one", "invented-two", "invented-three"];
     for (const appSlug of invented) {
-      await tell({ id: randomUUID(), appSlug, orgAlias: hilltop, updatedAt: new Date().toISOString() });
+      await deliver({ id: randomUUID(), appSlug, orgAlias: hilltop, updatedAt: new Date().toISOString() });
     }
     const reconciled = async (): Promise<boolean> =>
       withClient(ownerUrl, async (client) => {
@@ -115,10 +115,10 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
       ),
     );
     assert.equal(jobs.rowCount, 0, "the next one waits");
-    assert.equal(listsRequested() - asked, 1);
+    assert.equal(listsRequested() - earlier, 1);
     for (const slug of invented) {
       assert.equal(await isInstalled(slug, hilltop), false);
-      await assertFailure(await ask(`/${slug}/launch`, { body: {} }, hilltop), 404);
+      await assertFailure(await request(`/${slug}/launch`, { body: {} }, hilltop), 404);
     }
     const metrics = await (await fetch(`${ehr.url}/metrics`)).text();
     assert.match(metrics, /^subscriptions_quarantined{[^}]*} 3$/m);
@@ -127,13 +127,13 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
 
   test("that was installed before stays installed", async () => {
     const slug = "cuffline";
-    await tell(await subscribe(slug));
+    await deliver(await subscribe(slug));
     await eventually("it is installed", 15_000, () => isInstalled(slug));
     await catalog.unpublish(slug);
     await withClient(ownerUrl, (client) =>
       client.query("update apps set catalog_absent_at = now(), fetched_at = now() where slug = $1", [slug]),
     );
     assert.equal(await isInstalled(slug), true);
-    assert.ok((await data<LaunchDto>(await ask(`/${slug}/launch`, { body: {} }))).launchId);
+    assert.ok((await data<LaunchDto>(await request(`/${slug}/launch`, { body: {} }))).launchId);
   });
 });
