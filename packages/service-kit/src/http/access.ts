@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from "fastify";
 import { type Caller, holds, type Role } from "../tokens/caller.ts";
 import { IssuerAwayError } from "../tokens/issuer-keys.ts";
 import { TokenRefusedError } from "../tokens/verify-token.ts";
@@ -18,9 +18,17 @@ declare module "fastify" {
     caller: Caller | undefined;
   }
   interface FastifyInstance {
-    /** Every route with what it requires, as the server itself knows it. */
-    routesAndAccess: readonly { method: string; url: string; access: Access }[];
+    /** Every route with what it requires and what it reads, as the server itself knows it. */
+    routesAndAccess: readonly ServedRoute[];
   }
+}
+
+export interface ServedRoute {
+  method: string;
+  url: string;
+  access: Access;
+  schema: FastifySchema | undefined;
+  maxBodyBytes: number;
 }
 
 export interface AccessOptions {
@@ -50,7 +58,7 @@ export function forbidden(caller: Caller, detail: string): Problem {
 
 /** Closed by default: a route states what it requires, or the server doesn't start. */
 export function controlAccess(server: FastifyInstance, options: AccessOptions): void {
-  const served: { method: string; url: string; access: Access | undefined; checked: boolean }[] = [];
+  const served: (Omit<ServedRoute, "access"> & { access: Access | undefined; checked: boolean })[] = [];
   const checkToken = tokenCheck(options);
   server.decorateRequest("caller", undefined);
   server.decorate("routesAndAccess", []);
@@ -67,6 +75,8 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
       served.push({
         method,
         url: route.url,
+        schema: route.schema,
+        maxBodyBytes: route.bodyLimit ?? server.initialConfig.bodyLimit ?? 0,
         // Hooks of child scopes run after this one, and may still change both.
         get checked() {
           return hooksOf().includes(checkToken);
@@ -89,7 +99,10 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
     } else if (otherwise !== "") {
       done(new Error(`These routes are not checked as they state: ${otherwise}. A hook changed them too late.`));
     } else {
-      server.routesAndAccess = served.map(({ method, url, access = "anyone" }) => ({ method, url, access }));
+      server.routesAndAccess = served.map(({ access = "anyone", checked: _checked, ...route }) => ({
+        ...route,
+        access,
+      }));
       done();
     }
   });

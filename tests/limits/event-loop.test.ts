@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, type TestContext, test } from "node:test";
+import { eventApp, subscriptionEvent } from "@ehr-marketplace/contracts";
+import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  signedToken,
+  startApiProcess,
+  startCallers,
+  startEhr,
+  startEhrProcess,
+  startMarketplace,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+import { signBody } from "@ehr-marketplace/webhook-signature";
+import { ehrOpenRoutes } from "../access/ehr-open-routes.ts";
+import { openRoutes } from "../access/open-routes.ts";
+import { prepareEhr } from "../access/prepare-ehr.ts";
+import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
+import { prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { assertQuick, type MeasuredService, startMeasured } from "./event-loop.ts";
+import type { Schema } from "./hostile-inputs.ts";
+import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
+import { ehrRows, marketplaceRows } from "./route-rows.ts";
+
+const workerRoutes = ["/health/live", "/health/ready", "/metrics", "/problems", "/problems/:code"];
+
+const routeOf = ({ method, url }: ServedRoute): string => `${method} ${url}`;
+/** HEAD runs the code of GET. */
+const isHead = (route: string): boolean => route.startsWith("HEAD ");
+
+function assertEveryRouteHasARow(served: readonly ServedRoute[], ...rows: Iterable<string>[]): void {
+  const routes = served.map(routeOf).filter((route) => !isHead(route));
+  const known = rows.flatMap((each) => [...each]).filter((route) => !isHead(route));
+  assert.deepEqual(routes.toSorted(), known.toSorted());
+}
+
+async function assertRouteIsQuick(
+  t: TestContext,
+  service: MeasuredService,
+  served: ServedRoute | undefined,
+  valid: ValidRequest,
+): Promise<void> {
+  assert.ok(served !== undefined, "the server has the route");
+  let worst = { cpuMs: 0, name: "" };
+  const inputs = hostileRequests(served, valid);
+  for (const [index, [name, sent]] of inputs.entries()) {
+    const { status, cpuMs } = await assertQuick(service, name, sent);
+    if (index === 0)
+      assert.ok(status !== 401 && status !== 403, `${name}: ${status}, so nothing hostile would be read`);
+    if (cpuMs > worst.cpuMs) worst = { cpuMs, name };
+  }
+  t.diagnostic(`${inputs.length} requests; the worst took ${worst.cpuMs.toFixed(1)} ms: ${worst.name}`);
+}
+
+describe("no request keeps the marketplace's event loop for 100 ms", () => {
+  const cleanUp = cleanUpAfter();
+  let served: readonly ServedRoute[];
+  let service: MeasuredService;
+  let headers: Record<string, string>;
+  let prepared: Awaited<ReturnType<typeof prepareSubscriptions>>;
+  let webhooks: typeof prepared;
+
+  before(async () => {
+    const callers = await startCallers(cleanUp);
+    const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+    const environment = {
+      ...callers.environment,
+      MEDIA_DIRECTORY: new URL("../access/", import.meta.url).pathname,
+      ALLOWED_ORIGINS: "https://console.example",
+    };
+    served = (await startMarketplace(cleanUp, serviceUrl, environment)).server.routesAndAccess;
+    service = await startMeasured((options) =>
+      startApiProcess(cleanUp, serviceUrl, { ...options, environment: { ...environment, ...options.environment } }),
+    );
+    const operator = callers.token("operator");
+    prepared = await prepareSubscriptions(service.url, operator);
+    webhooks = await prepareWebhooks(service.url, operator);
+    headers = { authorization: `Bearer ${operator}`, "x-vendor-slug": "northwind-health" };
+  });
+
+  test("every route of the server has a row", () =>
+    assertEveryRouteHasARow(served, Object.keys(marketplaceRows), openRoutes.keys()));
+
+  for (const [route, on] of Object.entries(marketplaceRows)) {
+    test(route, async (t) => {
+      const { path, body } = await (route.includes("webhooks") ? webhooks : prepared).question(route, on);
+      const valid = { path, headers, body: body as object | undefined };
+      await assertRouteIsQuick(
+        t,
+        service,
+        served.find((each) => routeOf(each) === route),
+        valid,
+      );
+    });
+  }
+  for (const [route, { path, headers: own = {} }] of openRoutes) {
+    if (isHead(route)) continue;
+    test(route, (t) =>
+      assertRouteIsQuick(
+        t,
+        service,
+        served.find((each) => routeOf(each) === route),
+        { path, headers: own },
+      ),
+    );
+  }
+});
+
+describe("no request keeps the EHR's event loop for 100 ms", () => {
+  const cleanUp = cleanUpAfter();
+  let served: readonly ServedRoute[];
+  let service: MeasuredService;
+  let headers: Record<string, string>;
+  let prepared: Awaited<ReturnType<typeof prepareEhr>>;
+
+  before(async () => {
+    const callers = await startCallers(cleanUp);
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
+    const environment = {
+      ...callers.environment,
+      ALLOWED_ORIGINS: "https://console.example",
+      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    };
+    const marketplaceUrl = marketplace.url;
+    service = await startMeasured((options) =>
+      startEhrProcess(cleanUp, ehrs.serviceUrl, {
+        marketplaceUrl,
+        ...options,
+        environment: { ...environment, ...options.environment },
+      }),
+    );
+    served = (await startEhr(cleanUp, ehrs.serviceUrl, environment)).server.routesAndAccess;
+    prepared = await prepareEhr({ ehr: service.url, marketplace: marketplaceUrl }, callers);
+    const token = await signedToken(callers, {
+      organization: { "riverside-clinic": { roles: ["org-admin"] } },
+      roles: ["operator", "ehr-service", "launch-redeemer"],
+    });
+    headers = { authorization: `Bearer ${token}` };
+  });
+
+  test("every route of the server has a row", () =>
+    assertEveryRouteHasARow(served, Object.keys(ehrRows), ehrOpenRoutes.keys()));
+
+  for (const [route, on] of Object.entries(ehrRows)) {
+    test(route, async (t) => {
+      const { path, body, headers: named } = await prepared.question(route, on);
+      const valid = { path, headers: { ...headers, ...named }, body: body as object | undefined };
+      await assertRouteIsQuick(
+        t,
+        service,
+        served.find((each) => routeOf(each) === route),
+        valid,
+      );
+    });
+  }
+
+  const [practice] = demoOrganisations;
+  const event = {
+    event: "subscription.created",
+    app: {
+      id: randomUUID(),
+      slug: "northwind-scribe",
+      name: "Northwind Scribe",
+      iconUrl: "https://icons.example/scribe.svg",
+      category: "DOCUMENTATION",
+      extensionPoints: ["note-panel"],
+      smartLaunchUrl: null,
+      fhirScopes: "launch",
+    },
+    subscription: { id: randomUUID(), status: "active", orgAlias: practice?.alias },
+    timestamp: "2026-03-18T09:30:00.000Z",
+  };
+  const receiver = {
+    body: event,
+    bodySchema: { ...subscriptionEvent, properties: { ...subscriptionEvent.properties, app: eventApp } } as Schema,
+    headersFor: (body: string): Record<string, string> => ({
+      "x-marketplace-signature": signBody(body, practice?.secret ?? ""),
+      "x-marketplace-delivery-id": "hostile",
+    }),
+  };
+  for (const [route, { path, headers: own = {}, body }] of ehrOpenRoutes) {
+    if (isHead(route)) continue;
+    test(route, (t) => {
+      const valid = { path, headers: own, ...(body === undefined ? {} : receiver) };
+      return assertRouteIsQuick(
+        t,
+        service,
+        served.find((each) => routeOf(each) === route),
+        valid,
+      );
+    });
+  }
+});
+
+test("no request keeps the worker's event loop for 100 ms", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+  const service = await startMeasured((options) => startWorkerProcess(cleanUp, serviceUrl, options));
+  for (const url of workerRoutes) {
+    const served = { method: "GET", url, access: "anyone", schema: {}, maxBodyBytes: 16_384 } as const;
+    await assertRouteIsQuick(t, service, served, { path: url, headers: {} });
+  }
+});

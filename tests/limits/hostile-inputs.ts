@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { orgAliasPattern, slugPattern, withoutNul } from "@ehr-marketplace/contracts";
+
+/** As much of JSON Schema as request schemas use. */
+export interface Schema {
+  type?: string | string[];
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  additionalProperties?: boolean | Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+/** What it is called, and the text that is sent. */
+export type Input = [name: string, text: string];
+
+const fill = (length: number, piece: string): string => piece.repeat(Math.max(0, Math.floor(length / piece.length)));
+
+/** As many items as fit, between brackets. */
+function wide(bytes: number, brackets: "[]" | "{}", item: (index: number) => string): string {
+  const items: string[] = [];
+  for (let left = bytes - 2; ; ) {
+    const text = item(items.length);
+    left -= text.length + 1;
+    if (left < 0) return brackets.charAt(0) + items.join(",") + brackets.charAt(1);
+    items.push(text);
+  }
+}
+
+function nested(levels: number, open: string, close: string, innermost = ""): string {
+  return open.repeat(levels) + innermost + close.repeat(levels);
+}
+
+/** Hostile whatever the schema is. */
+export function hostileBodies(bytes: number): Input[] {
+  const half = Math.floor(bytes / 2);
+  const nul = '"\\u0000"';
+  return [
+    ["nested arrays", nested(half, "[", "]")],
+    ["nested arrays that are never closed", fill(bytes, "[")],
+    ["nested arrays with a NUL innermost", nested(half - nul.length, "[", "]", nul)],
+    ["64 nested arrays with a long text that ends in a NUL", nested(64, "[", "]", `"${fill(half, "a")}\\u0000"`)],
+    ["nested objects", nested(Math.floor(bytes / 6) - 1, '{"a":', "}", "1")],
+    ["nested objects with a NUL innermost", nested(Math.floor(bytes / 6) - 2, '{"a":', "}", nul)],
+    ["nested arrays and objects", nested(Math.floor(bytes / 8) - 1, '[{"a":', "}]", "1")],
+    ["nested arrays in an object", `{"a":${nested(half - 4, "[", "]")}}`],
+    ["nested arrays with a forbidden key innermost", nested(half - 20, "[", "]", '{"__proto__":1}')],
+    ["brackets in a text", `"${fill(bytes - 2, "[{")}"`],
+    ["a wide array of numbers", wide(bytes, "[]", () => "1")],
+    ["a wide array of different texts", wide(bytes, "[]", (index) => `"${index}"`)],
+    ["a wide array of arrays", wide(bytes, "[]", () => "[]")],
+    ["a wide array of objects", wide(bytes, "[]", () => "{}")],
+    ["a wide array with a NUL at its end", wide(bytes - 10, "[]", () => "1").replace(/\]$/, `,${nul}]`)],
+    ["many unknown keys", wide(bytes, "{}", (index) => `"k${index}":1`)],
+    ["many keys that are whole numbers", wide(bytes, "{}", (index) => `"${index * 1_048_576}":1`)],
+    ["many unknown keys that need escapes in a pointer", wide(bytes, "{}", (index) => `"~/${index}":1`)],
+    ["one key many times", wide(bytes, "{}", () => '"k":1')],
+    ["a NUL in the last of many keys", wide(bytes - 16, "{}", (index) => `"k${index}":1`).replace(/}$/, `,${nul}:1}`)],
+    ["__proto__ after many keys", wide(bytes, "{}", (i) => `"k${i}":{}`).replace(/}$/, ',"__proto__" :1}')],
+    [
+      "constructor.prototype last",
+      wide(bytes, "{}", (i) => `"k${i}":{}`).replace(/}$/, ',"constructor":{"prototype":1}}'),
+    ],
+    ["many values named __proto__", wide(bytes, "[]", () => '"__proto__"   ')],
+    ["one long key", `{"${fill(bytes - 6, "k")}":1}`],
+    ["one long text", `"${fill(bytes - 2, "a")}"`],
+    ["one long text that is never closed", `"${fill(bytes - 1, "a")}`],
+    ["one long text that ends in a NUL", `"${fill(bytes - 8, "a")}\\u0000"`],
+    ["one long text of escapes", `"${fill(bytes - 2, "\\u00e9")}"`],
+    ["one long text of quotation marks", `"${fill(bytes - 2, '\\"')}"`],
+    ["one number of many digits", fill(bytes, "9")],
+    ["one number of many decimals", `0.${fill(bytes - 3, "0")}1`],
+    ["a number that is too large", "1e400"],
+    ["an exponent of many digits", `1e${fill(bytes - 2, "9")}`],
+    ["nothing but spaces", fill(bytes, " ")],
+    ["nothing but commas", fill(bytes, ",")],
+    ["bytes that are no UTF-8", fill(bytes, "\u0080")],
+  ];
+}
+
+/** For each pattern and format of a request schema: texts of about that length which fail late. */
+const nearMisses: Record<string, (length: number) => string[]> = {
+  [withoutNul]: (length) => [`${fill(length, "a")}\0`],
+  [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
+  [orgAliasPattern]: (length) => [`${fill(length, "a")}!`],
+  "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
+  "^[A-Za-z0-9.-]{1,64}$": (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")}!`],
+  "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$": (length) => [`2026-03-18T09:30:00.000${fill(length, "Z")}`],
+  uuid: (length) => ["0198f3a0-0000-7000-8000-00000000000g", fill(length, "0198f3a0-"), fill(length, "0")],
+  "date-time": (length) => [
+    `2026-03-18T09:30:00.${fill(length, "0")}x`,
+    `2026-03-18${fill(length, " ")}`,
+    fill(length, "2026-03-18T"),
+    `2026-03-18T09:30:00${fill(length, "+")}00:00`,
+  ],
+  uri: (length) => [
+    `https://${fill(length, "a")}\\`,
+    `https://${fill(length, "a:")}@\\`,
+    `https://${fill(length, "a@")}\\`,
+    `https://[${fill(length, "1:")}`,
+    `https://[${fill(length, "::")}]`,
+    `https://${fill(length, "1.")}^`,
+    `https://a/${fill(length, "%4")}`,
+    `https://a/${fill(length, "a/")}?${"#".repeat(2)}`,
+    `${fill(length, "a+")}:`,
+  ],
+};
+
+/** Whatever the validator says to it: a text that its pattern and its format take long to refuse. */
+function nearMissesOf(schema: Schema, length: number): string[] {
+  return [schema.pattern, schema.format]
+    .filter((form) => form !== undefined)
+    .flatMap((form) => {
+      const texts = nearMisses[form] ?? nearMissOfAlternatives(form, length);
+      return typeof texts === "function" ? texts(length) : texts;
+    });
+}
+
+/** For a pattern that only lists words, as the one for `sort` does, its words many times over. */
+function nearMissOfAlternatives(pattern: string, length: number): string[] {
+  const words = pattern.match(/\w+/g);
+  assert.match(pattern, /^\^\([\w|]+\)/, `no near miss of ${pattern} is known: add one to nearMisses`);
+  return (words ?? []).map((word) => fill(length, `${word},`));
+}
+
+const isA = (schema: Schema, type: string): boolean =>
+  [schema.type].flat().includes(type) || (schema.anyOf ?? []).some((each) => isA(each, type));
+
+/** Texts for a schema of strings: as long as the schema and as the request allows. */
+function textsFor(schema: Schema, most: number): string[] {
+  const forms = [schema, ...(schema.anyOf ?? [])];
+  const lengths = [most, ...forms.flatMap(({ maxLength }) => maxLength ?? [])];
+  return lengths.flatMap((length) => [
+    fill(length, "a"),
+    fill(length - 2, "\u{1f48a}"),
+    ...forms.flatMap((form) => nearMissesOf(form, length - 1)),
+  ]);
+}
+
+/** JSON texts that are hostile to a field of this schema. */
+function hostileValues(schema: Schema, bytes: number): string[] {
+  const texts = isA(schema, "string") ? textsFor(schema, bytes - 32).map((text) => JSON.stringify(text)) : [];
+  const ofItems = isA(schema, "array")
+    ? [
+        wide(bytes, "[]", (index) => JSON.stringify(schema.items?.enum?.[index % 2] ?? String(index))),
+        wide(bytes, "[]", (index) => `"${index}"`),
+        wide(bytes, "[]", (index) => String(index)),
+        wide(bytes, "[]", (index) => `{"a":${index}}`),
+        ...textsFor(schema.items ?? {}, 40).map((text) => wide(bytes, "[]", () => JSON.stringify(text))),
+      ]
+    : [];
+  return [
+    ...texts,
+    ...ofItems,
+    nested(Math.floor(bytes / 2) - 1, "[", "]"),
+    nested(60, "[", "]", `"${fill(bytes - 140, "a")}\\u0000"`),
+    wide(bytes, "{}", (index) => `"k${index}":1`),
+    fill(bytes, "9"),
+    "1e400",
+    "null",
+  ].filter((text) => Buffer.byteLength(text) <= bytes);
+}
+
+function fieldsOf(schema: Schema, path: string[] = []): { path: string[]; schema: Schema }[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => [
+    { path: [...path, name], schema: property },
+    ...fieldsOf(property, [...path, name]),
+  ]);
+}
+
+const placeholder = "the hostile value";
+
+function withPlaceholder(body: unknown, [name, ...rest]: string[]): unknown {
+  if (name === undefined) return placeholder;
+  const fields = (body ?? {}) as Record<string, unknown>;
+  return { ...fields, [name]: withPlaceholder(fields[name], rest) };
+}
+
+/** The valid body with one field after the other made hostile. */
+export function hostileFields(schema: Schema, valid: object, bytes: number): Input[] {
+  return fieldsOf(schema).flatMap(({ path, schema: field }) => {
+    const text = JSON.stringify(withPlaceholder(valid, path));
+    const quoted = JSON.stringify(placeholder);
+    return hostileValues(field, bytes - text.length).map(
+      (value): Input => [`/${path.join("/")}: ${value.slice(0, 40)}…`, text.replace(quoted, () => value)],
+    );
+  });
+}
+
+const inUrl = (text: string): string => text.replace(/[^!-~]|[%&+#=?]/gu, encodeURIComponent);
+
+/** Hostile whatever the schema is: what follows the question mark. */
+export function hostileQueries(bytes: number): Input[] {
+  const parameters = (piece: (index: number) => string): string =>
+    wide(bytes, "[]", piece).slice(1, -1).replaceAll(",", "&");
+  return [
+    ["one parameter without a value many times", parameters(() => "a")],
+    ["many parameters", parameters((index) => `k${index}=1`)],
+    ["many parameters that are whole numbers", parameters((index) => `${index * 1_048_576}=1`)],
+    ["nothing but ampersands", fill(bytes, "&")],
+    ["nothing but equals signs", fill(bytes, "=")],
+    ["nothing but plus signs", fill(bytes, "+")],
+    ["escapes", `a=${fill(bytes - 2, "%41")}`],
+    ["escapes of several bytes", `a=${fill(bytes - 2, "%F0%9F%92%8A")}`],
+    ["escapes that are none", `a=${fill(bytes - 2, "%zz")}`],
+    ["an escape that ends too soon", `a=${fill(bytes - 6, "%41")}%F0%9`],
+    ["brackets", `a${fill(bytes - 3, "[a]")}=1`],
+    ["a NUL at the end", `a=${fill(bytes - 5, "a")}%00`],
+  ];
+}
+
+/** One parameter of the schema after the other, hostile. */
+export function hostileParameters(schema: Schema, bytes: number): Input[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const room = bytes - name.length - 20;
+    return [
+      wide(bytes, "[]", () => `${name}=1`)
+        .slice(1, -1)
+        .replaceAll(",", "&"),
+      ...[...textsFor(property, room), fill(room, "9"), `-${fill(room, "9")}`].map((text) => `${name}=${inUrl(text)}`),
+    ]
+      .filter((text) => text.length <= bytes)
+      .map((text): Input => [`${name}: ${text.slice(0, 40)}…`, text]);
+  });
+}
+
+/** The path with hostile values for its parameters. */
+export function hostilePaths(url: string, schema: Schema | undefined, bytes: number): Input[] {
+  const [first] = /:\w+|\*/.exec(url) ?? [];
+  if (first === undefined) return [];
+  const property = schema?.properties?.[first.slice(1)] ?? { type: "string" };
+  const values = [
+    ...textsFor(property, bytes - url.length),
+    fill(bytes - url.length, "../"),
+    fill(bytes - url.length, "%2e%2e%2f"),
+  ];
+  return values
+    .map((text) => url.replace(first, () => inUrl(text)).replaceAll(/:\w+/g, "0198f3a0-0000-7000-8000-000000000000"))
+    .filter((path) => path.length <= bytes)
+    .map((path): Input => [`the path ${path.slice(0, 60)}…`, path]);
+}
+
+const headerBytes = 12_000;
+
+/** Headers that a service reads, hostile. */
+export function hostileHeaders(schema: Schema | undefined): [name: string, value: string][] {
+  const ofSchema = Object.entries(schema?.properties ?? {}).flatMap(([name, property]) =>
+    textsFor(property, headerBytes).map((text): [string, string] => [name, text.replaceAll(/[^ -~]/g, "x")]),
+  );
+  return [
+    ...ofSchema,
+    ["authorization", `Bearer ${fill(headerBytes, "a")}!`],
+    ["authorization", `Bearer${fill(headerBytes, " ")}`],
+    ["authorization", `Bearer ${fill(headerBytes, "=")}!`],
+    ["authorization", `Bearer ${fill(headerBytes, "e30.")}`],
+    ["accept-encoding", fill(headerBytes, "gzip;q=0.001,")],
+    ["accept-encoding", fill(headerBytes, ",")],
+    ["if-none-match", fill(headerBytes, '"a",')],
+    ["x-request-id", fill(headerBytes, "a")],
+    ["x-forwarded-for", fill(headerBytes, "1.1.1.1,")],
+    ["traceparent", `00-${fill(headerBytes, "0")}`],
+    ["origin", `https://${fill(headerBytes, "a.")}`],
+    ["range", `bytes=${fill(headerBytes, "0-,")}`],
+    ["content-type", `application/json;${fill(headerBytes, " ")}a`],
+    ["content-type", `application/json;${fill(headerBytes, "a=b;")}`],
+    ["content-type", `application/json;a="${fill(headerBytes, "\\a")}`],
+    ["content-type", fill(headerBytes, "a/")],
+  ];
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from "fastify";
+import type { Sent } from "./event-loop.ts";
+import {
+  hostileBodies,
+  hostileFields,
+  hostileHeaders,
+  hostileParameters,
+  hostilePaths,
+  hostileQueries,
+  type Schema,
+} from "./hostile-inputs.ts";
+
+export type ServedRoute = FastifyInstance["routesAndAccess"][number];
+
+/** A request of a caller who may send it. */
+export interface ValidRequest {
+  path: string;
+  headers: Record<string, string>;
+  body?: object | undefined;
+  /** Where the route validates the body by itself. */
+  bodySchema?: Schema;
+  /** What else a body needs to be read, such as a signature. */
+  headersFor?: (body: string) => Record<string, string>;
+}
+
+const maxUrlBytes = 8_192;
+const bodiless = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** All that somebody could send to a route to keep it busy, each as large as the route reads; the valid request is the first. */
+export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name: string, sent: Sent][] {
+  const { method, url, schema = {}, maxBodyBytes } = route;
+  const request = (change: Partial<Sent>): Sent => {
+    const sent = { method, path: valid.path, ...bodyOf(valid), ...change };
+    const bodyHeaders =
+      sent.body === undefined ? {} : { "content-type": "application/json", ...valid.headersFor?.(sent.body) };
+    return { ...sent, headers: { ...valid.headers, ...bodyHeaders, ...change.headers } };
+  };
+  const [path = "", query] = valid.path.split("?");
+  const prefix = query === undefined ? `${path}?` : `${path}?${query}&`;
+  const bodySchema = valid.bodySchema ?? (schema.body as Schema);
+  const bodies = [
+    ...hostileBodies(maxBodyBytes),
+    ...(valid.body === undefined ? [] : hostileFields(bodySchema, valid.body, maxBodyBytes)),
+  ];
+  const queries = hostileQueries(maxUrlBytes - prefix.length).map(([name, text]) => [name, prefix + text] as const);
+  const parameters = hostileParameters((schema.querystring ?? {}) as Schema, maxUrlBytes - path.length - 1).map(
+    ([name, text]) => [name, `${path}?${text}`] as const,
+  );
+  const paths = hostilePaths(url, schema.params as Schema | undefined, maxUrlBytes);
+  return [
+    ["the valid request", request({})],
+    ...(bodiless.has(method) ? [] : bodies.map(([name, body]): [string, Sent] => [name, request({ body })])),
+    ...[...queries, ...parameters, ...paths].map(([name, hostile]): [string, Sent] => [
+      name,
+      request({ path: hostile }),
+    ]),
+    ...hostileHeaders(schema.headers as Schema | undefined).map(([name, value]): [string, Sent] => [
+      `the header ${name}: ${value.slice(0, 40)}…`,
+      request({ headers: { [name]: value } }),
+    ]),
+  ];
+}
+
+const bodyOf = ({ body }: ValidRequest): { body?: string } =>
+  body === undefined ? {} : { body: JSON.stringify(body) };
