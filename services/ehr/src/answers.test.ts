@@ -138,7 +138,7 @@ describe("whatever is refused is answered in the wrapper", () => {
     ["NUL", '{"patientId": "a\\u0000b"}'],
     ["an unknown field", '{"ward": 3}'],
     ["a field of another type", '{"patientId": 3}'],
-    ["no UUID", `{"patientId": "${patientId}-"}`],
+    ["no FHIR id", `{"patientId": "${patientId}_"}`],
     ["a launchType that is none", '{"launchType": "telepathic"}'],
     ["a prototype", '{"__proto__": {"patientId": "x"}}'],
   ] as const) {
@@ -188,11 +188,11 @@ describe("whatever is refused is answered in the wrapper", () => {
 
   test("413: bodies that are too large", async () => {
     await refused(413, `${apps}/${installed.native}/config`, { method: "PUT", body: { language: kib(65) } });
-    await refused(413, `${apps}/${installed.native}/launch`, { body: { patientId: kib(1_025) } });
+    await refused(413, `${apps}/${installed.native}/launch`, { body: { patientId: kib(17) } });
     await refused(413, webhook, { as: null, body: { event: kib(65) } });
-    await refused(413, putSecret, { as: "operator", method: "PUT", body: { secret: kib(1_025) } });
-    await refused(413, reconcile, { as: "operator", body: { x: kib(1_025) } });
-    await refused(413, consume, { as: "launch-redeemer", body: { launch: kib(1_025) } });
+    await refused(413, putSecret, { as: "operator", method: "PUT", body: { secret: kib(17) } });
+    await refused(413, reconcile, { as: "operator", body: { x: kib(17) } });
+    await refused(413, consume, { as: "launch-redeemer", body: { launch: kib(17) } });
   });
 
   test("414 and 431: a URL and headers that are too long", async () => {

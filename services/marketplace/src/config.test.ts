@@ -56,7 +56,7 @@ test("the defaults are those that the documents name", () => {
   assert.equal(config.callerRequestsPerMinute, 1_200);
   assert.equal(config.tokens.audience, "marketplace");
   assert.deepEqual(config.tokens.claims, { organisation: "organization", vendor: "vendor", roles: "roles" });
-  assert.deepEqual(config.limits, { requestMs: 10_000, bodyBytes: 1_048_576, urlBytes: 8_192, eventLoopDelayMs: 200 });
+  assert.deepEqual(config.limits, { requestMs: 10_000, urlBytes: 8_192, eventLoopDelayMs: 200 });
   assert.deepEqual(config.catalogCache, { lifetimeMs: 60_000, maxBytes: 64 * 1_048_576 });
 });
 

@@ -37,7 +37,7 @@ export async function createWorker(
     tracing,
     metricsToken: config.metricsToken,
     trustedProxies: [],
-    limits: { bodyBytes: 1_024, urlBytes: 2_048, requestMs: 10_000, eventLoopDelayMs: 60_000 },
+    limits: { urlBytes: 2_048, requestMs: 10_000, eventLoopDelayMs: 60_000 },
     problems: [],
     access: {
       verify: () => Promise.reject(new Error("nothing here asks for a token")),

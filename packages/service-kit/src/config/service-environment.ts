@@ -71,7 +71,6 @@ export const apiEnvironment = {
     desc: "Longest time for a request to arrive, and for its answer to be made",
     default: 10_000,
   }),
-  BODY_LIMIT_BYTES: wholeNumber({ min: 1_024, max: 104_857_600 })({ desc: "Largest body", default: 1_048_576 }),
   URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Longest URL", default: 8_192 }),
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber({ min: 10, max: 60_000 })({
     desc: "Mean lag of the event loop above which requests are refused with 503",
@@ -87,7 +86,6 @@ export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
     allowedOrigins: read.ALLOWED_ORIGINS,
     limits: {
       requestMs: read.REQUEST_TIMEOUT_MS,
-      bodyBytes: read.BODY_LIMIT_BYTES,
       urlBytes: read.URL_LIMIT_BYTES,
       eventLoopDelayMs: read.MAX_EVENT_LOOP_DELAY_MS,
     },

@@ -23,11 +23,9 @@ function invalidInput(part: string, error: FastifySchemaValidationError): Invali
   return { pointer, detail };
 }
 
-const mostErrorsShown = 20;
-
 function fromValidation(error: Partial<FastifyError>): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
-  return invalidInputs((error.validation ?? []).slice(0, mostErrorsShown).map((each) => invalidInput(part, each)));
+  return invalidInputs((error.validation ?? []).map((each) => invalidInput(part, each)));
 }
 
 /** Whatever was thrown: libraries also reject with nothing at all. */
@@ -53,7 +51,10 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     case 400:
       return new Problem(standardProblems.invalidRequest, badRequestDetail(error?.code));
     case 413:
-      return new Problem(standardProblems.payloadTooLarge, "The body is larger than this service reads.");
+      return new Problem(
+        standardProblems.payloadTooLarge,
+        `The body is larger than the ${request.routeOptions.bodyLimit / 1_024} KiB that are read here.`,
+      );
     case 415:
       return new Problem(
         standardProblems.unsupportedMediaType,

@@ -5,6 +5,7 @@ export { apiReference } from "./api-reference.ts";
 export { cursorOf, invalidCursor, readCursor } from "./cursor.ts";
 export { findNul } from "./find-nul.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
+export { nestsTooDeep } from "./json-depth.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { neverCache } from "./never-cache.ts";
 export { pageOf, type Slice } from "./page-of.ts";

@@ -1,12 +1,16 @@
 import type { FastifyInstance, preValidationHookHandler } from "fastify";
 import { invalidRequest } from "./invalid-request.ts";
+import { nestsTooDeep, tooDeep } from "./json-depth.ts";
 
 /** Many clients announce JSON with whatever they post: where nothing follows, there is no body, and that is all. */
 export function readJson(server: FastifyInstance): void {
+  server.removeContentTypeParser("text/plain");
   const parse = server.getDefaultJsonParser("error", "error");
   server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") done(null, undefined);
-    else void parse(request, body as string, done);
+    const text = body as string;
+    if (text === "") done(null, undefined);
+    else if (nestsTooDeep(text)) done(invalidRequest("/body", tooDeep));
+    else void parse(request, text, done);
   });
 }
 

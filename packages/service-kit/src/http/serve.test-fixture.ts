@@ -14,7 +14,7 @@ const server = await createServer({
   tracing: await startTracing("fixture", undefined),
   metricsToken: undefined,
   trustedProxies: [],
-  limits: { bodyBytes: 1_048_576, urlBytes: 8_192, requestMs: 30_000, eventLoopDelayMs: 1_000 },
+  limits: { urlBytes: 8_192, requestMs: 30_000, eventLoopDelayMs: 1_000 },
   readiness: () => Promise.resolve(undefined),
   problems: [],
   access: {

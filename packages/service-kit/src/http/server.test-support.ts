@@ -23,7 +23,7 @@ export interface TestServerOptions extends Omit<Partial<ServerOptions>, "limits"
   closed?: boolean;
 }
 
-export const limits = { bodyBytes: 1_048_576, urlBytes: 8_192, requestMs: 10_000, eventLoopDelayMs: 1_000 };
+export const limits = { urlBytes: 8_192, requestMs: 10_000, eventLoopDelayMs: 1_000 };
 
 /** The server that every service gets, on a port of its own, with a few routes of the test's. */
 export async function startTestServer(

@@ -31,7 +31,7 @@ export interface ServerOptions {
   tracing: Tracing;
   metricsToken: string | undefined;
   trustedProxies: string[];
-  limits: { bodyBytes: number; urlBytes: number; requestMs: number; eventLoopDelayMs: number };
+  limits: { urlBytes: number; requestMs: number; eventLoopDelayMs: number };
   readiness: Readiness;
   /** Every kind of error that this service adds to the standard ones, each with a page of its own. */
   problems?: ProblemKind[];
@@ -39,6 +39,9 @@ export interface ServerOptions {
   errorShape?: ErrorShape;
   access: AccessOptions;
 }
+
+/** A route whose schema needs more sets a `bodyLimit` of its own. */
+const defaultBodyBytes = 16_384;
 
 const acceptableRequestId = /^[\w.-]{1,64}$/;
 
@@ -57,7 +60,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     childLoggerFactory: (logger) => logger,
     genReqId: requestIdOf,
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
-    bodyLimit: limits.bodyBytes,
+    bodyLimit: defaultBodyBytes,
     requestTimeout: limits.requestMs,
     http: {
       headersTimeout: limits.requestMs,
@@ -77,9 +80,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       reply.server.errorHandler(error, request, reply);
     },
   });
-  // Only JSON is read; what a client expects besides is not refused with the bare status that Node would send.
-  server.removeContentTypeParser("text/plain");
   readJson(server);
+  // An expectation that Node doesn't know is ignored; Node would refuse it with a bare status.
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
   server.addHook("onRoute", (route) => {

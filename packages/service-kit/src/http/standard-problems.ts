@@ -42,7 +42,7 @@ export const standardProblems = {
     code: "payload-too-large",
     status: 413,
     title: "The body is too large",
-    advice: "Split what you send. A body may have 1 MiB, unless the operator set another limit.",
+    advice: "Send less. A body may have 16 KiB, unless the API reference says otherwise; `detail` names the limit.",
   },
   uriTooLong: {
     code: "uri-too-long",

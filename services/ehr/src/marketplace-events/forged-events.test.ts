@@ -107,6 +107,10 @@ describe("whoever has no secret of the organisation", () => {
     nothing: "",
     "no JSON": `${genuine}}`,
     "ever deeper lists": "[".repeat(30_000),
+    "its own secret, and lists that nest too deep": JSON.stringify({
+      ...created,
+      padding: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown,
+    }),
   };
   for (const [what, body] of Object.entries(without)) {
     test(`learns nothing: ${what} is refused like a wrong signature`, () => refused({ body }));

@@ -4,7 +4,7 @@ import {
   type SubscriptionEventName,
   subscriptionEventNames,
 } from "@ehr-marketplace/contracts";
-import { findNul } from "@ehr-marketplace/service-kit/http";
+import { findNul, nestsTooDeep } from "@ehr-marketplace/service-kit/http";
 import { wireReader } from "../wire-validation.ts";
 
 /** What a subscription is after each event. */
@@ -17,10 +17,12 @@ const statusAfter: Record<SubscriptionEventName, ReceivedSubscriptionEvent["subs
 
 const knownNames = new Set<unknown>(subscriptionEventNames);
 
-/** Nothing of it may be used but the alias, until its bytes are verified. */
+/** Nothing of it may be used but the alias, until its bytes are verified. A body that nests too deep counts as no JSON. */
 export function parseBody(body: Buffer): unknown {
+  const text = body.toString("utf8");
+  if (nestsTooDeep(text)) return undefined;
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
