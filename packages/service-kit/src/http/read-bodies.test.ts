@@ -11,11 +11,13 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
   let running: TestServer;
   before(async () => {
     running = await startTestServer(cleanUp, {
-      limits: { bodyBytes: 1_000 },
       routes: (server) => {
         server.post("/echo", (request, reply) => reply.send({ body: request.body }));
         server.post("/object", { schema: { body: { type: "object" } } }, (_request, reply) => reply.send({}));
-        server.post("/bodiless", { preValidation: takesNoBody }, (_request, reply) => reply.send({}));
+        server.post("/large", { bodyLimit: 65_536 }, (_request, reply) => reply.send({}));
+        server.post("/bodiless", { preValidation: takesNoBody }, (request, reply) =>
+          reply.send({ hasBody: request.body !== undefined }),
+        );
       },
     });
   });
@@ -52,10 +54,26 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
     });
   }
 
-  test("an empty body that is announced as JSON is no body: 400 only where one is needed", async () => {
-    const { detail } = await expectProblem(await post("", "application/json", "/object"), 400, "invalid-request");
-    assert.match(String(detail), /^\/body must be object/);
-    assert.equal((await post("", "application/json", "/bodiless")).status, 200);
+  for (const type of [
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "text/plain;charset=UTF-8",
+    "multipart/form-data; boundary=x",
+    "nonsense",
+    null,
+  ]) {
+    test(`an empty body is no body, 400 only where one is needed: ${type}`, async () => {
+      const { detail } = await expectProblem(await post("", type, "/object"), 400, "invalid-request");
+      assert.match(String(detail), /^\/body must be object/);
+      assert.equal((await post("", type, "/bodiless")).status, 200);
+    });
+  }
+
+  test("an empty body whose length isn't announced is no body", async () => {
+    for (const type of ["application/json", "text/plain"]) {
+      const head = `POST /bodiless HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: ${type}\r\n`;
+      assert.equal((await rawAnswer(running, `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).status, 200);
+    }
   });
 
   test("a route that reads no body refuses one that says something, and takes an empty object", async () => {
@@ -65,19 +83,40 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
       "invalid-request",
     );
     assert.match(String(detail), /^\/body must be left out/);
-    assert.equal((await post("{}", "application/json", "/bodiless")).status, 200);
+    assert.deepEqual(await (await post("{}", "application/json", "/bodiless")).json(), { hasBody: false });
     await expectProblem(await post("null", "application/json", "/bodiless"), 400, "invalid-request");
   });
 
-  test("a body at the limit is read, and one byte more is 413", async () => {
-    assert.equal((await post(bodyOf(1_000))).status, 200);
-    await expectProblem(await post(bodyOf(1_001)), 413, "payload-too-large");
-  });
+  for (const [path, kib] of [
+    ["/echo", 16],
+    ["/large", 64],
+  ] as const) {
+    test(`${path} reads ${kib} KiB; one byte more is 413, and the problem names the limit`, async () => {
+      assert.equal((await post(bodyOf(kib * 1_024), "application/json", path)).status, 200);
+      const refused = await post(bodyOf(kib * 1_024 + 1), "application/json", path);
+      const { detail } = await expectProblem(refused, 413, "payload-too-large");
+      assert.equal(detail, `The body is larger than the ${kib} KiB that are read here.`);
+    });
+  }
+
+  for (const [what, open, close] of [
+    ["arrays", "[", "]"],
+    ["objects", '{"a":', "}"],
+  ] as const) {
+    test(`${what} nested 64 levels deep are read, and one level more is 400`, async () => {
+      const nested = (levels: number): string => `${open.repeat(levels)}1${close.repeat(levels)}`;
+      assert.equal((await post(nested(64))).status, 200);
+      for (const text of [nested(65), nested(1_000), open.repeat(1_000)]) {
+        const { errors } = await expectProblem(await post(text), 400, "invalid-request");
+        assert.deepEqual(errors, [{ pointer: "/body", detail: "nests deeper than 64 levels" }]);
+      }
+    });
+  }
 
   test("a body over the limit is 413 also when its length isn't announced", async () => {
     const head =
       "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
-    const chunk = `400\r\n${"1".repeat(1_024)}\r\n`;
+    const chunk = `4001\r\n${"1".repeat(16_385)}\r\n`;
     await expectProblem(await rawAnswer(running, head, chunk), 413, "payload-too-large");
   });
 

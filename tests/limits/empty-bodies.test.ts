@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import {
+  askAt,
+  type Callers,
+  cleanUpAfter,
+  cloneDatabase,
+  type Question,
+  startApiProcess,
+  startCallers,
+  startEhrProcess,
+} from "@ehr-marketplace/tests/support";
+import { prepareEhr } from "../access/prepare-ehr.ts";
+import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
+import { prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { ehrRows, marketplaceRows } from "./route-rows.ts";
+
+interface Target {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+}
+
+const run = promisify(execFile);
+
+const python = `
+import json, sys, urllib.error, urllib.request
+method, url, headers = sys.argv[1:]
+request = urllib.request.Request(url, data=b"", method=method, headers=json.loads(headers))
+try:
+    print(urllib.request.urlopen(request).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+`;
+
+/** How clients send an empty body; each announces another type for it. */
+const clients: Record<string, (target: Target) => Promise<number>> = {
+  "curl -d ''": async ({ method, url, headers }) => {
+    const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
+    const quietly = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}"];
+    return Number((await run("curl", [...quietly, "--request", method, "-d", "", ...named, url])).stdout);
+  },
+  'urllib with data=b""': async ({ method, url, headers }) =>
+    Number((await run("python3", ["-c", python, method, url, JSON.stringify(headers)])).stdout),
+  'fetch with body: ""': async ({ method, url, headers }) => {
+    const response = await fetch(url, { method, headers, body: "" });
+    await response.arrayBuffer();
+    return response.status;
+  },
+  "an empty JSON object": async ({ method, url, headers }) => {
+    const response = await askAt(url, undefined, { method, headers, body: {} });
+    await response.arrayBuffer();
+    return response.status;
+  },
+};
+
+const isAction = ([route]: [string, string]): boolean => /^(POST|DELETE) /.test(route);
+/** Those that read a body need one. */
+const readsBody = /\/(subscriptions|pause|webhooks|rotate-secret|replays|launch|consume)$/;
+const bodilessRows = (rows: Record<string, string>): [string, string][] =>
+  Object.entries(rows).filter((row) => isAction(row) && !(row[0].startsWith("POST ") && readsBody.test(row[0])));
+
+describe("where no body is expected, an empty one is accepted, whatever its Content-Type", () => {
+  const cleanUp = cleanUpAfter();
+  let callers: Callers;
+  const urls = { marketplace: "", ehr: "" };
+  let prepared: { question(route: string, on: string): Promise<Question> }[];
+
+  before(async () => {
+    callers = await startCallers(cleanUp);
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    const environment = { ...callers.environment, LOG_LEVEL: "error" };
+    urls.marketplace = (await startApiProcess(cleanUp, marketplaces.serviceUrl, { environment })).url;
+    const credentials = {
+      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    };
+    const ehr = { marketplaceUrl: urls.marketplace, environment: { ...environment, ...credentials } };
+    urls.ehr = (await startEhrProcess(cleanUp, ehrs.serviceUrl, ehr)).url;
+    const operator = callers.token("operator");
+    prepared = [
+      await prepareSubscriptions(urls.marketplace, operator),
+      await prepareWebhooks(urls.marketplace, operator),
+      await prepareEhr(urls, callers),
+    ];
+  });
+
+  const headers = (): Record<string, string> => ({
+    authorization: `Bearer ${callers.token("operator")}`,
+    "x-vendor-slug": "northwind-health",
+  });
+  const assertAccepted = async (service: "marketplace" | "ehr", route: string, on: string): Promise<void> => {
+    const [subscriptions, webhooks, ehr] = prepared;
+    const preparing = service === "ehr" ? ehr : route.includes("webhooks") ? webhooks : subscriptions;
+    const target = async (): Promise<Target> => {
+      const { path = "" } = (await preparing?.question(route, on)) ?? {};
+      return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: headers() };
+    };
+    const { method, url, headers: sent } = await target();
+    const without = (await fetch(url, { method, headers: sent })).status;
+    assert.ok(without < 300 || without === 409, `${without} without a body`);
+    for (const [client, send] of Object.entries(clients)) assert.equal(await send(await target()), without, client);
+  };
+
+  for (const [route, on] of bodilessRows(marketplaceRows)) test(route, () => assertAccepted("marketplace", route, on));
+  for (const [route, on] of bodilessRows(ehrRows)) test(route, () => assertAccepted("ehr", route, on));
+
+  test("a route that needs a body says so, and a body of another type is 415", async () => {
+    const url = `${urls.marketplace}/api/v1/subscriptions`;
+    for (const [client, send] of Object.entries(clients)) {
+      assert.equal(await send({ method: "POST", url, headers: headers() }), 400, client);
+    }
+    const cancel = { method: "POST", url: `${url}/${crypto.randomUUID()}/cancel`, headers: headers() };
+    const form = { ...cancel.headers, "content-type": "application/x-www-form-urlencoded" };
+    assert.equal((await fetch(cancel.url, { method: "POST", headers: form, body: "a=1" })).status, 415);
+  });
+});
