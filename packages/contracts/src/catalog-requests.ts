@@ -7,11 +7,15 @@ export const withoutNul = "^[^\\u0000]*$";
 
 export const slugPattern = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
+/** Far longer than anything stored: an unknown slug is 404 and an unknown category an empty page, also where it is long. */
+export const maxLookupLength = 4_096;
+
 export const sortProperties = ["name", "category", "publishedAt", "updatedAt", "popularity"] as const;
 
 const category = Type.Optional(
   Type.String({
     pattern: withoutNul,
+    maxLength: maxLookupLength,
     description: "Only apps of this category; an unknown one has none",
     examples: ["DOCUMENTATION"],
   }),
@@ -29,9 +33,10 @@ export const listAppsQuery = Type.Object({
   ),
   sort: Type.Optional(
     Type.String({
-      pattern: `^(${sortProperties.join("|")})(,(asc|desc))?$`,
+      pattern: `^(${sortProperties.join("|")})(,([Aa][Ss][Cc]|[Dd][Ee][Ss][Cc]))?$`,
+      maxLength: 32,
       default: "name",
-      description: "`property` or `property,asc|desc`; ties are broken by id",
+      description: "`property` or `property,asc|desc`, the direction in either case; ties are broken by id",
       examples: ["popularity,desc"],
     }),
   ),

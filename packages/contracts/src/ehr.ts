@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { listAuditQuery } from "./audit.ts";
-import { withoutNul } from "./catalog-requests.ts";
+import { maxLookupLength, withoutNul } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import type { PageQuery } from "./paging.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
@@ -19,10 +19,15 @@ export const failure = Type.Object(
 export type Failure = Static<typeof failure>;
 
 export const appSlugParams = Type.Object({
-  appSlug: Type.String({ pattern: withoutNul, description: "The app's slug", examples: ["northwind-scribe"] }),
+  appSlug: Type.String({
+    pattern: withoutNul,
+    maxLength: maxLookupLength,
+    description: "The app's slug",
+    examples: ["northwind-scribe"],
+  }),
 });
 export const orgAliasParams = Type.Object({
-  alias: Type.String({ pattern: orgAliasPattern, description: "Organisation alias" }),
+  alias: Type.String({ pattern: orgAliasPattern, maxLength: 64, description: "Organisation alias" }),
 });
 
 /** Whatever the app calls its settings; a Record's pattern would leave out names with a line break. */
@@ -60,11 +65,15 @@ export const putConfigBody = settings(
   "The whole configuration; `null` for a value that the app keeps secret keeps the stored one",
 );
 
+/** FHIR's type `id`; UUIDs are such. */
+const fhirIdPattern = "^[A-Za-z0-9.-]{1,64}$";
+const fhirId = (description: string) => Type.String({ pattern: fhirIdPattern, maxLength: 64, description });
+
 export const launchTypes = ["native", "smart", "standalone"] as const;
 export const launchBody = Type.Object(
   {
-    patientId: Type.Optional(uuid("Patient in context")),
-    encounterId: Type.Optional(uuid("Encounter in context")),
+    patientId: Type.Optional(fhirId("Patient in context: a FHIR id")),
+    encounterId: Type.Optional(fhirId("Encounter in context: a FHIR id")),
     launchType: Type.Optional(
       Type.Enum([...launchTypes], {
         description: "By default `smart` where the app has a `smartLaunchUrl`, else `native`",
@@ -127,8 +136,8 @@ export type ConsumeLaunchBody = Static<typeof consumeLaunchBody>;
 
 export const launchContextDto = Type.Object(
   {
-    patient: nullable(Type.String({ format: "uuid" }), "Patient in context"),
-    encounter: nullable(Type.String({ format: "uuid" }), "Encounter in context"),
+    patient: nullable(Type.String({ pattern: fhirIdPattern }), "Patient in context: a FHIR id"),
+    encounter: nullable(Type.String({ pattern: fhirIdPattern }), "Encounter in context: a FHIR id"),
     orgAlias: Type.String(),
     appSlug: Type.String(),
     user: Type.String(),

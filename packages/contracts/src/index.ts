@@ -19,6 +19,7 @@ export {
 export {
   type ListAppsQuery,
   listAppsQuery,
+  maxLookupLength,
   type SearchAppsQuery,
   searchAppsQuery,
   slugPattern,

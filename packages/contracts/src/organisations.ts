@@ -7,6 +7,7 @@ export const orgAliasPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 
 const orgAlias = Type.String({
   pattern: orgAliasPattern,
+  maxLength: 64,
   description: "The organisation's alias, as tokens name it",
   examples: ["riverside-clinic"],
 });

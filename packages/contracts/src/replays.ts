@@ -1,17 +1,15 @@
 import { type Static, Type } from "typebox";
-import { instant, nullable, uuid } from "./wire-types.ts";
+import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
 export const replayStatuses = ["running", "done", "cancelled"] as const;
-
-const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
 export const startReplayBody = Type.Object(
   {
     failures: Type.Optional(
       Type.Literal(true, { description: "Only what has failed or expired, not what was delivered" }),
     ),
-    from: time("Only what became due at this time or later; needed unless `failures` is given"),
-    to: time("Only what became due before this time; needed unless `failures` is given"),
+    from: Type.Optional(requestTime("Only what became due at this time or later; needed unless `failures` is given")),
+    to: Type.Optional(requestTime("Only what became due before this time; needed unless `failures` is given")),
   },
   { additionalProperties: false },
 );

@@ -35,14 +35,17 @@ export type PauseSubscriptionBody = Static<typeof pauseSubscriptionBody>;
 export const subscriptionParams = Type.Object({ id: uuid("The subscription's identifier") });
 
 export const listSubscriptionsQuery = Type.Object({
-  orgAlias: Type.String({ pattern: withoutNul, description: "Whose subscriptions", examples: ["riverside-clinic"] }),
+  orgAlias: Type.String({
+    pattern: withoutNul,
+    maxLength: 64,
+    description: "Whose subscriptions",
+    examples: ["riverside-clinic"],
+  }),
   status: Type.Optional(status),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, description: "Most subscriptions to answer; without it, and above 1,000, it is 1,000" }),
   ),
-  after: Type.Optional(
-    Type.String({ format: "uuid", description: 'Only what comes after this subscription; `Link: rel="next"` has it' }),
-  ),
+  after: Type.Optional(uuid('Only what comes after this subscription; `Link: rel="next"` has it')),
   expand: Type.Optional(
     Type.Enum(["app"], { description: "`app` adds to each subscription its app as events carry it, published or not" }),
   ),

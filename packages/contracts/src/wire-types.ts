@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-export const uuid = (description: string) => Type.String({ format: "uuid", description });
+export const uuid = (description: string) => Type.String({ format: "uuid", maxLength: 36, description });
 /**
  * URLs of apps and vendors are shown and opened in browsers: https only, and http on a loopback address for the local stack. Both databases have
  * the same rule as a check constraint.
@@ -18,6 +18,8 @@ export const instant = (description: string) =>
     description: `${description} (ISO 8601, UTC, milliseconds)`,
     examples: ["2026-03-18T09:30:00.000Z"],
   });
+/** A time that a client sends; the format alone would admit any number of decimals. */
+export const requestTime = (description: string) => Type.String({ format: "date-time", maxLength: 40, description });
 export const currency = Type.String({ pattern: "^[A-Z]{3}$", description: "ISO 4217 code", examples: ["USD"] });
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });

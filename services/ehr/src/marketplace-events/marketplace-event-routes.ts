@@ -34,12 +34,12 @@ export async function marketplaceEventRoutes(
         operationId: "receiveEvent",
         summary: "Tell what happened to a subscription",
         description:
-          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Of the app only the slug is used: what it is, the marketplace's catalog says, and until that has confirmed it the app is not installed. Events of other kinds are answered 200 and ignored. 422: the organisation has as many subscriptions as events may create. Only refused signatures count toward a rate.",
+          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Of the app only the slug is used: what it is, the marketplace's catalog says, and until that has confirmed it the app is not installed. Events of other kinds are answered 200 and ignored. 422: the organisation has as many subscriptions as events may create. Only refused signatures count toward a rate. At most 64 KiB.",
         headers: {
           type: "object",
           properties: {
-            "x-marketplace-signature": { type: "string", description: "Lower-case hexadecimal digits" },
-            "x-marketplace-delivery-id": { type: "string", description: "The same at every attempt" },
+            "x-marketplace-signature": { type: "string", maxLength: 64, description: "Lower-case hexadecimal digits" },
+            "x-marketplace-delivery-id": { type: "string", maxLength: 255, description: "The same at every attempt" },
           },
           required: ["x-marketplace-signature", "x-marketplace-delivery-id"],
         },

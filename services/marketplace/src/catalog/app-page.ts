@@ -15,7 +15,7 @@ export function pageRequest(query: ListAppsQuery): PageRequest {
     category: query.category,
     page: query.page,
     size: Math.min(query.size, mostPerPage),
-    sort: { property, descending: direction === "desc" },
+    sort: { property, descending: direction?.toLowerCase() === "desc" },
   };
 }
 

@@ -4,6 +4,7 @@ import {
   categoryDto,
   type ListAppsQuery,
   listAppsQuery,
+  maxLookupLength,
   pricingPlanDto,
   type SearchAppsQuery,
   searchAppsQuery,
@@ -26,7 +27,13 @@ const slugParameter = {
   type: "object",
   required: ["slug"],
   properties: {
-    slug: { type: "string", pattern: withoutNul, description: "The app's slug", examples: ["northwind-scribe"] },
+    slug: {
+      type: "string",
+      pattern: withoutNul,
+      maxLength: maxLookupLength,
+      description: "The app's slug",
+      examples: ["northwind-scribe"],
+    },
   },
 } as const;
 

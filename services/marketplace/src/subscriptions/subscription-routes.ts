@@ -28,6 +28,7 @@ const vendorHeader = {
     "x-vendor-slug": {
       type: "string",
       pattern: withoutNul,
+      maxLength: 64,
       description: "For developers of several vendors: the one they act for",
     },
   },
