@@ -10,7 +10,9 @@ Browse what is published without an account: list, filter, sort and search apps,
 subscribe organisations to apps, and pause, resume and cancel what they subscribed to.
 
 - **Errors** are problem documents (RFC 9457). \`code\` is stable; \`type\` leads to a page that says what to do.
-- **Unknown query parameters** are ignored; a parameter given twice is refused.
+- **Query parameters**: unknown ones are ignored, one without a value counts as absent, and one given twice is refused.
+- **Bodies** are JSON of up to 16 KiB, nested up to 64 levels deep. Unknown fields are refused; \`null\` in an optional field
+  counts as absent. Where no body is expected, an empty one is accepted whatever its \`Content-Type\`, and so is \`{}\`.
 - **Caching**: answers carry an \`ETag\`; send it back as \`If-None-Match\` and an unchanged answer costs you nothing.
 - **Repeating**: send an \`Idempotency-Key\` with a POST, and repeat it without fear when no answer came.
 - **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. Above that,

@@ -2,6 +2,7 @@ import swagger from "@fastify/swagger";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
 import { openToAnyone } from "./access.ts";
+import { type FieldSchema, withOptionalNulls } from "./optional-fields.ts";
 import { payloadFor, type Representation, representationOf, sendRepresentation } from "./representation.ts";
 
 export interface ApiDescription {
@@ -37,6 +38,22 @@ const brand = `
 .dark-mode { --scalar-color-accent: #5cc6d0; --scalar-background-accent: #5cc6d01f; }
 :root { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }`;
 
+interface Document {
+  paths?: Record<
+    string,
+    Record<string, { parameters?: { in: string; required?: boolean; allowEmptyValue?: boolean }[] }>
+  >;
+}
+
+/** An optional query parameter without a value counts as absent; the plugin has no option to say so. */
+function withEmptyParameters(document: Document): Document {
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    if (parameter.in === "query" && parameter.required !== true) parameter.allowEmptyValue = true;
+  }
+  return document;
+}
+
 /** Describes every route registered after it: the document at `{basePath}/openapi.json`, the reference at `/docs`. */
 export async function apiReference(server: FastifyInstance, api: ApiDescription): Promise<void> {
   const { title, version, description, tags } = api;
@@ -53,9 +70,11 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
         },
       },
     },
-    transform: ({ schema, url, route }) => {
+    transform: ({ schema: own, url, route }) => {
       const { access } = route.config ?? {};
-      if (schema === undefined || access === undefined || access === "anyone") return { schema, url };
+      if (own === undefined) return { schema: own, url };
+      const schema = own.body === undefined ? own : { ...own, body: withOptionalNulls(own.body as FieldSchema) };
+      if (access === undefined || access === "anyone") return { schema, url };
       const forWhom = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
       return { schema: { ...schema, description: forWhom, security: [{ accessToken: [] }] }, url };
     },
@@ -66,7 +85,10 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   let document: Representation | undefined;
   const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
   server.get(documentPath, hidden, (request, reply) => {
-    document ??= representationOf(JSON.stringify(server.swagger()), { contentType: "application/json", cacheControl });
+    document ??= representationOf(JSON.stringify(withEmptyParameters(server.swagger() as Document)), {
+      contentType: "application/json",
+      cacheControl,
+    });
     return sendRepresentation(request, reply.header("access-control-allow-origin", "*"), document);
   });
 

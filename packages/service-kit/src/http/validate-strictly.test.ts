@@ -65,7 +65,15 @@ describe("what comes in is held against its schema, and nothing is bent to fit",
     assert.deepEqual(await (await search("size=007")).json(), { size: 7, page: 0 });
   });
 
-  for (const given of ["", ..."0x10 1e2 %201 1%20 1.0 1.5 +1 %2B1 1_0 NaN Infinity true %D9%A1".split(" ")]) {
+  test("a parameter without a value counts as absent", async () => {
+    for (const blank of ["size=&q=&page=", "size&q&page"]) {
+      assert.deepEqual(await (await search(blank)).json(), { page: 0 });
+    }
+    await expectPointers(await search("size=&size="), "/query/size");
+    await expectPointers(await search("q=&q=a"), "/query/q");
+  });
+
+  for (const given of "0x10 1e2 %201 1%20 1.0 1.5 +1 %2B1 1_0 NaN Infinity true %D9%A1".split(" ")) {
     test(`size=${given} is not a whole number: 400`, async () => {
       await expectPointers(await search(`size=${given}`), "/query/size");
     });
@@ -139,7 +147,8 @@ describe("what comes in is held against its schema, and nothing is bent to fit",
   });
 
   test("however much is wrong, the answer stays short", async () => {
-    const answer = await post({ name: "a", tags: Array.from({ length: 50_000 }, () => 1) });
-    assert.ok((await answer.text()).length < 5_000);
+    const answer = await post({ name: "a", tags: Array.from({ length: 8_000 }, () => 1) });
+    const pointers = Array.from({ length: 20 }, (_, index) => `/body/tags/${index}`);
+    await expectPointers(answer, ...pointers);
   });
 });

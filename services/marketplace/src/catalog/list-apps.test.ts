@@ -69,7 +69,7 @@ describe("GET /apps", () => {
     assert.ok(found.content.every((app) => app.category === "DOCUMENTATION"));
   });
 
-  for (const category of ["NO_SUCH", "documentation", "", "'; drop table apps; --", "X".repeat(300)]) {
+  for (const category of ["NO_SUCH", "documentation", " ", "'; drop table apps; --", "X".repeat(300)]) {
     test(`the unknown category ${JSON.stringify(category)} is an empty page`, async () => {
       const found = await page(`?category=${encodeURIComponent(category)}`);
       assert.deepEqual(
@@ -95,8 +95,12 @@ describe("GET /apps", () => {
         upwards.content.map((app) => app.slug),
         expected,
       );
-      assert.deepEqual(names(await page(`?size=100&sort=${property},asc`)), names(upwards));
-      assert.deepEqual(names(await page(`?size=100&sort=${property},desc`)), names(upwards).toReversed());
+      for (const direction of ["asc", "ASC", "Asc"]) {
+        assert.deepEqual(names(await page(`?size=100&sort=${property},${direction}`)), names(upwards));
+      }
+      for (const direction of ["desc", "DESC", "Desc"]) {
+        assert.deepEqual(names(await page(`?size=100&sort=${property},${direction}`)), names(upwards).toReversed());
+      }
     });
   }
 
@@ -109,7 +113,6 @@ describe("GET /apps", () => {
     "page=-1",
     "page=1.5",
     "page=abc",
-    "page=",
     "page=0x10",
     "page=1e2",
     "page=%201",
@@ -117,12 +120,11 @@ describe("GET /apps", () => {
     "size=0",
     "size=-5",
     "size=many",
-    "size=",
     "size=10&size=10",
     "sort=price",
     "sort=name,up",
-    "sort=name,DESC",
-    "sort=",
+    "sort=name,",
+    "sort=NAME",
     "sort=name,asc,desc",
     "sort=name&sort=category",
     "category=A&category=B",

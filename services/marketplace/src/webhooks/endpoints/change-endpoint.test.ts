@@ -101,7 +101,7 @@ describe("an endpoint of a vendor", () => {
     [[], "/body"],
     [{ secret: "correct horse battery staple" }, "/body/secret"],
     [{ status: "active" }, "/body/status"],
-    [{ url: null }, "/body/url"],
+    [{ url: null }, "/body"],
     [{ events: [] }, "/body/events"],
     [{ events: ["ping", "nothing.happened"] }, "/body/events/1"],
   ] as const) {

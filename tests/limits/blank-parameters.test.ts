@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import {
+  askAt,
+  type Callers,
+  cleanUpAfter,
+  cloneDatabase,
+  startCallers,
+  startEhr,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { openRoutes } from "../access/open-routes.ts";
+import { prepareEhr } from "../access/prepare-ehr.ts";
+import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
+import { prepareWebhooks } from "../access/prepare-webhooks.ts";
+import type { Schema } from "./hostile-inputs.ts";
+import type { ServedRoute } from "./hostile-requests.ts";
+import { ehrRows, marketplaceRows } from "./route-rows.ts";
+
+describe("a query parameter without a value counts as absent", () => {
+  const cleanUp = cleanUpAfter();
+  let callers: Callers;
+  const urls = { marketplace: "", ehr: "" };
+  const served: Record<keyof typeof urls, readonly ServedRoute[]> = { marketplace: [], ehr: [] };
+  before(async () => {
+    callers = await startCallers(cleanUp);
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {
+      ...callers.environment,
+      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+    });
+    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
+      ...callers.environment,
+      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    });
+    [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
+    [served.marketplace, served.ehr] = [marketplace.server.routesAndAccess, ehr.server.routesAndAccess];
+  });
+
+  const ask = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
+    askAt(url, callers.token("operator"), { headers: { "x-vendor-slug": "northwind-health", ...headers } });
+
+  /** Every optional parameter blank is the same as none of them; a required one is 400, and so is one that is repeated. */
+  async function assertBlankIsAbsent(url: string, { querystring }: { querystring?: unknown }, headers = {}) {
+    const { properties = {}, required = [] } = querystring as Schema;
+    const given = new URL(url).searchParams;
+    const optional = Object.keys(properties).filter((name) => !required.includes(name) && !given.has(name));
+    const and = given.size > 0 ? "&" : "?";
+    const without = await ask(url, headers);
+    const blank = await ask(`${url}${and}${optional.map((name) => `${name}=`).join("&")}`, headers);
+    assert.deepEqual([blank.status, await blank.text()], [200, await without.text()], url);
+    for (const name of optional) {
+      assert.equal((await ask(`${url}${and}${name}=&${name}=`, headers)).status, 400, `${name} twice`);
+    }
+    for (const name of required) {
+      assert.equal((await ask(`${url.split("?")[0]}?${name}=`, headers)).status, 400, `${name} is required`);
+    }
+  }
+  const withQuery = (service: keyof typeof urls): ServedRoute[] =>
+    served[service].filter(({ method, schema }) => method === "GET" && schema?.querystring !== undefined);
+
+  test("in every query of the marketplace", async () => {
+    const operator = callers.token("operator");
+    const prepared = await prepareSubscriptions(urls.marketplace, operator);
+    const webhooks = await prepareWebhooks(urls.marketplace, operator);
+    const routes = withQuery("marketplace");
+    assert.ok(routes.length > 8);
+    for (const { url, schema = {} } of routes) {
+      const route = `GET ${url}`;
+      const preparing = url.includes("webhooks") ? webhooks : prepared;
+      const open = openRoutes.get(route);
+      const { path } = open ?? (await preparing.question(route, marketplaceRows[route] ?? ""));
+      // The age of what is due goes on.
+      if (!url.endsWith("/webhooks/health")) await assertBlankIsAbsent(`${urls.marketplace}${path}`, schema);
+    }
+  });
+
+  test("in every query of the EHR", async () => {
+    const prepared = await prepareEhr(urls, callers);
+    const routes = withQuery("ehr");
+    assert.ok(routes.length > 0);
+    for (const { url, schema = {} } of routes) {
+      const { path, headers } = await prepared.question(`GET ${url}`, ehrRows[`GET ${url}`] ?? "");
+      await assertBlankIsAbsent(`${urls.ehr}${path}`, schema, headers);
+    }
+  });
+});
