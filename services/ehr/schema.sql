@@ -364,10 +364,12 @@ CREATE TABLE public.launch_contexts (
     org_alias text NOT NULL COLLATE pg_catalog."C",
     app_slug text NOT NULL COLLATE pg_catalog."C",
     user_subject text NOT NULL,
-    patient_id uuid,
-    encounter_id uuid,
+    patient_id text COLLATE pg_catalog."C",
+    encounter_id text COLLATE pg_catalog."C",
     expires_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT launch_contexts_launch_hash_check CHECK ((length(launch_hash) = 32))
+    CONSTRAINT encounter_id_is_a_fhir_id CHECK ((encounter_id ~ '^[A-Za-z0-9.-]{1,64}$'::text)),
+    CONSTRAINT launch_contexts_launch_hash_check CHECK ((length(launch_hash) = 32)),
+    CONSTRAINT patient_id_is_a_fhir_id CHECK ((patient_id ~ '^[A-Za-z0-9.-]{1,64}$'::text))
 );
 
 CREATE TABLE public.launch_log_retention (
@@ -384,10 +386,12 @@ CREATE TABLE public.launches (
     launch_type text NOT NULL,
     user_issuer text NOT NULL,
     user_subject text NOT NULL,
-    patient_id uuid,
-    encounter_id uuid,
+    patient_id text COLLATE pg_catalog."C",
+    encounter_id text COLLATE pg_catalog."C",
     launched_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT launches_launch_type_check CHECK ((launch_type = ANY (ARRAY['native'::text, 'smart'::text, 'standalone'::text])))
+    CONSTRAINT encounter_id_is_a_fhir_id CHECK ((encounter_id ~ '^[A-Za-z0-9.-]{1,64}$'::text)),
+    CONSTRAINT launches_launch_type_check CHECK ((launch_type = ANY (ARRAY['native'::text, 'smart'::text, 'standalone'::text]))),
+    CONSTRAINT patient_id_is_a_fhir_id CHECK ((patient_id ~ '^[A-Za-z0-9.-]{1,64}$'::text))
 )
 PARTITION BY RANGE (launched_at);
 

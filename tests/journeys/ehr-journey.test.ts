@@ -175,7 +175,7 @@ describe("an app in a practice's EHR", () => {
 
   test("never has a patient repeated in a refusal", async () => {
     for (const body of [
-      { patientId: `${patientId}-` },
+      { patientId: `${patientId}_` },
       { patientId, ward: patientId },
       { patientId, launchType: patientId },
     ]) {

@@ -6,6 +6,7 @@ import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
   appUrl,
   become,
+  contextOf,
   contextsOf,
   hilltop,
   install,
@@ -206,11 +207,59 @@ describe("launching an app", () => {
   });
 
   for (const [what, body] of [
-    ["a patient's id that is no UUID", { patientId: "MRN-0815-Jane" }],
+    ["nothing is left out", { patientId: null, encounterId: null, launchType: null }],
+    ["some are given", { patientId: "p.1", encounterId: null, launchType: null }],
+  ] as const) {
+    test(`null counts as absent, where ${what}`, async () => {
+      const slug = await install(ehr.ownerUrl);
+      assert.equal((await ehr.launch(slug, body)).launchType, "smart");
+      const [row] = await loggedOf(ehr.ownerUrl, slug);
+      assert.deepEqual([row?.patient_id, row?.encounter_id], [body.patientId, null]);
+    });
+  }
+
+  test("patient and encounter may have any FHIR id, in the log and in the context", async () => {
+    const slug = await install(ehr.ownerUrl);
+    for (const [patientId, encounterId] of [
+      ["p", "0"],
+      ["MRN-0815.Jane", "A".repeat(64)],
+      [randomUUID().toUpperCase(), "-.-"],
+    ] as const) {
+      const launch = launchOf(await ehr.launch(slug, { patientId, encounterId }));
+      const row = (await loggedOf(ehr.ownerUrl, slug)).at(-1);
+      assert.deepEqual([row?.patient_id, row?.encounter_id], [patientId, encounterId]);
+      const { patient, encounter } = await contextOf(await ehr.redeem({ launch, appSlug: slug }));
+      assert.deepEqual([patient, encounter], [patientId, encounterId]);
+    }
+  });
+
+  test("the database refuses whatever is no FHIR id, in the log and in contexts", async () => {
+    const slug = await install(ehr.ownerUrl);
+    await ehr.launch(slug, { patientId: "p" });
+    for (const table of ["launches", "launch_contexts"]) {
+      for (const [column, id] of [
+        ["patient_id", "a b"],
+        ["encounter_id", ""],
+      ] as const) {
+        const copy = `insert into ${table} select (jsonb_populate_record(each, $2)).* from ${table} each where app_slug = $1`;
+        const change = { [column]: id, id: randomUUID(), launch_hash: `\\x${"00".repeat(32)}` };
+        await assert.rejects(
+          withClient(ehr.ownerUrl, (client) => client.query(copy, [slug, JSON.stringify(change)])),
+          { code: "23514", constraint: `${column}_is_a_fhir_id` },
+        );
+      }
+    }
+  });
+
+  for (const [what, body] of [
+    ["a patient's id that is no FHIR id", { patientId: "MRN 0815 Jane" }],
+    ["one that is empty", { patientId: "" }],
+    ["one of 65 characters", { patientId: "Jane".padEnd(65, "0") }],
+    ["one with a line break behind it", { patientId: "Jane\n" }],
     ["one with something behind it", { patientId: `${randomUUID()} Jane` }],
     ["one in another spelling", { patientId: `urn:uuid:${randomUUID()}` }],
     ["one in a list", { patientId: ["MRN-0815-Jane"] }],
-    ["an encounter's id that is no UUID", { encounterId: "MRN-0815-Jane" }],
+    ["an encounter's id that is no FHIR id", { encounterId: "MRN_0815_Jane" }],
     ["a type that isn't one", { patientId: randomUUID(), launchType: "Jane" }],
     ["a field too many", { patientId: randomUUID(), patient: "Jane" }],
     ["a list", [randomUUID()]],
@@ -234,7 +283,7 @@ describe("launching an app", () => {
     await assertFailure(await post({}), 400);
     await assertFailure(await post({ "content-type": "application/json" }, "{"), 400);
     await assertFailure(await post({ "content-type": "text/plain" }, "{}"), 415);
-    await assertFailure(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(1_100_000)}"}`), 413);
+    await assertFailure(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(16_384)}"}`), 413);
     await assertNothingLaunched(slug);
   });
 

@@ -30,7 +30,7 @@ export interface Launched {
 const launchStatement = `
 with asked as (
   select * from unnest(
-    $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::uuid[], $9::timestamptz[],
+    $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[],
     $10::bytea[], $11::timestamptz[]
   ) as given (
     org_alias, app_slug, asked_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at, launch_hash,
