@@ -7,6 +7,10 @@ export const apiDescription = {
 - **Every answer** has the same wrapper: \`success\`, \`message\` and \`data\`. Where something failed, \`success\` is false,
   \`message\` says why and \`data\` is null; the HTTP status says what kind of failure it was.
 - **The organisation** is the token's. A caller in several names one with \`X-Org-Alias\`.
+- **Query parameters**: unknown ones are ignored, one without a value counts as absent, and one given twice is refused.
+- **Bodies** are JSON of up to 16 KiB (configurations and events: 64 KiB), nested up to 64 levels deep. Unknown fields are
+  refused; \`null\` in an optional field counts as absent. Where no body is expected, an empty one is accepted whatever its
+  \`Content-Type\`, and so is \`{}\`.
 - **Patients**: no patient's id is ever in a URL, a log line, a trace or a metric.
 - **Limits**: each caller may send 1,200 requests a minute; callers with the role \`ehr-service\` have no limit.`,
   tokens:
