@@ -25,6 +25,7 @@ import type { Schema } from "./hostile-inputs.ts";
 import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
 
+/** What every server of the service-kit has, and the worker's nothing else. */
 const workerRoutes = ["/health/live", "/health/ready", "/metrics", "/problems", "/problems/:code"];
 
 const routeOf = ({ method, url }: ServedRoute): string => `${method} ${url}`;
@@ -83,6 +84,12 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
 
   test("every route of the server has a row", () =>
     assertEveryRouteHasARow(served, Object.keys(marketplaceRows), openRoutes.keys()));
+
+  test("every route that the worker has too is known", () => {
+    const ofApi = /^\/(api|docs|media|favicon)/;
+    const common = served.filter(({ method, url }) => method === "GET" && !ofApi.test(url)).map(({ url }) => url);
+    assert.deepEqual(common, workerRoutes);
+  });
 
   for (const [route, on] of Object.entries(marketplaceRows)) {
     test(route, async (t) => {
