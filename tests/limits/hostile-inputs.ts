@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { orgAliasPattern, slugPattern, withoutNul } from "@ehr-marketplace/contracts";
+import { orgAliasPattern, slugPattern, webUrlPattern, withoutNul } from "@ehr-marketplace/contracts";
 
 /** As much of JSON Schema as request schemas use. */
 export interface Schema {
@@ -93,6 +93,12 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
   "^[A-Za-z0-9.-]{1,64}$": (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")}!`],
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$": (length) => [`2026-03-18T09:30:00.000${fill(length, "Z")}`],
+  [webUrlPattern]: (length) => [
+    `https://a/${fill(length, "a")} `,
+    `http://127.0.0.1:${fill(length, "1")}`,
+    `http://127${fill(length, ".1")}`,
+    `http://localhost/${fill(length, "/")} `,
+  ],
   uuid: (length) => ["0198f3a0-0000-7000-8000-00000000000g", fill(length, "0198f3a0-"), fill(length, "0")],
   "date-time": (length) => [
     `2026-03-18T09:30:00.${fill(length, "0")}x`,

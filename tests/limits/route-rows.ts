@@ -38,6 +38,7 @@ export const ehrRows: Record<string, string> = {
   "GET /api/app-installations/:appSlug/launches": "riverside by name",
   "GET /api/internal/app-installations/:appSlug/config": "riverside by name",
   "POST /api/internal/launch-contexts/consume": "a launch",
+  "GET /api/admin/audit": "all",
   "PUT /api/admin/organisations/:alias/secret": "new",
   "POST /api/admin/organisations/:alias/reconcile": "riverside",
 };

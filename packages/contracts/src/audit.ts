@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { withoutNul } from "./catalog-requests.ts";
 import { type PageQuery, pageQuery } from "./paging.ts";
-import { instant, nullable, uuid } from "./wire-types.ts";
+import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
 const state = nullable(Type.Object({}, { additionalProperties: true }), "What it was like; secrets are left out");
 
@@ -50,7 +50,7 @@ export const listAuditQuery = Type.Object({
   action: Type.Optional(
     Type.String({ maxLength: 100, pattern: withoutNul, description: "Only this", examples: ["subscription.cancel"] }),
   ),
-  from: Type.Optional(Type.String({ format: "date-time", description: "Only what happened at this time or later" })),
-  to: Type.Optional(Type.String({ format: "date-time", description: "Only what happened before this time" })),
+  from: Type.Optional(requestTime("Only what happened at this time or later")),
+  to: Type.Optional(requestTime("Only what happened before this time")),
 });
 export type ListAuditQuery = Static<typeof listAuditQuery> & PageQuery;
