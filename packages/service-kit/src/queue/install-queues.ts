@@ -12,15 +12,45 @@ export async function installQueues(ownerUrl: string, queues: Queues, serviceRol
     // Two migrators at once would both find queues missing.
     await client.query("select pg_advisory_lock(hashtext('ehr-marketplace queues'))");
     await createQueues(ownerUrl, queues);
-    const role = pg.escapeIdentifier(serviceRole);
-    await client.query(`
-      grant usage on schema ${queueSchema} to ${role};
-      grant select, insert, update, delete on all tables in schema ${queueSchema} to ${role};
-      grant usage on all sequences in schema ${queueSchema} to ${role};`);
+    await client.query(grantsFor(pg.escapeIdentifier(serviceRole)));
   } finally {
     await client.end();
   }
 }
+
+/** pg-boss creates this queue itself in every process that schedules jobs. */
+const schedulerQueue = "__pgboss__send-it";
+
+/**
+ * The service writes jobs and schedules. It doesn't write what `createQueues` runs with the owner's rights (`bam` holds statements,
+ * `queue.table_name` becomes part of some), nor the version that decides which migrations of the queue's schema are run.
+ */
+const grantsFor = (role: string): string => `
+  revoke all on all tables in schema ${queueSchema} from ${role};
+  grant usage on schema ${queueSchema} to ${role};
+  grant select on all tables in schema ${queueSchema} to ${role};
+  grant insert, update, delete on ${queueSchema}.schedule, ${queueSchema}.job_dependency to ${role};
+  grant update (cron_on, flow_on, monitor_backoff_on) on ${queueSchema}.version to ${role};
+  grant update (
+    deferred_count, queued_count, ready_count, active_count, failed_count, total_count, created_delta, completed_delta,
+    failed_delta, delta_on, delta_seconds, ready_history, singletons_active, monitor_claim_on, monitor_on, maintain_on
+  ), insert on ${queueSchema}.queue to ${role};
+  do $$
+  declare
+    job_table regclass;
+  begin
+    if not exists (select from pg_policy where polrelid = '${queueSchema}.queue'::regclass) then
+      alter table ${queueSchema}.queue enable row level security;
+      create policy every_row_is_read on ${queueSchema}.queue for select using (true);
+      create policy every_row_is_updated on ${queueSchema}.queue for update using (true);
+      create policy only_the_scheduler_queue_is_inserted on ${queueSchema}.queue for insert
+        with check (name = '${schedulerQueue}' and policy = 'standard' and not partition and table_name = 'job_common');
+    end if;
+    for job_table in select relid from pg_partition_tree('${queueSchema}.job') loop
+      execute format('grant insert, update, delete on %s to ${role}', job_table);
+    end loop;
+  end
+  $$;`;
 
 async function createQueues(ownerUrl: string, queues: Queues): Promise<void> {
   const boss = new PgBoss({
