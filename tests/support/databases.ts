@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { dropDatabase, type ServiceDatabase, urlsFor, withClient } from "@ehr-marketplace/dev/postgres";
+import { restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import type { CleanUp } from "./clean-up.ts";
 import { templates } from "./templates.ts";
 
@@ -15,5 +16,8 @@ export async function cloneDatabase(
   const { database, login } = templates[template];
   await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
   cleanUp(() => dropDatabase(clusterUrl, name));
-  return urlsFor(clusterUrl, name, login);
+  const urls = urlsFor(clusterUrl, name, login);
+  // A clone has its template's schema, and not the rights on the database itself.
+  await restrictDatabase(urls.ownerUrl, login.role);
+  return urls;
 }

@@ -1,4 +1,4 @@
-import { migrate } from "@ehr-marketplace/service-kit/database";
+import { migrate, restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import { installQueues } from "@ehr-marketplace/service-kit/queue";
 import { queues } from "./queues.ts";
 
@@ -8,5 +8,6 @@ export const migrationsDirectory = new URL("../migrations", import.meta.url).pat
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
   const applied = await migrate(ownerUrl, migrationsDirectory);
   await installQueues(ownerUrl, queues, "ehr_service");
+  await restrictDatabase(ownerUrl, "ehr_service");
   return applied;
 }

@@ -3,5 +3,6 @@ export { isDatabaseAway } from "./database-away.ts";
 export { type Batches, inBatches, inTransactions } from "./in-batches.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
+export { restrictDatabase } from "./restrict-database.ts";
 export { runMigration } from "./run-migration.ts";
 export { writeTogether } from "./write-together.ts";
