@@ -39,22 +39,22 @@ $_$;
 
 CREATE FUNCTION public.drop_oldest_launches(today date, kept_days integer) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '200ms'
     AS $_$
 declare
   floor_days integer;
   oldest text;
 begin
-  -- Somebody else is at it.
+  -- Another process is dropping.
   if not pg_try_advisory_xact_lock(hashtext('drop_oldest_launches')) then return null; end if;
-  select least_days into strict floor_days from launch_log_retention;
+  select least_days into strict floor_days from public.launch_log_retention;
   select relname into oldest from pg_class join pg_inherits on inhrelid = pg_class.oid
-    where inhparent = 'launches'::regclass and relname ~ '^launches_\d{8}$'
+    where inhparent = 'public.launches'::regclass and relname ~ '^launches_\d{8}$'
       and to_date(right(relname, 8), 'YYYYMMDD')
         < least(today, (now() at time zone 'UTC')::date) - greatest(kept_days, floor_days)
     order by relname limit 1;
-  if oldest is not null then execute format('drop table %I', oldest); end if;
+  if oldest is not null then execute format('drop table public.%I', oldest); end if;
   return oldest;
 end
 $_$;
@@ -120,27 +120,30 @@ $$;
 
 CREATE FUNCTION public.prepare_launch_partitions(today date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '1s'
     AS $$
 declare
   day date;
   name text;
 begin
-  -- Processes that start together come here together.
+  if (today between '2000-01-02' and '2999-12-01') is not true then
+    raise exception '% is not a day of this log', today;
+  end if;
+  -- Processes that start together call this together.
   perform pg_advisory_xact_lock(hashtext('prepare_launch_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'launches_' || to_char(day, 'YYYYMMDD');
-    if to_regclass(name) is null then
-      execute format('create table %I (like launches including all)', name);
-      -- Triggers on whole statements of the log don't hold for whoever names a partition.
+    if to_regclass('public.' || name) is null then
+      execute format('create table public.%I (like public.launches including all)', name);
+      -- A statement trigger of the parent doesn't fire for a statement that names a partition.
       execute format(
-        'create trigger launches_stay before update or delete or truncate on %I
-           for each statement execute function launches_stay()',
+        'create trigger launches_stay before update or delete or truncate on public.%I
+           for each statement execute function public.launches_stay()',
         name
       );
       execute format(
-        'alter table launches attach partition %I for values from (%L) to (%L)',
+        'alter table public.launches attach partition public.%I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
       );
     end if;
@@ -374,7 +377,7 @@ CREATE TABLE public.launch_contexts (
 
 CREATE TABLE public.launch_log_retention (
     only_row boolean DEFAULT true NOT NULL,
-    least_days integer DEFAULT 365 NOT NULL,
+    least_days integer DEFAULT 2192 NOT NULL,
     CONSTRAINT launch_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 36500))),
     CONSTRAINT launch_log_retention_only_row_check CHECK (only_row)
 );

@@ -81,14 +81,17 @@ $$;
 
 CREATE FUNCTION public.drop_attempt_partition(day date, kept_days integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '200ms'
     AS $$
+declare
+  floor_days integer;
 begin
-  if day >= (now() at time zone 'UTC')::date - greatest(kept_days, 1) then
-    raise exception 'the log of % is not old yet', day;
+  select least_days into strict floor_days from public.delivery_log_retention;
+  if (day >= '2000-01-01' and day < (now() at time zone 'UTC')::date - greatest(kept_days, floor_days)) is not true then
+    raise exception 'the log of % is not old enough', day;
   end if;
-  execute format('drop table if exists %I', 'delivery_attempts_' || to_char(day, 'YYYYMMDD'));
+  execute format('drop table if exists public.%I', 'delivery_attempts_' || to_char(day, 'YYYYMMDD'));
   return true;
 exception when lock_not_available then
   return false;
@@ -96,8 +99,8 @@ end
 $$;
 
 CREATE FUNCTION public.endpoints_receive() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public'
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   insert into recipients (id, kind) values (new.id, 'endpoint');
@@ -203,8 +206,8 @@ end
 $$;
 
 CREATE FUNCTION public.organisations_receive() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public'
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   if tg_op = 'INSERT' then
@@ -223,21 +226,24 @@ $$;
 
 CREATE FUNCTION public.prepare_attempt_partitions(today date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '200ms'
     AS $$
 declare
   day date;
   name text;
 begin
-  -- Workers that start together come here together.
+  if (today between '2000-01-02' and '2999-12-01') is not true then
+    raise exception '% is not a day of this log', today;
+  end if;
+  -- Workers that start together call this together.
   perform pg_advisory_xact_lock(hashtext('prepare_attempt_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'delivery_attempts_' || to_char(day, 'YYYYMMDD');
-    if to_regclass(name) is null then
-      execute format('create table %I (like delivery_attempts including all)', name);
+    if to_regclass('public.' || name) is null then
+      execute format('create table public.%I (like public.delivery_attempts including all)', name);
       execute format(
-        'alter table delivery_attempts attach partition %I for values from (%L) to (%L)',
+        'alter table public.delivery_attempts attach partition public.%I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
       );
     end if;
@@ -591,6 +597,13 @@ CREATE TABLE public.delivery_attempts (
 )
 PARTITION BY RANGE (started_at);
 
+CREATE TABLE public.delivery_log_retention (
+    only_row boolean DEFAULT true NOT NULL,
+    least_days integer DEFAULT 30 NOT NULL,
+    CONSTRAINT delivery_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 3650))),
+    CONSTRAINT delivery_log_retention_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE public.events (
     id uuid NOT NULL,
     event text NOT NULL,
@@ -925,6 +938,9 @@ ALTER TABLE ONLY public.deliveries
 ALTER TABLE ONLY public.delivery_attempts
     ADD CONSTRAINT delivery_attempts_pkey PRIMARY KEY (started_at, id);
 
+ALTER TABLE ONLY public.delivery_log_retention
+    ADD CONSTRAINT delivery_log_retention_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -1211,7 +1227,21 @@ GRANT UPDATE(settled_at) ON TABLE public.deliveries TO marketplace_service;
 
 GRANT UPDATE(begun_anew_at) ON TABLE public.deliveries TO marketplace_service;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE public.delivery_attempts TO marketplace_service;
+GRANT SELECT,INSERT ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(duration_ms) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(outcome) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(status_code) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(error) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(response_snippet) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT UPDATE(next_attempt_at) ON TABLE public.delivery_attempts TO marketplace_service;
+
+GRANT SELECT ON TABLE public.delivery_log_retention TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 

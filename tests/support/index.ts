@@ -28,6 +28,7 @@ export {
 export { answerFrom, assertGuarded, rawAnswer } from "./raw-answer.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds, timeLimitMs } from "./rounds.ts";
+export { assertRefused, commonEscalations, type Escalations, unsafeFunctions } from "./service-role.ts";
 export { type Cut, type SeveredProxy, startSeveredProxy } from "./severed-proxy.ts";
 export { demoPlaces } from "./templates.ts";
 export { letLeasesEnd, letTimePass } from "./time-travel.ts";

@@ -132,6 +132,11 @@ export interface DeliveryAttempts {
   url: string;
 }
 
+export interface DeliveryLogRetention {
+  least_days: Generated<number>;
+  only_row: Generated<boolean>;
+}
+
 export interface Events {
   event: string;
   id: string;
@@ -305,6 +310,7 @@ export interface DB {
   category_counts: CategoryCounts;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
+  delivery_log_retention: DeliveryLogRetention;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_answers: IdempotentAnswers;

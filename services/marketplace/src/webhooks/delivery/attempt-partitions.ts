@@ -1,3 +1,4 @@
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../database-schema.ts";
 
@@ -18,7 +19,8 @@ export async function dropOldAttempts(database: Kysely<DB>, now: Date, keptDays:
       select to_date(right(relname, 8), 'YYYYMMDD') as day from pg_class join pg_inherits on inhrelid = pg_class.oid
       where inhparent = 'delivery_attempts'::regclass and relname ~ '^delivery_attempts_\\d{8}$'
     ) days
-    where day < least(${dayOf(now)}::date, (now() at time zone 'UTC')::date) - ${keptDays}::integer
+    where day < least(${dayOf(now)}::date, (now() at time zone 'UTC')::date)
+      - greatest(${keptDays}::integer, (select least_days from delivery_log_retention))
     order by day`.execute(database);
   let [dropped, taken] = [0, 0];
   for (const { day } of old) {
@@ -29,4 +31,18 @@ export async function dropOldAttempts(database: Kysely<DB>, now: Date, keptDays:
     if (taken === mostTaken) break;
   }
   return old.length - dropped;
+}
+
+/** The owner's floor decides, not the service's configuration. */
+export async function warnOfShortLog(database: Kysely<DB>, logDays: number, logger: Logger): Promise<void> {
+  const { least_days: leastDays } = await database
+    .selectFrom("delivery_log_retention")
+    .select("least_days")
+    .executeTakeFirstOrThrow();
+  if (logDays < leastDays) {
+    logger.warn(
+      { logDays, leastDays },
+      "DELIVERY_LOG_DAYS is below the database's floor; keeping attempts until the floor",
+    );
+  }
 }

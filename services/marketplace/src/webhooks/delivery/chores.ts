@@ -5,7 +5,7 @@ import type { DB } from "../../database-schema.ts";
 import { forgetAnswers } from "../../idempotency/forget-answers.ts";
 import { chores } from "../../queue/queues.ts";
 import { dropDueToDeleted } from "../endpoints/drop-due-to-deleted.ts";
-import { dropOldAttempts, prepareAttemptPartitions } from "./attempt-partitions.ts";
+import { dropOldAttempts, prepareAttemptPartitions, warnOfShortLog } from "./attempt-partitions.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { expireKept } from "./expire-kept.ts";
 import { sweepDeliveries } from "./sweep.ts";
@@ -24,6 +24,7 @@ export async function keepHouse({ database, clock, logger, logDays, stopped }: T
   const now = clock();
   const steps = {
     "the log's next days are made": () => prepareAttemptPartitions(database, now),
+    "the log's retention is checked": () => warnOfShortLog(database, logDays, logger),
     "the log's old days are dropped": () => dropOldAttempts(database, now, logDays),
     "answers are forgotten": () => forgetAnswers(database, now, { stopped }),
     "what was kept for long expires": () => expireKept(database, now, { stopped }),

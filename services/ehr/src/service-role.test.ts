@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertRefused,
+  cleanUpAfter,
+  cloneDatabase,
+  commonEscalations,
+  type Escalations,
+  unsafeFunctions,
+} from "@ehr-marketplace/tests/support";
+
+const today = "to_char(now() at time zone 'UTC', 'YYYYMMDD')";
+
+const escalations: Escalations = {
+  ...commonEscalations,
+  "changes and removes nothing in the launch log": [
+    "update launches set user_subject = 'somebody else'",
+    "delete from launches",
+    "truncate launches",
+    "drop table launches",
+    "alter table launches disable trigger all",
+    "drop trigger launches_stay on launches",
+    "create or replace function launches_stay() returns trigger language plpgsql as 'begin return null; end'",
+    `do $$ begin execute 'drop table launches_' || ${today}; end $$`,
+    `do $$ begin execute 'delete from launches_' || ${today}; end $$`,
+    `do $$ begin execute 'truncate launches_' || ${today}; end $$`,
+    `do $$ begin execute 'alter table launches_' || ${today} || ' disable trigger all'; end $$`,
+    `do $$ begin execute 'alter table launches detach partition launches_' || ${today}; end $$`,
+  ],
+  "lowers no floor of the launch log": [
+    "update launch_log_retention set least_days = 1",
+    "insert into launch_log_retention values (true, 1) on conflict (only_row) do update set least_days = 1",
+    "delete from launch_log_retention",
+    "truncate launch_log_retention",
+    "drop table launch_log_retention",
+    "alter function drop_oldest_launches(date, integer) set lock_timeout = 0",
+  ],
+  "renames and deletes no organisation": [
+    "update organisations set alias = 'planted'",
+    "delete from organisations",
+    "truncate organisations cascade",
+  ],
+  "changes no launch context and no applied delivery": [
+    "update launch_contexts set patient_id = gen_random_uuid()",
+    "update launch_contexts set expires_at = 'infinity'",
+    "update applied_deliveries set delivery_id = 'planted'",
+  ],
+};
+
+describe("the EHR service's database role", () => {
+  const cleanUp = cleanUpAfter();
+  let database: ServiceDatabase;
+  before(async () => {
+    database = await cloneDatabase(cleanUp, "ehr");
+  });
+
+  for (const [promise, statements] of Object.entries(escalations)) {
+    test(promise, () => assertRefused(database.serviceUrl, statements));
+  }
+
+  test("runs nothing with the owner's rights but functions with a safe search path that only it may call", async () => {
+    assert.deepEqual(await unsafeFunctions(database), []);
+  });
+
+  test("is the only one beside the owner that may connect", async () => {
+    const { rows } = await withClient(database.ownerUrl, (client) =>
+      client.query(`select has_database_privilege('public', current_database(), 'connect') as anyone,
+        has_database_privilege('marketplace_service', current_database(), 'connect') as other_service,
+        has_database_privilege('ehr_service', current_database(), 'connect') as service`),
+    );
+    assert.deepEqual(rows, [{ anyone: false, other_service: false, service: true }]);
+  });
+});
