@@ -623,10 +623,10 @@ CREATE TABLE public.extension_points (
 
 CREATE TABLE public.idempotent_answers (
     request bytea NOT NULL,
-    body bytea NOT NULL,
     answer json,
     answered_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT idempotent_answers_body_check CHECK ((length(body) = 32)),
+    body_digest text NOT NULL,
+    CONSTRAINT idempotent_answers_body_digest_check CHECK ((body_digest ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]{43}$'::text)),
     CONSTRAINT idempotent_answers_request_check CHECK ((length(request) = 32))
 );
 

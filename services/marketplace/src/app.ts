@@ -8,7 +8,7 @@ import {
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
 import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
-import { createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
 import { apiDescription, basePath } from "./api-description.ts";
@@ -84,12 +84,13 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       neverCache(scope);
       const clock = (): Date => new Date();
       const seal = createSeal(config.encryptionKeys);
+      const bodyDigest = createKeyedDigest(config.encryptionKeys, "idempotency");
       const { resolve } = resolver;
       await scope.register(organisationRoutes, { database: database.query, seal, clock, queue, resolve });
       await scope.register(auditRoutes, { database: database.query });
-      await scope.register(subscriptionRoutes, { database: database.query, clock, queue });
+      await scope.register(subscriptionRoutes, { database: database.query, clock, queue, bodyDigest });
       const allowedNetworks = config.vendorNetworks;
-      const managing = { database: database.query, seal, clock, queue, allowedNetworks };
+      const managing = { database: database.query, seal, clock, queue, bodyDigest, allowedNetworks };
       await scope.register(endpointRoutes, { ...managing, resolve });
       await scope.register(replayRoutes, managing);
       await scope.register(healthRoutes, { database: database.query, clock });

@@ -154,7 +154,7 @@ export interface ExtensionPoints {
 export interface IdempotentAnswers {
   answer: Json | null;
   answered_at: Timestamp;
-  body: Buffer;
+  body_digest: string;
   request: Buffer;
 }
 

@@ -4,11 +4,13 @@ import type { DB } from "../database-schema.ts";
 /** Takes the place of this request, or waits until whoever has it is done. True: it is ours, or was and has expired. */
 export async function claim(
   database: Kysely<DB>,
-  given: { request: Buffer; body: Buffer; now: Date; forgottenBefore: Date },
+  given: { request: Buffer; bodyDigest: string; now: Date; forgottenBefore: Date },
 ): Promise<boolean> {
   const { rows } = await sql`
-    insert into idempotent_answers (request, body, answered_at) values (${given.request}, ${given.body}, ${given.now})
-    on conflict (request) do update set body = excluded.body, answer = null, answered_at = excluded.answered_at
+    insert into idempotent_answers (request, body_digest, answered_at)
+      values (${given.request}, ${given.bodyDigest}, ${given.now})
+    on conflict (request) do update
+      set body_digest = excluded.body_digest, answer = null, answered_at = excluded.answered_at
       where idempotent_answers.answered_at < ${given.forgottenBefore}
     returning 1`.execute(database);
   return rows.length === 1;
@@ -21,7 +23,7 @@ export async function keepAnswer(database: Kysely<DB>, request: Buffer, answer: 
 export function findAnswer(database: Kysely<DB>, request: Buffer) {
   return database
     .selectFrom("idempotent_answers")
-    .select(["body", "answer"])
+    .select(["body_digest", "answer"])
     .where("request", "=", request)
     .executeTakeFirstOrThrow();
 }

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import {
   ask,
   assertProblem,
@@ -8,6 +11,7 @@ import {
   eventually,
   type PeopledMarketplace,
   signedToken,
+  startMarketplace,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
 
@@ -234,6 +238,38 @@ describe("a request with an Idempotency-Key", () => {
     await assertProblem(await create(as(["org-admin"], "elsewhere")), 403, "forbidden");
     await assertProblem(await cancel(as(["org-admin"], "elsewhere")), 404, "subscription-not-found");
     assert.equal((await create(as(["org-admin"]))).status, 201);
+  });
+
+  test("is compared with its body after the encryption keys were rotated as well", async () => {
+    const first = await subscribe("riverside-admin", "rotated", "copay-compass");
+    assert.equal(first.status, 201);
+    const newKey = `2:${Buffer.alloc(32, 2).toString("base64")}`;
+    const rotated = await startMarketplace(cleanUp, database.serviceUrl, {
+      ...marketplace.callers.environment,
+      ENCRYPTION_KEYS: `${newKey},${developmentEncryptionKeys}`,
+    });
+    const again = async (slug: string): Promise<Response> =>
+      ask(rotated.url, "/subscriptions", marketplace.callers.token("riverside-admin"), {
+        body: await bodyFor(slug),
+        headers: { "idempotency-key": "rotated" },
+      });
+    const repeated = await again("copay-compass");
+    assert.deepEqual([repeated.status, await repeated.text()], [201, await first.text()]);
+    await assertProblem(await again("lumen-schedule"), 422, "idempotency-key-reused");
+  });
+
+  test("leaves no digest of its body that somebody without the encryption key could have computed", async () => {
+    const body = await bodyFor("ten-year-heart");
+    assert.equal((await post("riverside-admin", "/subscriptions", "guessable", body)).status, 201);
+    const [kept] = await rows<{ body_digest: string }>(
+      "select body_digest from idempotent_answers where answer->>'appSlug' = 'ten-year-heart'",
+    );
+    assert.ok(kept !== undefined);
+    for (const encoding of ["base64url", "hex"] as const) {
+      assert.ok(!kept.body_digest.includes(createHash("sha256").update(JSON.stringify(body)).digest(encoding)));
+    }
+    const keyed = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
+    assert.equal(kept.body_digest, keyed.create(JSON.stringify(body)));
   });
 
   test("is kept as digests: neither key nor caller can be read from the database", async () => {

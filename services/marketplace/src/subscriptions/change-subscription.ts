@@ -24,7 +24,7 @@ const refusals: Record<Refusal, ProblemKind> = {
 
 /** Cancels, pauses, resumes or lifts a block: whatever the command, it is checked, decided and recorded alike. */
 export async function changeSubscription(
-  { database, clock, queue }: Subscribing,
+  { database, clock, queue, bodyDigest }: Subscribing,
   by: Asked,
   id: string,
   command: Command,
@@ -37,7 +37,7 @@ export async function changeSubscription(
     // Twice, because what a repeated request was answered is its caller's even where the state has since moved on to one
     // in which another decides; for whoever may not give this command at all, nothing is looked up.
     roleToCommand(by, locked, whoEverMay(command));
-    return once(transaction, { caller: by.caller, now }, repeatable, async () => {
+    return once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, async () => {
       const role = roleToCommand(by, locked, whoMay(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {

@@ -1,6 +1,7 @@
 import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import { type Asked, requireRole } from "../access/role-for.ts";
@@ -18,6 +19,7 @@ export interface Subscribing {
   database: Kysely<DB>;
   clock: () => Date;
   queue: Queue;
+  bodyDigest: KeyedDigest;
 }
 
 const dayMs = 86_400_000;
@@ -27,7 +29,7 @@ const unusable = (kind: ProblemKind, field: string, detail: string): Problem =>
   new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
 
 export async function createSubscription(
-  { database, clock, queue }: Subscribing,
+  { database, clock, queue, bodyDigest }: Subscribing,
   by: Asked,
   input: CreateSubscriptionBody,
   repeatable: Repeatable,
@@ -35,7 +37,7 @@ export async function createSubscription(
   const role = requireRole(by.caller, input.orgAlias, ["org-admin", "operator"]);
   const now = clock();
   return database.transaction().execute((transaction) =>
-    once(transaction, { caller: by.caller, now }, repeatable, async () => {
+    once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, async () => {
       const { app, plan, vendorId } = await offerFor(transaction, input);
       const organisationId = await findOrganisationId(transaction, input.orgAlias);
       if (organisationId === undefined) {

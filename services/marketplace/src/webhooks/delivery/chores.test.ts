@@ -19,13 +19,13 @@ describe("house-keeping", () => {
   const cleanUp = cleanUpAfter();
   let ownerUrl: string;
   let tending: Tending;
-  let logged: { step?: string }[];
+  let logged: { step?: string; logDays?: number; leastDays?: number }[];
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
     const { database, queue, clock } = await connectTo<DB>(cleanUp, cloned.serviceUrl);
     const metrics = createDeliveryMetrics(new Registry(), () => readBacklog(database));
-    const write = (line: string): unknown => logged.push(JSON.parse(line) as { step?: string });
+    const write = (line: string): unknown => logged.push(JSON.parse(line) as (typeof logged)[number]);
     const logger = createLogger({ service: "test", level: "warn" }, { write });
     const stopped = new AbortController().signal;
     tending = { database, queue, clock, logger, metrics, logDays: 90, stopped };
@@ -50,7 +50,9 @@ describe("house-keeping", () => {
   const answer = (count: number, age: string): Promise<unknown> =>
     rows(
       `insert into idempotent_answers
-       select sha256(gen_random_uuid()::text::bytea), sha256(''), '{}', now() - $2::interval from generate_series(1, $1::integer)`,
+         (request, body_digest, answer, answered_at)
+       select sha256(gen_random_uuid()::text::bytea), '1.' || repeat('A', 43), '{}', now() - $2::interval
+       from generate_series(1, $1::integer)`,
       count,
       age,
     );
@@ -89,6 +91,18 @@ describe("house-keeping", () => {
     assert.deepEqual(left.slice(0, 2), [nameOf(-90), nameOf(-1)]);
     assert.equal(left.at(-1), nameOf(7));
     assert.deepEqual(logged, []);
+  });
+
+  test("keeps the log for 30 days although it is told to keep less, and says so", async () => {
+    await makeDay(-31);
+    await makeDay(-30);
+    await keepHouse({ ...tending, logDays: 1 });
+    assert.deepEqual((await days()).slice(0, 2), [nameOf(-30), nameOf(-1)]);
+    assert.deepEqual(
+      logged.map((line) => [line.logDays, line.leastDays]),
+      [[1, 30]],
+    );
+    await rows(`drop table ${nameOf(-30)}`);
   });
 
   test("makes days that are like any other, indexes and checks included", async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ChangeWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { KeyedDigest, Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
@@ -20,6 +20,7 @@ export interface Managing {
   seal: Seal;
   clock: () => Date;
   queue: Queue;
+  bodyDigest: KeyedDigest;
   /** Networks in which endpoints may be although they are not public, and with plain http. */
   allowedNetworks: readonly string[];
 }
@@ -40,7 +41,7 @@ export interface Change {
 
 /** Does something to an endpoint of the vendor, in a transaction that keeps all others from it meanwhile. */
 export async function withEndpoint<T>(
-  { database, clock }: Managing,
+  { database, clock, bodyDigest }: Managing,
   by: ActingForVendor,
   id: string,
   work: (change: Change) => Promise<T>,
@@ -52,7 +53,7 @@ export async function withEndpoint<T>(
     const now = clock();
     const change = { transaction, by, row, now, at: nextInstant(now, row.updated_at) };
     if (repeatable === undefined) return work(change);
-    return once(transaction, { caller: by.caller, now }, repeatable, () => work(change));
+    return once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, () => work(change));
   });
 }
 

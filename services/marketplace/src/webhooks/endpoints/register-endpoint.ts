@@ -18,10 +18,10 @@ export async function registerEndpoint(
   input: RegisterWebhookBody,
   repeatable: Repeatable,
 ): Promise<RegisteredWebhookDto> {
-  const { database, seal, clock } = addressing;
+  const { database, seal, clock, bodyDigest } = addressing;
   const requireUsableUrl = await checkUrl(input.url, addressing);
   return database.transaction().execute((transaction) =>
-    once(transaction, { caller: by.caller, now: clock() }, repeatable, async () => {
+    once(transaction, { caller: by.caller, now: clock(), bodyDigest }, repeatable, async () => {
       requireUsableUrl();
       requireUsableSecret(input.secret);
       const vendorId = await findVendorId(transaction, by.vendor);

@@ -1,5 +1,6 @@
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import { createKeyedDigest, parseEncryptionKeys, type Seal } from "@ehr-marketplace/service-kit/secrets";
 import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
@@ -52,6 +53,7 @@ export async function startReplayground(
   return {
     ...common,
     seal,
+    bodyDigest: createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency"),
     allowedNetworks: [],
     ask,
     async step() {
