@@ -82,7 +82,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     limits: config.limits,
     errorShape: wrapperShape,
     access: {
-      verify: tokens.verify,
+      tokens,
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },

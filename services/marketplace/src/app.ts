@@ -54,7 +54,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       replayProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
-      verify: tokens.verify,
+      tokens,
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },

@@ -40,7 +40,10 @@ export async function createWorker(
     limits: { urlBytes: 2_048, requestMs: 10_000, eventLoopDelayMs: 60_000 },
     problems: [],
     access: {
-      verify: () => Promise.reject(new Error("nothing here asks for a token")),
+      tokens: {
+        findVerified: () => undefined,
+        verify: () => Promise.reject(new Error("nothing here asks for a token")),
+      },
       requestsPerMinute: 1,
       refusedTokensPerMinute: 1,
     },

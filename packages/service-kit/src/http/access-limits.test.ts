@@ -20,7 +20,7 @@ async function limitedTo(t: TestContext, requestsPerMinute: number) {
   const running = await startTestServer(cleanUpAfter(t), {
     closed: true,
     trustedProxies: ["127.0.0.1"],
-    access: { verify: (token) => verifier.verify(token), requestsPerMinute, refusedTokensPerMinute: requestsPerMinute },
+    access: { tokens: verifier, requestsPerMinute, refusedTokensPerMinute: requestsPerMinute },
     routes: async (server) => {
       const config = { access: ["operator", "ehr-service"] } as const;
       server.get("/a", { config }, () => ({}));
@@ -69,19 +69,23 @@ test("an EHR's backend has no limit", async (t) => {
   assert.deepEqual(await statuses(...Array.from({ length: 20 }, (): [string] => ["service"])), Array(20).fill(200));
 });
 
-test("refusals are counted per address, and then 429 without verifying", async (t) => {
-  const { verifier, ask, statuses } = await limitedTo(t, 3);
+test("refusals are counted per address, and beyond the limit they are 429", async (t) => {
+  const { ask, statuses } = await limitedTo(t, 3);
   const notTried = Array.from({ length: 5 }, (): [string | undefined] => [undefined]);
   assert.deepEqual(new Set(await statuses(...notTried, ["not a token"])), new Set([401]), "these cost us nothing");
   assert.deepEqual(await statuses(["expired"], ["expired", "/b"], ["expired"]), [401, 401, 401]);
-  verifier.asked.length = 0;
   const answer = await ask("expired");
   await assertProblem(answer, 429, "rate-limited");
   assert.ok(Number(answer.headers.get("retry-after")) >= 1);
-  assert.deepEqual(await statuses(["one"], ["expired", "/b"], [undefined]), [429, 429, 429]);
-  assert.deepEqual(verifier.asked, []);
+  assert.deepEqual(await statuses(["expired", "/b"], [undefined]), [429, 401]);
   assert.deepEqual(await statuses(["one", "/a", "203.0.113.2"], ["expired", "/a", "203.0.113.2"]), [200, 401]);
   assert.deepEqual(await statuses([undefined, "/open"]), [200]);
+});
+
+test("a good token from an address beyond the limit is served", async (t) => {
+  const { statuses } = await limitedTo(t, 3);
+  assert.deepEqual(await statuses(["expired"], ["expired"], ["expired"], ["expired"]), [401, 401, 401, 429]);
+  assert.deepEqual(await statuses(["one"], ["two"], ["away"], ["unallowed"]), [200, 200, 503, 403]);
 });
 
 test("an address of IPv6 that is refused is its /64", async (t) => {

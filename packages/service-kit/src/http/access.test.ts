@@ -26,7 +26,7 @@ describe("a route that asks for a token", () => {
     running = await startTestServer(cleanUp, {
       closed: true,
       access: {
-        verify: (token) => verifier.verify(token),
+        tokens: verifier,
         requestsPerMinute: 1_000_000,
         refusedTokensPerMinute: 1_000_000,
       },

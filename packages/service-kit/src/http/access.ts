@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from "fastify";
 import { type Caller, holds, type Role } from "../tokens/caller.ts";
 import { IssuerAwayError } from "../tokens/issuer-keys.ts";
-import { TokenRefusedError } from "../tokens/verify-token.ts";
+import { TokenRefusedError, type Tokens } from "../tokens/verify-token.ts";
 import { Problem } from "./problem.ts";
 import { addressCounted, rateCounter } from "./rate-limit.ts";
+import { createSlots } from "./slots.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 /** Who may come in at all; on what they may act is for the use case to say. */
@@ -32,7 +33,7 @@ export interface ServedRoute {
 }
 
 export interface AccessOptions {
-  verify: (token: string) => Promise<Caller>;
+  tokens: Pick<Tokens, "findVerified" | "verify">;
   /** Of one caller, over all routes that ask for a token. */
   requestsPerMinute: number;
   /** Of one address, in which many people may sit. */
@@ -108,16 +109,36 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
   });
 }
 
-function tokenCheck(options: AccessOptions): onRequestAsyncHookHandler {
+/** Half of the threads that verify signatures, and a wait of some 10 ms. */
+const maxVerifying = 2;
+const maxWaitingToVerify = 100;
+
+function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
   const requests = rateCounter(options.requestsPerMinute);
-  // Verifying is work: whoever sends nothing but tokens that are refused is soon refused without it.
   const refusals = rateCounter(options.refusedTokensPerMinute);
+  const slots = createSlots(maxVerifying, maxWaitingToVerify);
+
+  /**
+   * Many people may share an address, so bad tokens from it don't refuse good ones. Beyond the limit an unknown token is still
+   * verified, in a few slots that all such addresses share, and without waiting for keys to be fetched.
+   */
+  const verify = async (token: string, address: string): Promise<Caller> => {
+    const tooManyRefusals = refusals.exceeded(address);
+    if (tooManyRefusals !== undefined && slots.isFull()) throw tooManyRefusals;
+    try {
+      if (tooManyRefusals === undefined) return await tokens.verify(token);
+      return await slots.run(() => tokens.verify(token, { waitForKeys: false }));
+    } catch (error) {
+      if (error instanceof IssuerAwayError) throw unverifiable(error);
+      if (!(error instanceof TokenRefusedError)) throw error;
+      refusals.count(address);
+      throw tooManyRefusals ?? unauthorized(error.message, "invalid_token");
+    }
+  };
 
   return async (request) => {
-    const address = addressCounted(request.ip);
-    const tooManyRefusals = refusals.exceeded(address);
-    if (tooManyRefusals !== undefined) throw tooManyRefusals;
-    const caller = await verified(request, options.verify, () => refusals.count(address));
+    const token = bearerTokenOf(request);
+    const caller = tokens.findVerified(token) ?? (await verify(token, addressCounted(request.ip)));
     const tooMany = caller.roles.has("ehr-service")
       ? undefined
       : requests.count(JSON.stringify([caller.issuer, caller.subject]));
@@ -133,28 +154,17 @@ function tokenCheck(options: AccessOptions): onRequestAsyncHookHandler {
 
 const bearer = /^Bearer +([\w.~+/-]+=*) *$/i;
 
-async function verified(
-  request: FastifyRequest,
-  verify: AccessOptions["verify"],
-  onRefusal: () => void,
-): Promise<Caller> {
+function bearerTokenOf(request: FastifyRequest): string {
   const { authorization } = request.headers;
   if (authorization === undefined) throw unauthorized("No token was sent.");
   const token = bearer.exec(authorization)?.[1];
   if (token === undefined) throw unauthorized("The Authorization header must be: Bearer, a space, and the token.");
-  try {
-    return await verify(token);
-  } catch (error) {
-    if (error instanceof TokenRefusedError) {
-      onRefusal();
-      throw unauthorized(error.message, "invalid_token");
-    }
-    if (error instanceof IssuerAwayError) {
-      const detail = "Tokens can't be verified yet, because their issuer doesn't answer.";
-      throw new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
-    }
-    throw error;
-  }
+  return token;
+}
+
+function unverifiable(error: IssuerAwayError): Problem {
+  const detail = "Tokens can't be verified yet, because their issuer doesn't answer.";
+  return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
 }
 
 function unauthorized(why: string, error?: "invalid_token"): Problem {

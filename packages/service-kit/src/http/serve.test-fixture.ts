@@ -18,7 +18,10 @@ const server = await createServer({
   readiness: () => Promise.resolve(undefined),
   problems: [],
   access: {
-    verify: () => Promise.reject(new Error("nobody is known here")),
+    tokens: {
+      findVerified: () => undefined,
+      verify: () => Promise.reject(new Error("nobody is known here")),
+    },
     requestsPerMinute: 1,
     refusedTokensPerMinute: 1,
   },

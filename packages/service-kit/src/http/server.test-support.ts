@@ -42,7 +42,10 @@ export async function startTestServer(
     readiness: () => Promise.resolve(undefined),
     problems: [],
     access: {
-      verify: () => Promise.reject(new Error("this server knows no token")),
+      tokens: {
+        findVerified: () => undefined,
+        verify: () => Promise.reject(new Error("this server knows no token")),
+      },
       requestsPerMinute: 1_000_000,
       refusedTokensPerMinute: 1_000_000,
     },

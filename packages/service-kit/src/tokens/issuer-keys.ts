@@ -4,6 +4,8 @@ import type { Logger } from "../telemetry/logger.ts";
 
 export interface IssuerKeys {
   find: JWTVerifyGetKey;
+  /** Doesn't wait for the issuer: a key that isn't known yet is found once it has been fetched in the background. */
+  findKnown: JWTVerifyGetKey;
   stop(): void;
 }
 
@@ -86,6 +88,15 @@ export function issuerKeys(options: { jwksUrl: string; logger: Logger; onFetched
       }
       await ask();
       return known(header, token);
+    },
+    async findKnown(header, token) {
+      try {
+        if (known === undefined) throw new IssuerAwayError("the token issuer has not answered yet");
+        return await known(header, token);
+      } catch (error) {
+        if (error instanceof IssuerAwayError || error instanceof errors.JWKSNoMatchingKey) void ask();
+        throw error;
+      }
     },
     stop() {
       clearInterval(timer);

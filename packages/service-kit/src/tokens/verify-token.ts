@@ -19,7 +19,10 @@ export interface TokenOptions {
 }
 
 export interface Tokens {
-  verify: (token: string) => Promise<Caller>;
+  /** The caller of a token that was verified before. */
+  findVerified: (token: string) => Caller | undefined;
+  /** `waitForKeys`: whether a key that isn't known yet is fetched first (the default), or in the background. */
+  verify: (token: string, options?: { waitForKeys: boolean }) => Promise<Caller>;
   stop(): void;
 }
 
@@ -34,13 +37,14 @@ export function createTokens(options: TokenOptions): Tokens {
   const { issuer, audience } = options;
   const checks = { issuer, audience, algorithms, clockTolerance: skewSeconds, requiredClaims: ["exp", "sub"] };
   return {
-    async verify(token) {
+    findVerified: (token) => verified.find(token),
+    async verify(token, { waitForKeys } = { waitForKeys: true }) {
       const known = verified.find(token);
       if (known !== undefined) return known;
       const remember = verified.rememberer();
       let result: JWTVerifyResult;
       try {
-        result = await jwtVerify(token, keys.find, checks);
+        result = await jwtVerify(token, waitForKeys ? keys.find : keys.findKnown, checks);
       } catch (error) {
         if (!(error instanceof errors.JOSEError)) throw error;
         throw new TokenRefusedError(whyRefused(error), { cause: error });

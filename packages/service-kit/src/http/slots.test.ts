@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSlots } from "./slots.ts";
+
+test("so many run at once, the others in the order in which they came, and a failure frees its slot", async () => {
+  const slots = createSlots(2, 2);
+  const began: number[] = [];
+  const ends: ((failed?: Error) => void)[] = [];
+  const run = (nth: number): Promise<string> =>
+    slots
+      .run(() => {
+        began.push(nth);
+        return new Promise<void>((resolve, reject) => {
+          ends[nth] = (failed) => (failed === undefined ? resolve() : reject(failed));
+        });
+      })
+      .then(
+        () => "done",
+        (error: Error) => error.message,
+      );
+  const all = [0, 1, 2].map(run);
+  assert.deepEqual([began, slots.isFull()], [[0, 1], false]);
+  all.push(run(3));
+  assert.deepEqual([began, slots.isFull()], [[0, 1], true]);
+  ends[1]?.(new Error("failed"));
+  assert.equal(await all[1], "failed");
+  assert.deepEqual([began, slots.isFull()], [[0, 1, 2], false]);
+  ends[0]?.();
+  await all[0];
+  assert.deepEqual(began, [0, 1, 2, 3]);
+  ends[2]?.();
+  ends[3]?.();
+  assert.deepEqual(await Promise.all(all), ["done", "failed", "done", "done"]);
+});
