@@ -25,6 +25,14 @@ export {
   type Question,
   readMatrix,
 } from "./permission-matrix.ts";
+export {
+  apiRows,
+  databaseRows,
+  describeProduction,
+  encryptionKeyRows,
+  metricsTokenRows,
+  productionEnvironment,
+} from "./production-config.ts";
 export { answerFrom, assertGuarded, rawAnswer } from "./raw-answer.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds, timeLimitMs } from "./rounds.ts";

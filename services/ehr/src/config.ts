@@ -1,11 +1,13 @@
 import {
   apiConfig,
   apiEnvironment,
-  assertFitForProduction,
-  ConfigurationError,
+  type CleanedEnv,
+  type Complaints,
+  httpsComplaint,
   port,
   processConfig,
   processEnvironment,
+  productionComplaints,
   readEnvironment,
   str,
   url,
@@ -22,7 +24,7 @@ export const variables = {
   ...tokenEnvironment,
   DATABASE_URL: str({
     desc: "Connection string of the EHR's PostgreSQL, with a login in the role ehr_service",
-    example: "postgres://ehr:secret@db.internal:5432/ehr",
+    example: "postgres://ehr:secret@db.internal:5432/ehr?sslmode=verify-full",
   }),
   EHR_PORT: port({ desc: "Port to listen on", default: 8081 }),
   TOKEN_AUDIENCE: str({ desc: "The `aud` that tokens for this service have", default: "ehr" }),
@@ -53,31 +55,30 @@ export const variables = {
   }),
 };
 
+function complaints(read: Partial<CleanedEnv<typeof variables>>): Complaints {
+  const https = (value: string | undefined, because: string): string | undefined =>
+    read.NODE_ENV === "production" ? httpsComplaint(value, because) : undefined;
+  const withTokenUrl = (value: string | undefined): string | undefined =>
+    read.MARKETPLACE_TOKEN_URL && value === "" ? "is missing, though MARKETPLACE_TOKEN_URL is set" : undefined;
+  return {
+    ...productionComplaints(read),
+    MARKETPLACE_URL: https(read.MARKETPLACE_URL, "what apps are and where they are launched comes from there"),
+    MARKETPLACE_TOKEN_URL: https(read.MARKETPLACE_TOKEN_URL, "this service's secret is sent there"),
+    MARKETPLACE_CLIENT_ID: withTokenUrl(read.MARKETPLACE_CLIENT_ID),
+    MARKETPLACE_CLIENT_SECRET: withTokenUrl(read.MARKETPLACE_CLIENT_SECRET),
+    FHIR_BASE_URL:
+      fhirBaseUrlComplaint(read.FHIR_BASE_URL) ?? https(read.FHIR_BASE_URL, "apps exchange patients' data with it"),
+  };
+}
+
+function fhirBaseUrlComplaint(template: string | undefined): string | undefined {
+  const example = template?.replaceAll("{orgAlias}", "alias");
+  if (example === undefined || (URL.canParse(example) && /^https?:/.test(example))) return undefined;
+  return `"${template}" is not a URL that begins with https:// or http://`;
+}
+
 export function readConfig(environment: NodeJS.ProcessEnv) {
-  const read = readEnvironment(environment, variables);
-  if (read.NODE_ENV === "production") {
-    assertFitForProduction({ metricsToken: read.METRICS_TOKEN, jwksUrl: read.TOKEN_JWKS_URL });
-    if (read.MARKETPLACE_TOKEN_URL.startsWith("http:")) {
-      throw new ConfigurationError(
-        "The configuration can't be used:\n  MARKETPLACE_TOKEN_URL: must begin with https:// in production, because this " +
-          "service's secret is sent there.",
-      );
-    }
-  }
-  for (const name of ["MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"] as const) {
-    if (read.MARKETPLACE_TOKEN_URL !== "" && read[name] === "") {
-      throw new ConfigurationError(
-        `The configuration can't be used:\n  ${name}: is missing, though MARKETPLACE_TOKEN_URL is set. ${variables[name].desc ?? ""}.`,
-      );
-    }
-  }
-  const anyFhirServer = read.FHIR_BASE_URL.replaceAll("{orgAlias}", "alias");
-  if (!URL.canParse(anyFhirServer) || !/^https?:/.test(anyFhirServer)) {
-    throw new ConfigurationError(
-      `The configuration can't be used:\n  FHIR_BASE_URL: "${read.FHIR_BASE_URL}" is not a URL that begins with https:// or http://. ` +
-        `${variables.FHIR_BASE_URL.desc ?? ""}.`,
-    );
-  }
+  const read = readEnvironment(environment, variables, complaints);
   return {
     ...processConfig(read),
     ...apiConfig(read),

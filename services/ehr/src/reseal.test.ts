@@ -19,7 +19,9 @@ const alias = riverside?.alias ?? "";
 const installation = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 const reseal = (databaseUrl: string, keys: string) =>
-  promisify(execFile)(process.execPath, [entry], { env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys } });
+  promisify(execFile)(process.execPath, [entry], {
+    env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
+  });
 
 test("a rotated key takes over secrets, the ones before and configurations, and the old key can go", async (t) => {
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");

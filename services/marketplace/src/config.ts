@@ -1,12 +1,12 @@
 import {
   apiConfig,
   apiEnvironment,
-  assertFitForProduction,
   type CleanedEnv,
   networks,
   port,
   processConfig,
   processEnvironment,
+  productionComplaints,
   readEnvironment,
   str,
   wholeNumber,
@@ -17,7 +17,7 @@ export type Config = ReturnType<typeof readConfig>;
 
 const databaseUrl = str({
   desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
-  example: "postgres://marketplace:secret@db.internal:5432/marketplace",
+  example: "postgres://marketplace:secret@db.internal:5432/marketplace?sslmode=verify-full",
 });
 
 /** What both processes of this service read. */
@@ -35,7 +35,7 @@ export function marketplaceConfig(read: CleanedEnv<typeof marketplaceEnvironment
 }
 
 export function readConfig(environment: NodeJS.ProcessEnv) {
-  const read = readEnvironment(environment, {
+  const specs = {
     ...marketplaceEnvironment,
     ...apiEnvironment,
     ...tokenEnvironment,
@@ -47,11 +47,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     }),
     CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Memory for those answers", default: 64 }),
     MEDIA_DIRECTORY: str({ desc: "Folder served at /media; where it isn't set, nothing is", default: "" }),
-  });
-
-  if (read.NODE_ENV === "production") {
-    assertFitForProduction({ metricsToken: read.METRICS_TOKEN, jwksUrl: read.TOKEN_JWKS_URL });
-  }
+  };
+  const read = readEnvironment(environment, specs, productionComplaints);
 
   return {
     ...marketplaceConfig(read),

@@ -15,7 +15,9 @@ const entry = new URL("./reseal.ts", import.meta.url).pathname;
 const newKey = `2:${randomBytes(32).toString("base64")}`;
 
 const reseal = (databaseUrl: string, keys: string) =>
-  promisify(execFile)(process.execPath, [entry], { env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys } });
+  promisify(execFile)(process.execPath, [entry], {
+    env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
+  });
 
 test("a rotated key takes over every secret, and the old one can go", async (t) => {
   const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");

@@ -1,10 +1,10 @@
-import { assertFitForProduction, port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
+import { port, productionComplaints, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
 import { marketplaceConfig, marketplaceEnvironment } from "./config.ts";
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
-  const read = readEnvironment(environment, {
+  const specs = {
     ...marketplaceEnvironment,
     WORKER_PORT: port({ desc: "Port for health and metrics", default: 8084 }),
     DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
@@ -17,8 +17,8 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
       default: 8,
     }),
     DELIVERY_LOG_DAYS: wholeNumber({ min: 1, max: 3_650 })({ desc: "How long attempts are kept", default: 90 }),
-  });
-  if (read.NODE_ENV === "production") assertFitForProduction({ metricsToken: read.METRICS_TOKEN });
+  };
+  const read = readEnvironment(environment, specs, productionComplaints);
   return {
     ...marketplaceConfig(read),
     port: read.WORKER_PORT,

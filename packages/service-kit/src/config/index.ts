@@ -1,9 +1,15 @@
 export { bool, type CleanedEnv, num, port, str, url } from "envalid";
-export { ConfigurationError, networks, readEnvironment, wholeNumber } from "./read-environment.ts";
+export { httpsComplaint, productionComplaints } from "./production.ts";
+export {
+  type Complaints,
+  ConfigurationError,
+  networks,
+  readEnvironment,
+  wholeNumber,
+} from "./read-environment.ts";
 export {
   apiConfig,
   apiEnvironment,
-  assertFitForProduction,
   processConfig,
   processEnvironment,
   readMigrationConfig,

@@ -7,6 +7,9 @@ export class ConfigurationError extends Error {
 
 type Specs = Record<string, ValidatorSpec<unknown>>;
 
+/** Why a variable can't be used, by its name. */
+export type Complaints = Record<string, string | undefined>;
+
 function explain(variable: string, reason: string, spec: ValidatorSpec<unknown> | undefined): string {
   const example = spec?.example === undefined ? "" : ` For example: ${variable}=${spec.example}`;
   return `  ${variable}: ${reason}. ${spec?.desc ?? ""}.${example}`;
@@ -20,19 +23,30 @@ function withoutSecret(message: string, variable: string, value: string): string
 
 /**
  * Checks every variable and names all that are wrong at once, so that a person fixes them in one go. An empty one is
- * not set: that is what a deployment's template leaves where nobody filled it in.
+ * not set: that is what a deployment's template leaves where nobody filled it in. `check` finds what is wrong with those that
+ * are right by themselves.
  */
-export function readEnvironment<S extends Specs>(environment: NodeJS.ProcessEnv, specs: S): CleanedEnv<S> {
+export function readEnvironment<S extends Specs>(
+  environment: NodeJS.ProcessEnv,
+  specs: S,
+  check: (read: Partial<CleanedEnv<S>>) => Complaints = () => ({}),
+): CleanedEnv<S> {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   return cleanEnv(set, specs, {
-    reporter: ({ errors }) => {
-      const wrong = Object.entries(errors);
-      if (wrong.length === 0) return;
-      const lines = wrong.map(([variable, error]) => {
+    reporter: ({ errors, env }) => {
+      const wrong = Object.entries(errors).map(([variable, error]) => {
         const value = set[variable];
         if (value === undefined) return explain(variable, "is not set, and has no default", specs[variable]);
         return explain(variable, withoutSecret(lowerFirst(String(error?.message)), variable, value), specs[variable]);
       });
+      const complaints = Object.entries(check(env as Partial<CleanedEnv<S>>));
+      const lines = [
+        ...wrong,
+        ...complaints.flatMap(([variable, complaint]) =>
+          complaint === undefined || variable in errors ? [] : [explain(variable, complaint, specs[variable])],
+        ),
+      ];
+      if (lines.length === 0) return;
       throw new ConfigurationError(`The configuration can't be used:\n${lines.join("\n")}`);
     },
   });
@@ -66,10 +80,17 @@ export const origins: ReturnType<typeof makeValidator<string[]>> = makeValidator
   return parts;
 });
 
-/** Addresses and networks, comma-separated. */
-export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
+function parseNetworks(input: string): string[] {
   const parts = listed(input);
   const wrong = parts.find((part) => canonicalNetwork(part) === undefined);
   if (wrong !== undefined) throw new Error(`"${wrong}" is neither an IP address nor a network such as 10.0.0.0/8`);
   return parts;
-});
+}
+
+/** Addresses and networks, comma-separated. */
+export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>(parseNetworks);
+
+/** The same, or `none`. */
+export const networksOrNone: ReturnType<typeof makeValidator<string[] | "none">> = makeValidator<string[] | "none">(
+  (input) => (input.trim() === "none" ? "none" : parseNetworks(input)),
+);

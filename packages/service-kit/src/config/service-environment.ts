@@ -1,19 +1,22 @@
 import { type CleanedEnv, str } from "envalid";
 import { encryptionKeys } from "../secrets/encryption-keys.ts";
-import { ConfigurationError, networks, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
+import { productionComplaints } from "./production.ts";
+import { networksOrNone, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
 
 export const sealingKeys = encryptionKeys({
   desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
   example: "1:$(openssl rand -base64 32)",
 });
 
+export const nodeEnvironment = str({
+  desc: "Production asks for everything that protects it",
+  choices: ["production", "development", "test"],
+  default: "production",
+});
+
 /** What every process of ours reads. */
 export const processEnvironment = {
-  NODE_ENV: str({
-    desc: "Production asks for everything that protects it",
-    choices: ["production", "development", "test"],
-    default: "production",
-  }),
+  NODE_ENV: nodeEnvironment,
   HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
   LOG_LEVEL: str({
     desc: "Least severe level that is logged",
@@ -21,7 +24,7 @@ export const processEnvironment = {
     default: "info",
   }),
   METRICS_TOKEN: str({
-    desc: "Bearer token that /metrics asks for; production needs one",
+    desc: "Bearer token that /metrics asks for; production needs one of at least 32 characters",
     default: "",
   }),
   ENCRYPTION_KEYS: sealingKeys,
@@ -49,8 +52,8 @@ export const apiEnvironment = {
     desc: "Longest time a statement may take",
     default: 5_000,
   }),
-  TRUSTED_PROXIES: networks({
-    desc: "Addresses or networks of the proxies in front, comma-separated",
+  TRUSTED_PROXIES: networksOrNone({
+    desc: "Addresses or networks of the proxies in front, comma-separated; none where there is no proxy",
     example: "10.0.0.0/8",
     default: [],
   }),
@@ -80,7 +83,7 @@ export const apiEnvironment = {
 
 export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
   return {
-    trustedProxies: read.TRUSTED_PROXIES,
+    trustedProxies: read.TRUSTED_PROXIES === "none" ? [] : read.TRUSTED_PROXIES,
     callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
     publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
     allowedOrigins: read.ALLOWED_ORIGINS,
@@ -93,25 +96,13 @@ export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
 }
 
 export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseUrl: string } {
-  const read = readEnvironment(environment, {
+  const specs = {
+    NODE_ENV: nodeEnvironment,
     MIGRATION_DATABASE_URL: str({
       desc: "Connection string with the login that owns the schema; only the migration step has it",
-      example: "postgres://owner:secret@db.internal:5432/marketplace",
+      example: "postgres://owner:secret@db.internal:5432/marketplace?sslmode=verify-full",
     }),
-  });
+  };
+  const read = readEnvironment(environment, specs, productionComplaints);
   return { databaseUrl: read.MIGRATION_DATABASE_URL };
-}
-
-export function assertFitForProduction({ metricsToken, jwksUrl }: { metricsToken: string; jwksUrl?: string }): void {
-  const wrong = [
-    metricsToken === "" &&
-      "METRICS_TOKEN: is not set, and production needs it, because /metrics would be open to anyone. Set it to a long " +
-        "random string and give the same to Prometheus.",
-    jwksUrl?.startsWith("https://") === false &&
-      "TOKEN_JWKS_URL: must begin with https:// in production, because whoever can change that answer on its way can " +
-        "sign tokens for anybody.",
-  ].filter((line) => line !== false);
-  if (wrong.length > 0) {
-    throw new ConfigurationError(`The configuration can't be used:\n${wrong.map((line) => `  ${line}`).join("\n")}`);
-  }
 }

@@ -71,7 +71,7 @@ describe("an address that sends more bad tokens than are allowed", () => {
       await Promise.all(answered);
     }
     assert.deepEqual(new Set(good), new Set([200]));
-    assert.deepEqual([...statuses.keys()].toSorted(), [401, 429]);
+    assert.deepEqual(new Set(statuses.keys()), new Set([401, 429]));
     // A slow machine takes more than a minute for all of them, and each minute has a limit of its own.
     assert.ok((statuses.get(429) ?? 0) > sent / 2, JSON.stringify([...statuses]));
   });

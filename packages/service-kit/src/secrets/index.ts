@@ -1,4 +1,4 @@
 export { type EncryptionKeys, encryptionKeys, parseEncryptionKeys } from "./encryption-keys.ts";
 export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
-export { runReseal } from "./run-reseal.ts";
+export { readResealConfig, runReseal } from "./run-reseal.ts";
 export { createSeal, type Seal, SealBrokenError } from "./seal.ts";

@@ -1,7 +1,8 @@
 import { str } from "envalid";
 import type { Kysely } from "kysely";
+import { productionComplaints } from "../config/production.ts";
 import { readEnvironment } from "../config/read-environment.ts";
-import { sealingKeys } from "../config/service-environment.ts";
+import { nodeEnvironment, sealingKeys } from "../config/service-environment.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -10,13 +11,19 @@ import { createSeal, type Seal } from "./seal.ts";
 /** Seals with the current version what was sealed with another, and answers how many there were. */
 export type Reseal<Schema> = (database: Kysely<Schema>, seal: Seal, currentVersion: number) => Promise<number>;
 
+export function readResealConfig(environment: NodeJS.ProcessEnv) {
+  const specs = {
+    NODE_ENV: nodeEnvironment,
+    DATABASE_URL: str({ desc: "Connection string of the service's PostgreSQL, with the service's own login" }),
+    ENCRYPTION_KEYS: sealingKeys,
+  };
+  return readEnvironment(environment, specs, productionComplaints);
+}
+
 /** The command of a service whose encryption key was rotated. Safe to stop, to repeat, and beside running processes. */
 export async function runReseal<Schema>(service: string, reseals: Reseal<Schema>[]): Promise<void> {
   try {
-    const { DATABASE_URL: url, ENCRYPTION_KEYS: keys } = readEnvironment(process.env, {
-      DATABASE_URL: str({ desc: "Connection string of the service's PostgreSQL, with the service's own login" }),
-      ENCRYPTION_KEYS: sealingKeys,
-    });
+    const { DATABASE_URL: url, ENCRYPTION_KEYS: keys } = readResealConfig(process.env);
     const database = connectDatabase<Schema>({
       url,
       service,

@@ -1,0 +1,29 @@
+import { apiRows, databaseRows, describeProduction, productionEnvironment } from "@ehr-marketplace/tests/support";
+import { readConfig } from "./config.ts";
+
+describeProduction(
+  "the EHR service",
+  readConfig,
+  {
+    ...productionEnvironment,
+    DATABASE_URL: "postgres://ehr:secret@db.internal/ehr?sslmode=verify-full",
+    TOKEN_ISSUER: "https://id.example",
+    TOKEN_JWKS_URL: "https://id.example/jwks",
+    TRUSTED_PROXIES: "10.0.0.0/8",
+    MARKETPLACE_URL: "https://marketplace.example/api/v1",
+    MARKETPLACE_TOKEN_URL: "https://id.example/token",
+    MARKETPLACE_CLIENT_ID: "ehr",
+    MARKETPLACE_CLIENT_SECRET: "secret",
+    FHIR_BASE_URL: "https://fhir.example/{orgAlias}",
+  },
+  [
+    ...apiRows,
+    ...databaseRows("DATABASE_URL"),
+    ["MARKETPLACE_URL", "http://marketplace.example/api/v1", /must begin with https/],
+    ["MARKETPLACE_TOKEN_URL", "http://id.example/token", /must begin with https/],
+    ["MARKETPLACE_CLIENT_ID", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
+    ["MARKETPLACE_CLIENT_SECRET", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
+    ["FHIR_BASE_URL", "http://fhir.example/{orgAlias}", /must begin with https/],
+    ["FHIR_BASE_URL", "fhir.example/{orgAlias}", /is not a URL/],
+  ],
+);

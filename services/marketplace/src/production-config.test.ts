@@ -1,0 +1,44 @@
+import { readMigrationConfig } from "@ehr-marketplace/service-kit/config";
+import { readResealConfig } from "@ehr-marketplace/service-kit/secrets";
+import {
+  apiRows,
+  databaseRows,
+  describeProduction,
+  encryptionKeyRows,
+  metricsTokenRows,
+  productionEnvironment,
+} from "@ehr-marketplace/tests/support";
+import { readConfig } from "./config.ts";
+import { readWorkerConfig } from "./worker-config.ts";
+
+const { ENCRYPTION_KEYS = "" } = productionEnvironment;
+const DATABASE_URL = "postgres://marketplace:secret@db.internal/marketplace?sslmode=verify-full";
+
+describeProduction(
+  "the API",
+  readConfig,
+  {
+    ...productionEnvironment,
+    DATABASE_URL,
+    TOKEN_ISSUER: "https://id.example",
+    TOKEN_JWKS_URL: "https://id.example/jwks",
+    TRUSTED_PROXIES: "none",
+  },
+  [...apiRows, ...databaseRows("DATABASE_URL")],
+);
+
+describeProduction("the worker", readWorkerConfig, { ...productionEnvironment, DATABASE_URL }, [
+  ...encryptionKeyRows,
+  ...metricsTokenRows,
+  ...databaseRows("DATABASE_URL"),
+]);
+
+describeProduction("re-encryption", readResealConfig, { ENCRYPTION_KEYS, DATABASE_URL }, [
+  ...encryptionKeyRows,
+  ...databaseRows("DATABASE_URL"),
+]);
+
+describeProduction("the migration step", readMigrationConfig, { MIGRATION_DATABASE_URL: DATABASE_URL }, [
+  ["MIGRATION_DATABASE_URL", "", /is not set, and has no default/],
+  ...databaseRows("MIGRATION_DATABASE_URL"),
+]);
