@@ -8,7 +8,7 @@ import {
   readinessOf,
 } from "@ehr-marketplace/service-kit/http";
 import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
-import { createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokens } from "@ehr-marketplace/service-kit/tokens";
 import { wrapperShape } from "./answers.ts";
@@ -86,6 +86,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
+    logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
     readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
   server.addSchema(failure);

@@ -58,6 +58,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       requestsPerMinute: config.callerRequestsPerMinute,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
+    logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
     readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
 

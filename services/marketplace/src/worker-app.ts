@@ -2,7 +2,7 @@ import { listen } from "@ehr-marketplace/service-kit/database";
 import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
 import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
 import { again } from "@ehr-marketplace/service-kit/queue";
-import { createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
@@ -47,6 +47,7 @@ export async function createWorker(
       requestsPerMinute: 1,
       refusedTokensPerMinute: 1,
     },
+    logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
     readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
   });
 

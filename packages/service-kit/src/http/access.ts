@@ -139,6 +139,8 @@ function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHa
   return async (request) => {
     const token = bearerTokenOf(request);
     const caller = tokens.findVerified(token) ?? (await verify(token, addressCounted(request.ip)));
+    // Also of a request that is refused from here on: the log names its caller by a hash.
+    request.caller = caller;
     const tooMany = caller.roles.has("ehr-service")
       ? undefined
       : requests.count(JSON.stringify([caller.issuer, caller.subject]));
@@ -148,7 +150,6 @@ function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHa
       const allowed = Array.isArray(access) ? access.join(", ") : "nobody";
       throw forbidden(caller, `This is for callers with the role ${allowed}.`);
     }
-    request.caller = caller;
   };
 }
 

@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ConnectionError } from "fastify";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { securityHeaders } from "./guard-requests.ts";
+import type { LogHash } from "./observe-requests.ts";
 import { type ErrorShape, Problem, type ProblemKind } from "./problem.ts";
+import { addressCounted } from "./rate-limit.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const lingerMs = 2_000;
@@ -33,8 +37,7 @@ function kindOf(error: ConnectionError, urlBytes: number): ProblemKind {
   }
 }
 
-function refusal(kind: ProblemKind, shape: ErrorShape): string {
-  const requestId = randomUUID();
+function refusal(kind: ProblemKind, requestId: string, shape: ErrorShape): string {
   const body = shape.write(new Problem(kind, kind.advice), requestId);
   const headers = {
     ...securityHeaders,
@@ -48,8 +51,17 @@ function refusal(kind: ProblemKind, shape: ErrorShape): string {
   return `HTTP/1.1 ${kind.status} ${STATUS_CODES[kind.status]}\r\n${lines.join("")}\r\n${body}`;
 }
 
-/** Node's parser refuses before any route is found: the answer has the same shape all the same. */
-export function refuseByParser(urlBytes: number, shape: ErrorShape): (error: ConnectionError, socket: Socket) => void {
+interface RefuseByParserOptions {
+  urlBytes: number;
+  shape: ErrorShape;
+  metrics: Metrics;
+  logger: Logger;
+  logHash: LogHash;
+}
+
+/** Node's parser refuses before any route is found: the answer has the same shape all the same, and no hook observes it. */
+export function refuseByParser(options: RefuseByParserOptions): (error: ConnectionError, socket: Socket) => void {
+  const { urlBytes, shape, metrics, logger, logHash } = options;
   const refused = new WeakSet<Socket>();
   return (error, socket) => {
     if (refused.has(socket)) return;
@@ -58,7 +70,21 @@ export function refuseByParser(urlBytes: number, shape: ErrorShape): (error: Con
       return;
     }
     refused.add(socket);
-    socket.end(refusal(kindOf(error, urlBytes), shape));
+    const kind = kindOf(error, urlBytes);
+    const requestId = randomUUID();
+    metrics.countParserRefusal(kind.code);
+    logger.info(
+      {
+        requestId,
+        status: kind.status,
+        code: kind.code,
+        reason: error.code,
+        // Of the connection: behind a proxy, the proxy's.
+        addressHash: socket.remoteAddress && logHash(addressCounted(socket.remoteAddress)),
+      },
+      "request refused by the HTTP parser",
+    );
+    socket.end(refusal(kind, requestId, shape));
     // To close on a client that is still sending would reset the connection before it has read why it is refused.
     const lingering = setTimeout(() => socket.destroy(), lingerMs);
     socket.once("close", () => clearTimeout(lingering));

@@ -17,6 +17,7 @@ const server = await createServer({
   limits: { urlBytes: 8_192, requestMs: 30_000, eventLoopDelayMs: 1_000 },
   readiness: () => Promise.resolve(undefined),
   problems: [],
+  logHash: () => "hash",
   access: {
     tokens: {
       findVerified: () => undefined,

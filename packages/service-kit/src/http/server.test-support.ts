@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { parseEncryptionKeys } from "../secrets/encryption-keys.ts";
+import { createKeyedDigest } from "../secrets/keyed-digest.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { startTracing } from "../telemetry/tracing.ts";
@@ -49,6 +51,7 @@ export async function startTestServer(
       requestsPerMinute: 1_000_000,
       refusedTokensPerMinute: 1_000_000,
     },
+    logHash: createKeyedDigest(parseEncryptionKeys(`1:${Buffer.alloc(32, 1).toString("base64")}`), "log-hash").create,
     ...given,
     limits: { ...limits, ...options.limits },
   });

@@ -8,7 +8,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { type AccessOptions, controlAccess } from "./access.ts";
 import { answerProblems } from "./answer-problems.ts";
 import { guardAnswer, guardRequests } from "./guard-requests.ts";
-import { observeRequests } from "./observe-requests.ts";
+import { type LogHash, observeRequests } from "./observe-requests.ts";
 import { operationsRoutes, type Readiness } from "./operations-routes.ts";
 import { type ErrorShape, type ProblemKind, problemShape } from "./problem.ts";
 import { problemRoutes } from "./problem-routes.ts";
@@ -38,6 +38,7 @@ export interface ServerOptions {
   /** Problem documents, unless the service's contract says otherwise: then there are no pages about kinds of them either. */
   errorShape?: ErrorShape;
   access: AccessOptions;
+  logHash: LogHash;
 }
 
 /** A route whose schema needs more sets a `bodyLimit` of its own. */
@@ -72,7 +73,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // The guard refuses long URLs; the router, with a limit of its own below the parser's, would get there first.
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,
-    clientErrorHandler: refuseByParser(limits.urlBytes, errorShape),
+    clientErrorHandler: refuseByParser({ ...options, urlBytes: limits.urlBytes, shape: errorShape }),
     // Such an answer passes no hook.
     frameworkErrors: (error, request, reply) => {
       guardAnswer(request, reply);
@@ -90,7 +91,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   await options.tracing.instrument(server);
   guardRequests(server, limits.urlBytes);
-  const observe = observeRequests(server, options.metrics, options.logger);
+  const observe = observeRequests(server, options);
   answerProblems(server, errorShape);
   await shedLoad(server, limits.eventLoopDelayMs);
   controlAccess(server, options.access);

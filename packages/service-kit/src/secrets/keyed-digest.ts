@@ -4,9 +4,9 @@ import type { EncryptionKeys } from "./encryption-keys.ts";
 /** HMAC-SHA-256. Without the key, nobody can find out by trying which value a digest is of. */
 export interface KeyedDigest {
   /** The version of the key, a dot, and the digest in Base64url. */
-  create(value: string): string;
+  create: (value: string) => string;
   /** Compares with the key that the digest was created with, so that it survives a rotation of keys. */
-  matches(digest: string, value: string): boolean;
+  matches: (digest: string, value: string) => boolean;
 }
 
 /** `purpose` keeps digests of one kind from being compared with those of another, and the encryption key from being used twice. */

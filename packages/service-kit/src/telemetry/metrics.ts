@@ -1,8 +1,10 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {
   registry: Registry;
   observeRequest(method: string, route: string, status: number, seconds: number): void;
+  /** A request that Node's parser refused, before it had a route. */
+  countParserRefusal(code: string): void;
   watchPool(pool: { totalCount: number; idleCount: number; waitingCount: number }): void;
 }
 
@@ -19,6 +21,12 @@ export function createMetrics(service: string): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const parserRefusals = new Counter({
+    name: "http_requests_refused_by_parser_total",
+    help: "Requests that were refused before a route was found, by problem code",
+    labelNames: ["code"],
+    registers: [registry],
+  });
   // Hashing the labels at every request costs more than the observation itself.
   const series = new Map<string, ReturnType<typeof requests.labels>>();
 
@@ -33,6 +41,7 @@ export function createMetrics(service: string): Metrics {
       }
       labelled.observe(seconds);
     },
+    countParserRefusal: (code) => parserRefusals.inc({ code }),
     watchPool(pool) {
       new Gauge({
         name: "database_pool_connections",

@@ -1,5 +1,12 @@
 import { type Logger, symbols } from "pino";
 
+/** Who sent a request that was refused, as hashes. */
+export interface RefusedBy {
+  addressHash: string;
+  /** Where the token was valid. */
+  subjectHash: string | undefined;
+}
+
 export interface AnsweredRequest {
   requestId: string;
   method: string;
@@ -7,6 +14,7 @@ export interface AnsweredRequest {
   status: number;
   milliseconds: number;
   traceId: string | undefined;
+  refusedBy: RefusedBy | undefined;
 }
 
 /**
@@ -20,7 +28,7 @@ export function requestLog(logger: Logger): (answered: AnsweredRequest) => void 
   const serviceField = `"service":${JSON.stringify(service)}`;
   let millisecond = 0;
   let time = "";
-  return ({ requestId, method, route, status, milliseconds, traceId }) => {
+  return ({ requestId, method, route, status, milliseconds, traceId, refusedBy }) => {
     if (!logger.isLevelEnabled("info")) return;
     const now = Date.now();
     if (now !== millisecond) {
@@ -28,9 +36,11 @@ export function requestLog(logger: Logger): (answered: AnsweredRequest) => void 
       time = new Date(now).toISOString();
     }
     const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
+    const address = refusedBy === undefined ? "" : `,"addressHash":"${refusedBy.addressHash}"`;
+    const subject = refusedBy?.subjectHash === undefined ? "" : `,"subjectHash":"${refusedBy.subjectHash}"`;
     stream?.write(
       `{"level":"info","time":"${time}",${serviceField},"requestId":"${requestId}","method":"${method}",` +
-        `"route":"${route}","status":${status},"ms":${Math.round(milliseconds * 100) / 100}${trace},"msg":"answered"}\n`,
+        `"route":"${route}","status":${status},"ms":${Math.round(milliseconds * 100) / 100}${trace}${address}${subject},"msg":"answered"}\n`,
     );
   };
 }
