@@ -1,0 +1,64 @@
+export interface LockedPackage {
+  version?: string;
+  integrity?: string;
+  resolved?: string;
+  license?: string;
+  link?: boolean;
+  hasInstallScript?: boolean;
+}
+
+export interface Dependencies {
+  /** By the path that they are installed at, as in package-lock.json. */
+  packages: Record<string, LockedPackage>;
+  /** By name, as in package.json: whether its install script is run. */
+  allowScripts: Record<string, boolean>;
+}
+
+/** Licences under which a dependency can be shipped with this project. */
+const allowedLicences = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "Python-2.0",
+  "Unlicense",
+  "Zlib",
+]);
+
+/** Packages whose licence isn't in that list and that are used all the same, each with the reason. */
+const licenceExceptions: Record<string, string> = {};
+
+/** An SPDX expression without nested parentheses. */
+function isAllowedLicence(expression: string): boolean {
+  const alternatives = expression.replace(/^\((.*)\)$/, "$1").split(" OR ");
+  return alternatives.some((all) => all.split(" AND ").every((licence) => allowedLicences.has(licence)));
+}
+
+function problemsOf(path: string, locked: LockedPackage, allowScripts: Record<string, boolean>): string[] {
+  const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+  const { integrity, resolved, license, hasInstallScript } = locked;
+  const problems = [
+    integrity === undefined &&
+      "has no integrity in package-lock.json: pin a version that the registry has for every platform",
+    resolved !== undefined &&
+      "is resolved to a host in package-lock.json: set omit-lockfile-registry-resolved and lock again",
+    hasInstallScript === true &&
+      !Object.hasOwn(allowScripts, name) &&
+      "has an install script that isn't listed in allowScripts of package.json: read it, and list it with true or false",
+    !Object.hasOwn(licenceExceptions, name) &&
+      !isAllowedLicence(license ?? "") &&
+      `has the licence ${license ?? "(none)"}, which isn't in the list of dev/src/dependencies/lock-problems.ts`,
+  ];
+  return problems.filter((problem) => problem !== false).map((problem) => `${path} ${problem}`);
+}
+
+/** What is wrong with the dependencies. The project's own workspaces are links, and are left out. */
+export function findLockProblems({ packages, allowScripts }: Dependencies): string[] {
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
+    .flatMap(([path, locked]) => problemsOf(path, locked, allowScripts));
+}
