@@ -1,9 +1,9 @@
 import pg from "pg";
 
 /**
- * Leaves the database to its owner and to the service's role, and takes temporary tables from both the public and the role: a
- * temporary table is found before one of the schema by whoever doesn't say otherwise. Neither a dump nor a clone of a template
- * carries these rights, so the migration step sets them every time.
+ * Lets only the owner and the service's role connect, and only the owner create tables. A temporary table shadows one of the schema
+ * wherever search_path doesn't name pg_temp, so nobody else creates those either. Neither a dump nor a clone of a template carries
+ * the privileges of a database, so the migration step sets them every time.
  */
 export async function restrictDatabase(ownerUrl: string, serviceRole: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });
