@@ -63,7 +63,7 @@ const acceptedConnections = [
   "postgres://service:hunter2@db.internal/data?ssl=true",
 ];
 
-/** Tests a process's configuration: each wrong variable is refused by name, all at once, and only in production. */
+/** Tests a process's configuration in production: each wrong variable is refused by name, and all of them at once. */
 export function describeProduction(
   process: string,
   read: (environment: NodeJS.ProcessEnv) => unknown,
