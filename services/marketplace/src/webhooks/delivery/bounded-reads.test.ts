@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { deliveryStatuses } from "@ehr-marketplace/contracts";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, type ExecutedPlan } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { Asked } from "../../access/role-for.ts";
@@ -53,6 +55,7 @@ async function recover({ connected, run, endpointId }: Backlogged, status: "held
   await run(setStatus, endpointId, "active");
 }
 
+const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
 const operator: Asked = {
   caller: {
     issuer: "https://id.example",
@@ -92,9 +95,10 @@ const useCases: Record<string, UseCase> = {
   "pausing and resuming a subscription": {
     async work({ connected, changes }) {
       const id = changes[1]?.subscription.id ?? "";
+      const deps = { ...connected, bodyDigest };
       const repeatable = { key: uuid(), method: "POST", path: "/", body: {} };
-      await changeSubscription(connected, operator, id, { do: "pause", reason: "ORG_REQUEST" }, repeatable);
-      await changeSubscription(connected, operator, id, { do: "resume" }, { ...repeatable, key: uuid() });
+      await changeSubscription(deps, operator, id, { do: "pause", reason: "ORG_REQUEST" }, repeatable);
+      await changeSubscription(deps, operator, id, { do: "resume" }, { ...repeatable, key: uuid() });
     },
   },
   "claiming and settling a hundred that were delivered": {
