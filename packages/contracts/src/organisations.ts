@@ -23,7 +23,7 @@ export const putOrganisation = Type.Object(
     callbackUrl: Type.Optional(
       nullable(
         Type.String({ format: "uri", maxLength: 2048, pattern: withoutNul }),
-        "Where its EHR listens; `/api/internal/marketplace-webhook` is added to it. Without one, its events wait",
+        "Where its EHR listens; `/api/internal/marketplace-webhook` is added to it, and a trailing slash is removed before. Without one, its events wait",
       ),
     ),
     callbackNetworks: Type.Optional(

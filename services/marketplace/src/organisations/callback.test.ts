@@ -28,6 +28,8 @@ describe("an organisation's callback", () => {
     ["https://ehr.example"],
     ["https://ehr.example/"],
     ["https://ehr.example:8443/some/base"],
+    ["https://ehr.example:8443/some/base/"],
+    ["https://ehr.example//"],
     ["https://EHR.example/Base"],
     ["https://8.8.8.8/"],
     ["https://[2606:4700:4700::1111]/"],
@@ -40,12 +42,13 @@ describe("an organisation's callback", () => {
     ["http://[::ffff:10.1.2.3]/", ["10.0.0.0/8"]],
     ["http://[fd12:3456::1]:8081/", ["fd12:3456::/32"]],
   ];
+  const withoutSlashes = (url: string): string => url.replace(/\/+$/, "");
   for (const [url, networks = []] of good) {
     test(`may be ${url}${networks.length === 0 ? "" : ` within ${networks.join(" and ")}`}`, async () => {
       const answer = await put(url, networks);
       assert.ok([200, 201].includes(answer.status), await answer.text());
       const { callbackUrl, callbackNetworks } = await stored();
-      assert.deepEqual([callbackUrl, callbackNetworks], [url, networks]);
+      assert.deepEqual([callbackUrl, callbackNetworks], [withoutSlashes(url), networks]);
     });
   }
 
@@ -134,7 +137,19 @@ describe("an organisation's callback", () => {
 
   test("is still the last one that was allowed", async () => {
     const { callbackUrl, callbackNetworks } = await stored();
-    assert.deepEqual([callbackUrl, callbackNetworks], good.at(-1));
+    const [url = "", networks] = good.at(-1) ?? [];
+    assert.deepEqual([callbackUrl, callbackNetworks], [withoutSlashes(url), networks]);
+  });
+
+  test("is the same with and without a trailing slash: putting the other form changes nothing", async () => {
+    await put("https://ehr.example/base/");
+    const before = await stored();
+    assert.equal(before.callbackUrl, "https://ehr.example/base");
+    for (const same of ["https://ehr.example/base", "https://ehr.example/base/", "https://ehr.example/base//"]) {
+      const answer = await put(same);
+      assert.equal(answer.status, 200);
+      assert.deepEqual(await answer.json(), before);
+    }
   });
 
   for (const [given, canonical] of [

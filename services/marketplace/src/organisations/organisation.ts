@@ -7,6 +7,13 @@ export const secretOwner = (id: string): string => `organisations/${id}/secret`;
 export const httpsOnly =
   "must begin with https://, except where callbackNetworks names the private network that it is in";
 
+/** A path that begins with a slash is appended to it. */
+export function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === "/") end -= 1;
+  return url.slice(0, end);
+}
+
 /** Why this URL can't be an organisation's callback, or nothing where it can. Names are judged by their addresses. */
 export function whyNoCallback(callbackUrl: string, networks: readonly string[]): string | undefined {
   if (!URL.canParse(callbackUrl)) return "is not a URL";

@@ -14,7 +14,7 @@ import { recipientMoved } from "../webhooks/delivery/act-on-recipient.ts";
 import type { Resolve } from "../webhooks/delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
 import { requireUsableCallback } from "./check-callback.ts";
-import { secretOwner } from "./organisation.ts";
+import { secretOwner, withoutTrailingSlashes } from "./organisation.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
   insertOrganisation,
@@ -45,8 +45,11 @@ function wantedFrom(input: PutOrganisation): Wanted {
     throw invalidRequest(`/body/callbackNetworks/${index}`, "is not a network such as 10.20.0.0/16");
   });
   if (input.secret !== undefined) requireUsableSecret(input.secret);
-  const callback_url = input.callbackUrl ?? null;
-  return { display_name: input.displayName, callback_url, callback_networks: networks };
+  return {
+    display_name: input.displayName,
+    callback_url: input.callbackUrl == null ? null : withoutTrailingSlashes(input.callbackUrl),
+    callback_networks: networks,
+  };
 }
 
 /** Registers an organisation, or changes all of it but the secret, which stays unless a new one is given. */
