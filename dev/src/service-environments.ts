@@ -6,6 +6,9 @@ export interface TokenIssuer {
 /** Nobody's tokens: for where none are used. */
 const nobody: TokenIssuer = { issuer: "http://127.0.0.1:9", jwksUrl: "http://127.0.0.1:9/jwks" };
 
+/** Networks of the local stack that vendors' endpoints and practices' callbacks may be in: both loopbacks. */
+export const loopbackNetworks = ["127.0.0.0/8", "::1/128"];
+
 /** Seals the secrets of development databases, which are no secrets. */
 export const developmentEncryptionKeys = `1:${Buffer.from("for development only; never real").toString("base64")}`;
 

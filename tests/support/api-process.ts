@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { ehrEnvironment, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
+import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import type { CleanUp } from "./clean-up.ts";
 import { eventually } from "./eventually.ts";
 
@@ -70,7 +70,7 @@ async function startProcess(
       MARKETPLACE_PORT: String(port),
       WORKER_PORT: String(port),
       EHR_PORT: String(port),
-      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+      VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join(),
       // What other processes do to this machine is no reason to shed.
       MAX_EVENT_LOOP_DELAY_MS: "60000",
       CALLER_REQUESTS_PER_MINUTE: "100000000",

@@ -22,8 +22,12 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** A real receiver on loopback, which remembers everything. */
-export async function startReceiver(cleanUp: CleanUp, port = 0): Promise<Receiver> {
+/** A real receiver on one loopback address, which remembers everything. */
+export async function startReceiver(
+  cleanUp: CleanUp,
+  port = 0,
+  address: "127.0.0.1" | "::1" = "127.0.0.1",
+): Promise<Receiver> {
   const receiver: Receiver = {
     url: "",
     port: 0,
@@ -47,10 +51,10 @@ export async function startReceiver(cleanUp: CleanUp, port = 0): Promise<Receive
       receiver.received.push(received);
       receiver.answer(received, response);
     });
-  }).listen(port, "127.0.0.1");
+  }).listen(port, address);
   await once(server, "listening");
   receiver.port = (server.address() as AddressInfo).port;
-  receiver.url = `http://127.0.0.1:${receiver.port}`;
+  receiver.url = `http://${address === "::1" ? "[::1]" : address}:${receiver.port}`;
   cleanUp(() => receiver.stop());
   return receiver;
 }

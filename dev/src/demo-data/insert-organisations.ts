@@ -2,7 +2,7 @@ import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type pg from "pg";
 import { v7 as uuid } from "uuid";
-import { developmentEncryptionKeys } from "../service-environments.ts";
+import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
 import type { DemoOrganisation } from "./demo-organisations.ts";
 
 /** Organisations that are there already keep their id, and with it their subscriptions. */
@@ -18,9 +18,10 @@ export async function insertOrganisations(
     await client.query(
       `insert into organisations
          (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
-       values ($1, $2, $3, $4, '{127.0.0.0/8}', $5, now(), now())
-       on conflict (id) do update set callback_url = excluded.callback_url, sealed_secret = excluded.sealed_secret`,
-      [id, alias, displayName, callbackUrl, seal.close(secret, secretOwner(id))],
+       values ($1, $2, $3, $4, $5, $6, now(), now())
+       on conflict (id) do update set callback_url = excluded.callback_url,
+         callback_networks = excluded.callback_networks, sealed_secret = excluded.sealed_secret`,
+      [id, alias, displayName, callbackUrl, loopbackNetworks, seal.close(secret, secretOwner(id))],
     );
   }
 }

@@ -2,7 +2,7 @@ import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { v7 as uuid } from "uuid";
 import { withClient } from "../postgres/service-database.ts";
-import { developmentEncryptionKeys } from "../service-environments.ts";
+import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
 
 export interface Practice {
   alias: string;
@@ -25,13 +25,14 @@ export async function registerPractices(
     client.query(
       `insert into organisations
          (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
-       select id, alias, alias, url, '{127.0.0.0/8}', sealed, now(), now()
+       select id, alias, alias, url, $5::cidr[], sealed, now(), now()
        from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, sealed, url)`,
       [
         made.map(({ id }) => id),
         made.map(({ alias }) => alias),
         made.map(({ id, secret }) => seal.close(secret, secretOwner(id))),
         made.map((_, nth) => (typeof callbackUrl === "string" ? callbackUrl : callbackUrl(nth))),
+        loopbackNetworks,
       ],
     ),
   );

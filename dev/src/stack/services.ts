@@ -1,6 +1,6 @@
 import { developmentSecret } from "../identity-provider/clients.ts";
 import { fhirBaseUrl, type IdentityProvider } from "../identity-provider/index.ts";
-import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.ts";
+import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "../service-environments.ts";
 import type { Ports } from "./ports.ts";
 import type { StackDatabases } from "./prepare-databases.ts";
 import type { ServiceOptions } from "./service-process.ts";
@@ -13,7 +13,7 @@ export interface Surroundings {
 }
 
 const services = new URL("../../../services/", import.meta.url).pathname;
-const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8" };
+const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() };
 export const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 
 export function marketplaceService({ ports, databases, ...given }: Surroundings): ServiceOptions {
