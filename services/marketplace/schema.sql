@@ -893,6 +893,7 @@ CREATE TABLE public.webhook_endpoints (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     deleted_at timestamp(3) with time zone,
+    recent_tests timestamp(3) with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
     CONSTRAINT rotation_has_an_end CHECK (((sealed_next_secret IS NULL) = (promote_at IS NULL))),
     CONSTRAINT webhook_endpoints_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 20))),
     CONSTRAINT webhook_endpoints_sealed_next_secret_check CHECK ((sealed_next_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
@@ -1340,4 +1341,6 @@ GRANT UPDATE(promote_at) ON TABLE public.webhook_endpoints TO marketplace_servic
 GRANT UPDATE(updated_at) ON TABLE public.webhook_endpoints TO marketplace_service;
 
 GRANT UPDATE(deleted_at) ON TABLE public.webhook_endpoints TO marketplace_service;
+
+GRANT UPDATE(recent_tests) ON TABLE public.webhook_endpoints TO marketplace_service;
 

@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -294,6 +302,7 @@ export interface WebhookEndpoints {
   events: string[];
   id: string;
   promote_at: Timestamp | null;
+  recent_tests: Generated<ArrayType<Timestamp>>;
   sealed_next_secret: string | null;
   sealed_secret: string;
   updated_at: Timestamp;

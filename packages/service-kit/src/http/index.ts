@@ -10,7 +10,7 @@ export { allowListedOrigins } from "./listed-origins.ts";
 export { neverCache } from "./never-cache.ts";
 export { pageOf, type Slice } from "./page-of.ts";
 export { answerOf, type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses } from "./problem.ts";
-export { addressCounted, limitRate, rateCounter } from "./rate-limit.ts";
+export { addressCounted, limitRate, rateCounter, rateLimited } from "./rate-limit.ts";
 export { takesNoBody } from "./read-json.ts";
 export { readinessOf } from "./readiness-of.ts";
 export { type Representation, representationOf, sendRepresentation } from "./representation.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import { Problem } from "./problem.ts";
+import { Problem, type ProblemKind } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const windowMs = 60_000;
@@ -16,6 +16,23 @@ export function addressCounted(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(":");
+}
+
+/** A 429 that says when the next request is served. */
+export function rateLimited(
+  kind: ProblemKind,
+  detail: string,
+  { limit, retryAfterMs }: { limit: number; retryAfterMs: number },
+): Problem {
+  const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  return new Problem(kind, detail, {
+    headers: {
+      "retry-after": seconds,
+      "ratelimit-limit": String(limit),
+      "ratelimit-remaining": "0",
+      "ratelimit-reset": seconds,
+    },
+  });
 }
 
 export interface RateCounter {
@@ -36,21 +53,11 @@ export function rateCounter(perMinute: number): RateCounter {
     sizeCalculation: () => 1,
     ttl: windowMs,
   });
-  const tooMany = (caller: string): Problem => {
-    const seconds = String(Math.max(1, Math.ceil(counts.getRemainingTTL(caller) / 1_000)));
-    return new Problem(
-      standardProblems.rateLimited,
-      `At most ${perMinute} requests a minute are served to one caller.`,
-      {
-        headers: {
-          "retry-after": seconds,
-          "ratelimit-limit": String(perMinute),
-          "ratelimit-remaining": "0",
-          "ratelimit-reset": seconds,
-        },
-      },
-    );
-  };
+  const tooMany = (caller: string): Problem =>
+    rateLimited(standardProblems.rateLimited, `At most ${perMinute} requests a minute are served to one caller.`, {
+      limit: perMinute,
+      retryAfterMs: counts.getRemainingTTL(caller),
+    });
   return {
     count(caller) {
       const count = counts.get(caller);

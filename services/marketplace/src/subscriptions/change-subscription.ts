@@ -1,5 +1,5 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { forbidden, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { forbidden, Problem, type ProblemKind, rateLimited } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
@@ -8,6 +8,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
+import { maxEventsPerHour, untilNextEvent } from "../webhooks/events/event-rate.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import type { Subscribing } from "./create-subscription.ts";
 import { absent, readers } from "./read-subscriptions.ts";
@@ -46,6 +47,7 @@ export async function changeSubscription(
         case "unchanged":
           return subscriptionRecord(locked.row);
         case "changed":
+          if (decision.event !== null) await requireChangeAllowed(transaction, by, locked, now);
           return carryOut(transaction, queue, { by, role, locked, command, decision, now });
       }
     });
@@ -57,6 +59,23 @@ function roleToCommand({ caller }: Asked, { row }: LockedSubscription, allowed: 
   if (role !== undefined) return role;
   if (roleFor(caller, row.org_alias, [...readers, "billing"]) === undefined) throw absent();
   throw forbidden(caller, `This needs the role ${allowed.join(" or ")} for the subscription's organisation.`);
+}
+
+/** Each change is a delivery for the EHR and for every endpoint of the vendor. */
+async function requireChangeAllowed(
+  transaction: Transaction<DB>,
+  { caller }: Asked,
+  { row }: LockedSubscription,
+  now: Date,
+): Promise<void> {
+  if (caller.roles.has("operator")) return;
+  const retryAfterMs = await untilNextEvent(transaction, row, now);
+  if (retryAfterMs === 0) return;
+  throw rateLimited(
+    subscriptionProblems.changedTooOften,
+    `Subscription ${row.id} has changed ${maxEventsPerHour} times within an hour.`,
+    { limit: maxEventsPerHour, retryAfterMs },
+  );
 }
 
 interface Change {

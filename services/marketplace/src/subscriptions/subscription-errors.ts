@@ -39,6 +39,13 @@ export const subscriptionProblems = {
     advice:
       "Only a cancelled subscription can leave a block. Resume a paused one with `POST /subscriptions/{id}/resume`.",
   },
+  changedTooOften: {
+    code: "subscription-changed-too-often",
+    status: 429,
+    title: "The subscription has changed too often",
+    advice:
+      "A subscription changes its state at most 30 times an hour. Wait as many seconds as `Retry-After` says. Operators are exempt.",
+  },
   unknownApp: {
     code: "unknown-app",
     status: 422,

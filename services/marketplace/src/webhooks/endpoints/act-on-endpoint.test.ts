@@ -4,9 +4,11 @@ import { before, describe, test } from "node:test";
 import type { AcceptedDelivery, WebhookDeliveryPage } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
+  ask,
   assertProblem,
   cleanUpAfter,
   type PeopledMarketplace,
+  startMarketplace,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
 import { registered } from "./register.test-support.ts";
@@ -74,10 +76,52 @@ describe("what a vendor does with an endpoint", () => {
 
   test("test is refused while a hundred are on their way, so that what nobody answers doesn't pile up", async () => {
     const { id } = await registered(marketplace);
-    for (let nth = 0; nth < 100; nth += 1) await accepted(await post(`${id}/test`));
+    const aMinuteLater = (): Promise<unknown> =>
+      query("update webhook_endpoints set recent_tests = '{}' where id = $1", [id]);
+    for (let nth = 0; nth < 100; nth += 1) {
+      if (nth % 10 === 0) await aMinuteLater();
+      await accepted(await post(`${id}/test`));
+    }
+    await aMinuteLater();
     await assertProblem(await post(`${id}/test`), 409, "tests-under-way");
     await query("update deliveries set status = 'delivered', settled_at = now() where recipient_id = $1", [id]);
     await accepted(await post(`${id}/test`));
+  });
+
+  test("an endpoint is tested ten times a minute, however many processes there are, and is told when it may be again", async () => {
+    const { id } = await registered(marketplace);
+    const other = await startMarketplace(cleanUp, marketplace.database.serviceUrl, marketplace.callers.environment);
+    const token = marketplace.callers.token("northwind-developer");
+    const path = `/developer/webhooks/${id}/test`;
+    const repeatable = { method: "POST", headers: { "idempotency-key": "first of ten" } };
+    const first = await accepted(await ask(other.url, path, token, repeatable));
+    const answers = await Promise.all(
+      [marketplace, other].flatMap(({ url }) =>
+        Array.from({ length: 10 }, () => ask(url, path, token, { method: "POST" })),
+      ),
+    );
+    assert.equal(answers.filter(({ status }) => status === 202).length, 9);
+    const refused = answers.filter(({ status }) => status !== 202);
+    for (const answer of refused) {
+      const { headers: sent } = answer;
+      await assertProblem(answer, 429, "endpoint-tested-too-often");
+      const seconds = Number(sent.get("retry-after"));
+      assert.ok(seconds >= 1 && seconds <= 60, `${seconds}`);
+      assert.deepEqual(
+        ["limit", "remaining", "reset"].map((name) => sent.get(`ratelimit-${name}`)),
+        ["10", "0", String(seconds)],
+      );
+    }
+    assert.equal(
+      await accepted(await ask(other.url, path, token, repeatable)),
+      first,
+      "a repeated request doesn't count",
+    );
+    await query("update webhook_endpoints set recent_tests[1] = recent_tests[1] - interval '1 minute' where id = $1", [
+      id,
+    ]);
+    await accepted(await post(`${id}/test`));
+    await assertProblem(await post(`${id}/test`), 429, "endpoint-tested-too-often");
   });
 
   for (const status of ["held", "disabled"]) {

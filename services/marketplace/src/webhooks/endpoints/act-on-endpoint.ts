@@ -1,11 +1,12 @@
 import type { AcceptedDelivery, WebhookEndpointDto } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem, rateLimited } from "@ehr-marketplace/service-kit/http";
 import type { Repeatable } from "../../idempotency/once.ts";
 import { enableRecipient, queueAgain, recordPing } from "../delivery/act-on-recipient.ts";
 import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { type Change, type Managing, recordChange, withEndpoint } from "./change-endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord } from "./endpoint-record.ts";
+import { updateEndpoint } from "./endpoint-store.ts";
 import { deliveryTo } from "./read-deliveries.ts";
 import { endpointOf } from "./read-endpoints.ts";
 
@@ -27,6 +28,21 @@ export async function enableEndpoint(
   return withEndpoint(managing, by, id, enable, repeatable);
 }
 
+const maxTestsPerMinute = 10;
+const minuteMs = 60_000;
+
+/** Counts one more test. The endpoint's row is locked, so the count is exact over all processes. */
+async function countTest({ transaction, row, now }: Change): Promise<void> {
+  const recent = row.recent_tests.filter((at) => Math.abs(now.getTime() - at.getTime()) < minuteMs);
+  const [oldest] = recent;
+  if (oldest !== undefined && recent.length >= maxTestsPerMinute) {
+    const detail = `It has been tested ${maxTestsPerMinute} times within a minute.`;
+    const retryAfterMs = oldest.getTime() + minuteMs - now.getTime();
+    throw rateLimited(endpointProblems.testedTooOften, detail, { limit: maxTestsPerMinute, retryAfterMs });
+  }
+  await updateEndpoint(transaction, row.id, { recent_tests: [...recent, now] });
+}
+
 /** Sends a `ping`, whether or not the endpoint wants to hear of them. */
 export async function testEndpoint(
   managing: Managing,
@@ -35,6 +51,7 @@ export async function testEndpoint(
   repeatable: Repeatable,
 ): Promise<AcceptedDelivery> {
   const ping = async (change: Change): Promise<AcceptedDelivery> => {
+    await countTest(change);
     const deliveryId = await recordPing(change.transaction, managing.queue, change.row.id, change.now);
     if (deliveryId === undefined) {
       throw new Problem(endpointProblems.testsUnderWay, "100 deliveries outside any subscription are due to it.");

@@ -39,6 +39,12 @@ export const endpointProblems = {
     title: "Too many tests are on their way already",
     advice: "Wait until they are settled: `GET /developer/webhooks/{id}/deliveries` shows what became of them.",
   },
+  testedTooOften: {
+    code: "endpoint-tested-too-often",
+    status: 429,
+    title: "The endpoint has been tested too often",
+    advice: "An endpoint can be tested 10 times a minute. Wait as many seconds as `Retry-After` says.",
+  },
   notAllowed: {
     code: "endpoint-not-allowed",
     status: 422,

@@ -50,6 +50,7 @@ export async function registerEndpoint(
         sealed_next_secret: null,
         promote_at: null,
         deleted_at: null,
+        recent_tests: [],
         status: "active",
         held_since: null,
         disabled_because: null,

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type Asking,
+  ask,
+  assertProblem,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { subscribed } from "./subscribe.test-support.ts";
+
+describe("a subscription changes at most 30 times an hour", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+  });
+  const pauseOrResume = (nth: number): Asking & { action: string } =>
+    nth % 2 === 0
+      ? { action: "pause", method: "POST", body: { reason: "ORG_REQUEST" } }
+      : { action: "resume", method: "POST" };
+  const change = (who: "operator" | "riverside-admin", id: string, nth: number, headers = {}): Promise<Response> => {
+    const { action, ...asking } = pauseOrResume(nth);
+    return marketplace.as(who, `/subscriptions/${id}/${action}`, { ...asking, headers });
+  };
+  const changedUntilRefused = async (id: string): Promise<{ changes: number; answer: Response }> => {
+    for (let changes = 0; ; changes += 1) {
+      const answer = await change("riverside-admin", id, changes, { "idempotency-key": `${id} ${changes}` });
+      if (answer.status !== 200) return { changes, answer };
+      await answer.arrayBuffer();
+    }
+  };
+  const letTimePass = (id: string, interval: string): Promise<unknown> =>
+    withClient(marketplace.database.ownerUrl, (client) =>
+      client.query("update events set occurred_at = occurred_at - $2::interval where subscription_id = $1", [
+        id,
+        interval,
+      ]),
+    );
+
+  test("the 31st, counted from its creation, is refused with the time to wait, and is possible then", async () => {
+    const { id } = await subscribed(marketplace, "northwind-scribe");
+    const { changes, answer } = await changedUntilRefused(id);
+    assert.equal(changes, 29, "its creation is the first of the thirty");
+    const { headers } = answer;
+    await assertProblem(answer, 429, "subscription-changed-too-often");
+    const seconds = Number(headers.get("retry-after"));
+    assert.ok(seconds > 3_000 && seconds <= 3_600, `${seconds}`);
+    assert.deepEqual(
+      ["limit", "remaining", "reset"].map((name) => headers.get(`ratelimit-${name}`)),
+      ["30", "0", String(seconds)],
+    );
+
+    const repeated = await change("riverside-admin", id, 0, { "idempotency-key": `${id} 0` });
+    assert.equal(repeated.status, 200, "a repeated request changes nothing, and gets its first answer");
+    const unchanged = await change("riverside-admin", id, 28);
+    assert.equal(unchanged.status, 200, "and neither does a command for the state that it has");
+
+    await letTimePass(id, `${seconds - 60} seconds`);
+    assert.equal((await change("riverside-admin", id, 29)).status, 429);
+    await letTimePass(id, "60 seconds");
+    assert.equal((await change("riverside-admin", id, 29)).status, 200);
+  });
+
+  test("operators are exempt", async () => {
+    const { id } = await subscribed(marketplace, "lumen-schedule");
+    const { changes } = await changedUntilRefused(id);
+    for (const nth of [changes, changes + 1, changes + 2]) {
+      assert.equal((await change("operator", id, nth)).status, 200);
+    }
+    const cancelled = await marketplace.as("riverside-admin", `/subscriptions/${id}/cancel`, { method: "POST" });
+    await assertProblem(cancelled, 429, "subscription-changed-too-often");
+  });
+
+  test("however many processes are asked at once", async () => {
+    const { id } = await subscribed(marketplace, "inbox-heron");
+    const other = await startMarketplace(cleanUp, marketplace.database.serviceUrl, marketplace.callers.environment);
+    const token = marketplace.callers.token("riverside-admin");
+    let refused = 0;
+    for (let round = 0; round < 40 && refused < 8; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, (_, nth) => {
+          const { action, ...asking } = pauseOrResume(round + nth);
+          return ask(nth < 2 ? marketplace.url : other.url, `/subscriptions/${id}/${action}`, token, asking);
+        }),
+      );
+      refused += answers.filter(({ status }) => status === 429).length;
+    }
+    const { rows } = await withClient(marketplace.database.ownerUrl, (client) =>
+      client.query("select count(*)::int as events from events where subscription_id = $1", [id]),
+    );
+    assert.deepEqual(rows, [{ events: 30 }]);
+  });
+});
