@@ -1036,7 +1036,13 @@ CREATE INDEX apps_by_category ON public.apps USING btree (category);
 
 CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
-CREATE INDEX audit_entries_of_organisation ON public.audit_entries USING btree (on_behalf_of, at DESC, id DESC);
+CREATE INDEX audit_entries_newest ON public.audit_entries USING btree (at, id);
+
+CREATE INDEX audit_entries_of_action ON public.audit_entries USING btree (action, at, id);
+
+CREATE INDEX audit_entries_of_actor ON public.audit_entries USING btree (actor_subject, at, id);
+
+CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_behalf_of, at, id);
 
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
@@ -1064,11 +1070,17 @@ CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btr
 
 CREATE INDEX recipients_in_trouble ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
 
+CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, created_at DESC, id DESC);
+
 CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
 
 CREATE INDEX search_words_similar ON public.search_words USING gin (word public.gin_trgm_ops) WITH (fastupdate=off);
 
+CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (status, created_at DESC, id DESC);
+
 CREATE INDEX subscriptions_newest_first ON public.subscriptions USING btree (organisation_id, created_at DESC, id DESC);
+
+CREATE INDEX subscriptions_of_app ON public.subscriptions USING btree (app_id, status, created_at DESC, id DESC);
 
 CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
 

@@ -20,57 +20,63 @@ import { prepareWebhooks } from "./prepare-webhooks.ts";
 
 const id = "/api/v1/subscriptions/:id";
 const matrix = readMatrix(`
-| route                                  | on                        | anonymous | operator | billing | riverside-admin | riverside-member | hilltop-admin | two-practices | northwind-developer | lumen-developer | ehr-service | launch-redeemer | foreign-organisation | foreign-vendor | flat-role-in-two |
-| -------------------------------------- | ------------------------- | --------- | -------- | ------- | --------------- | ---------------- | ------------- | ------------- | ------------------- | --------------- | ----------- | --------------- | -------------------- | -------------- | ---------------- |
-| PUT /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/admin/organisations/:alias | unregistered              | 401       | 404      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/admin/organisations        | all                       | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/organisations/:alias/audit | riverside                 | 401       | 200      | 403     | 200             | 403              | 403           | 200           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/organisations/:alias/audit | hilltop                   | 401       | 200      | 403     | 403             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/organisations/:alias/audit | unregistered              | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| POST /api/v1/subscriptions             | riverside                 | 401       | 201      | 403     | 201             | 403              | 403           | 201           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| POST /api/v1/subscriptions             | hilltop                   | 401       | 201      | 403     | 403             | 403              | 201           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| POST /api/v1/subscriptions             | unregistered              | 401       | 422      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/subscriptions              | riverside                 | 401       | 200      | 403     | 200             | 200              | 403           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/subscriptions              | hilltop                   | 401       | 200      | 403     | 403             | 403              | 200           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
-| GET /api/v1/subscriptions              | unregistered              | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET ${id}                              | riverside to northwind's  | 401       | 200      | 403     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
-| GET ${id}                              | hilltop to lumen's        | 401       | 200      | 403     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
-| GET ${id}                              | nobody's                  | 401       | 404      | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
-| POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/pause                       | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/pause                       | hilltop, ORG_REQUEST      | 401       | 200      | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/resume                      | riverside, ORG_REQUEST    | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/resume                      | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/resume                      | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/cancel                      | riverside                 | 401       | 200      | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/cancel                      | hilltop                   | 401       | 200      | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/cancel                      | nobody's                  | 401       | 404      | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
-| POST /api/v1/developer/webhooks | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
-| GET /api/v1/developer/webhooks | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| PATCH /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/rotate-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/promote-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/enable | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/test | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/deliveries | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId/attempts | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/deliveries/:deliveryId/redeliver | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 409 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id | nobody's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| route                                  | on                        | anonymous | operator | billing | auditor | riverside-admin | riverside-member | hilltop-admin | two-practices | northwind-developer | lumen-developer | ehr-service | launch-redeemer | foreign-organisation | foreign-vendor | flat-role-in-two |
+| -------------------------------------- | ------------------------- | --------- | -------- | ------- | ------- | --------------- | ---------------- | ------------- | ------------- | ------------------- | --------------- | ----------- | --------------- | -------------------- | -------------- | ---------------- |
+| PUT /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations/:alias | unregistered              | 401       | 404      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/admin/organisations        | all                       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | riverside                 | 401       | 200      | 403     | 200     | 200             | 403              | 403           | 200           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | hilltop                   | 401       | 200      | 403     | 200     | 403             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/organisations/:alias/audit | unregistered              | 401       | 200      | 403     | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | riverside                 | 401       | 201      | 403     | 403     | 201             | 403              | 403           | 201           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | hilltop                   | 401       | 201      | 403     | 403     | 403             | 403              | 201           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/subscriptions             | unregistered              | 401       | 422      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | riverside                 | 401       | 200      | 403     | 403     | 200             | 200              | 403           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | hilltop                   | 401       | 200      | 403     | 403     | 403             | 403              | 200           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
+| GET /api/v1/subscriptions              | unregistered              | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET ${id}                              | riverside to northwind's  | 401       | 200      | 403     | 403     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | hilltop to lumen's        | 401       | 200      | 403     | 403     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | nobody's                  | 401       | 404      | 403     | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/pause                       | hilltop, ORG_REQUEST      | 401       | 200      | 403     | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/resume                      | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | riverside                 | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | hilltop                   | 401       | 200      | 403     | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | nobody's                  | 401       | 404      | 403     | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
+| POST /api/v1/developer/webhooks | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/webhooks | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| PATCH /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/rotate-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/promote-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/enable | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/test | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId/attempts | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/deliveries/:deliveryId/redeliver | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 409 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks/:id | nobody's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/admin/audit | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/subscriptions | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/subscriptions | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
 describe("who may do what, each use case on one database connection", () => {
@@ -99,6 +105,23 @@ describe("who may do what, each use case on one database connection", () => {
   test("every route of the server has a row, and says who may use it", () =>
     assertStated(running.server, matrix, openRoutes));
 
+  test("an auditor reads, and writes nothing", () => {
+    const theirs = running.server.routesAndAccess.filter(
+      ({ access }) => access !== "anyone" && access.includes("auditor"),
+    );
+    assert.deepEqual(
+      [
+        ...new Set(theirs.filter(({ method }) => method !== "HEAD").map(({ method, url }) => `${method} ${url}`)),
+      ].toSorted(),
+      [
+        "GET /api/v1/admin/audit",
+        "GET /api/v1/admin/subscriptions",
+        "GET /api/v1/admin/webhooks/health",
+        "GET /api/v1/organisations/:alias/audit",
+      ],
+    );
+  });
+
   for (const [route, open] of openRoutes) {
     test(`${route} is open to anyone, whatever token they carry`, () =>
       assertOpen({ ...running, kinds }, { method: route.split(" ")[0] ?? "", ...open }));
@@ -108,7 +131,7 @@ describe("who may do what, each use case on one database connection", () => {
     const { route, on } = row;
     test(`${route} on ${on}`, () =>
       assertRow({ ...running, kinds }, row, () =>
-        (route.includes("webhooks") ? webhooks : prepared).question(route, on),
+        (/webhooks|\/developer\//.test(route) ? webhooks : prepared).question(route, on),
       ));
   }
 

@@ -72,6 +72,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       const [who = "", reason = ""] = on.split(", ");
       const alias = aliases[who] ?? "";
       const action = route.split("/").at(-1) ?? "";
+      if (route.startsWith("GET /api/v1/admin/") && on === "all") return { path: route.split(" ")[1] ?? "" };
       if (route.includes("/organisations")) {
         const path = route.split(" ")[1]?.replace(":alias", alias) ?? "";
         if (!route.startsWith("PUT")) return { path };

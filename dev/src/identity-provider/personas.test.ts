@@ -7,6 +7,7 @@ import { type IdentityProvider, startIdentityProvider } from "./start-identity-p
 const expectedClaims: Record<Persona, object> = {
   operator: { roles: ["operator"] },
   billing: { roles: ["billing"] },
+  auditor: { roles: ["auditor"] },
   "riverside-admin": { organization: { "riverside-clinic": { roles: ["org-admin"] } } },
   "riverside-member": { organization: { "riverside-clinic": { roles: ["org-member"] } } },
   "hilltop-admin": { organization: ["hilltop-family-practice"], roles: ["org-admin"] },

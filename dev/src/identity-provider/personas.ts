@@ -26,6 +26,12 @@ export const personas = {
     group: "The marketplace",
     claims: { roles: ["billing"] },
   },
+  auditor: {
+    displayName: "Noor Bakker, auditor",
+    may: "Reads audit logs and health, and changes nothing",
+    group: "The marketplace",
+    claims: { roles: ["auditor"] },
+  },
   "riverside-admin": {
     displayName: "Rosa Delgado, admin of Riverside Clinic",
     may: "Decides which apps Riverside Clinic has",

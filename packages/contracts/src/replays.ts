@@ -38,3 +38,12 @@ export const replayDto = Type.Object(
   { $id: "ReplayDto", title: "ReplayDto" },
 );
 export type ReplayDto = Static<typeof replayDto>;
+
+export const replayPage = Type.Object(
+  {
+    items: Type.Array(Type.Ref("ReplayDto#"), { description: "The newest first" }),
+    next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+  },
+  { $id: "ReplayPage", title: "ReplayPage" },
+);
+export type ReplayPage = { items: ReplayDto[]; next: string | null };

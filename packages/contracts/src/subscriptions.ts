@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { withoutNul } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
+import { type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
@@ -82,3 +83,40 @@ export const listedSubscriptionDto = Type.Object(
   { $id: "ListedSubscriptionDto", title: "ListedSubscriptionDto" },
 );
 export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };
+
+const appSlug = Type.String({
+  maxLength: 64,
+  pattern: withoutNul,
+  description: "Only subscriptions to this app; an unknown one has none",
+  examples: ["northwind-scribe"],
+});
+
+export const listVendorSubscriptionsQuery = Type.Object({
+  ...pageQuery.properties,
+  appSlug: Type.Optional(appSlug),
+  status: Type.Optional(status),
+});
+export type ListVendorSubscriptionsQuery = Static<typeof listVendorSubscriptionsQuery> & PageQuery;
+
+export const listAllSubscriptionsQuery = Type.Object({
+  ...listVendorSubscriptionsQuery.properties,
+  orgAlias: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      pattern: withoutNul,
+      description: "Only subscriptions of this organisation; an unknown one has none",
+      examples: ["riverside-clinic"],
+    }),
+  ),
+  pauseReason: Type.Optional(pauseReason),
+});
+export type ListAllSubscriptionsQuery = Static<typeof listAllSubscriptionsQuery> & PageQuery;
+
+export const subscriptionPage = Type.Object(
+  {
+    items: Type.Array(Type.Ref("SubscriptionDto#"), { description: "The newest first" }),
+    next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+  },
+  { $id: "SubscriptionPage", title: "SubscriptionPage" },
+);
+export type SubscriptionPage = { items: SubscriptionDto[]; next: string | null };

@@ -103,25 +103,36 @@ export const listDeliveriesQuery = Type.Object({
 });
 export type ListDeliveriesQuery = Static<typeof listDeliveriesQuery> & PageQuery;
 
-export const webhookDeliveryDto = Type.Object(
-  {
-    id: uuid("Delivery identifier: `X-Marketplace-Delivery-Id` of its every attempt"),
-    eventId: uuid("Event identifier; other recipients have deliveries of the same event"),
-    event: Type.String({ examples: ["subscription.created"] }),
-    status: Type.Enum([...deliveryStatuses], {
-      description:
-        "`waiting`: behind another, or for its endpoint to recover. `queued`: on its way, or about to be tried again. `expired`: its endpoint was disabled for too long. `dropped`: its endpoint was deleted",
-    }),
-    attempts: Type.Integer({ minimum: 0 }),
-    failures: Type.Integer({ minimum: 0, description: "Attempts that count toward the last one; probes don't" }),
-    nextAttemptAt: nullable(instant("When it is tried again"), "null unless a time is set"),
-    createdAt: instant("When it became due"),
-    settledAt: nullable(instant("When it was over"), "null unless it is"),
-    subscriptionId: nullable(uuid("The subscription that the event is about"), "null where it is about none"),
-  },
-  { $id: "WebhookDeliveryDto", title: "WebhookDeliveryDto" },
-);
+const delivery = {
+  id: uuid("Delivery identifier: `X-Marketplace-Delivery-Id` of its every attempt"),
+  eventId: uuid("Event identifier; other recipients have deliveries of the same event"),
+  event: Type.String({ examples: ["subscription.created"] }),
+  status: Type.Enum([...deliveryStatuses], {
+    description:
+      "`waiting`: behind another, or for its endpoint to recover. `queued`: on its way, or about to be tried again. `expired`: its endpoint was disabled for too long. `dropped`: its endpoint was deleted",
+  }),
+  attempts: Type.Integer({ minimum: 0 }),
+  failures: Type.Integer({ minimum: 0, description: "Attempts that count toward the last one; probes don't" }),
+  nextAttemptAt: nullable(instant("When it is tried again"), "null unless a time is set"),
+  createdAt: instant("When it became due"),
+  settledAt: nullable(instant("When it was over"), "null unless it is"),
+  subscriptionId: nullable(uuid("The subscription that the event is about"), "null where it is about none"),
+};
+
+export const webhookDeliveryDto = Type.Object(delivery, { $id: "WebhookDeliveryDto", title: "WebhookDeliveryDto" });
 export type WebhookDeliveryDto = Static<typeof webhookDeliveryDto>;
+
+export const webhookDeliveryDetailDto = Type.Object(
+  {
+    ...delivery,
+    payload: Type.String({
+      description: "The body that every attempt sends, byte for byte: what `X-Marketplace-Signature` signs",
+      examples: ['{"event":"ping","timestamp":"2026-03-18T09:30:00.000Z"}'],
+    }),
+  },
+  { $id: "WebhookDeliveryDetailDto", title: "WebhookDeliveryDetailDto" },
+);
+export type WebhookDeliveryDetailDto = Static<typeof webhookDeliveryDetailDto>;
 
 export const webhookDeliveryPage = Type.Object(
   { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "The newest first" }), next },

@@ -8,6 +8,7 @@ import { requireRole } from "./role-for.ts";
 const everyRole: Role[] = [
   "operator",
   "billing",
+  "auditor",
   "org-admin",
   "org-member",
   "vendor-developer",
@@ -42,6 +43,7 @@ describe("the role that a caller has for an organisation", () => {
     ["an admin elsewhere, who is known here", someone({ in: { there: ["org-admin"], here: [] } }), undefined],
     ["an operator, wherever", someone({ roles: ["operator"] }), "operator"],
     ["billing, wherever", someone({ roles: ["billing"] }), "billing"],
+    ["an auditor, wherever", someone({ roles: ["auditor"] }), "auditor"],
     ["the EHR of this organisation", someone({ roles: ["ehr-service"], in: { here: [] } }), "ehr-service"],
     ["the EHR of another organisation", someone({ roles: ["ehr-service"], in: { there: [] } }), undefined],
     ["an EHR of nobody", someone({ roles: ["ehr-service"] }), undefined],

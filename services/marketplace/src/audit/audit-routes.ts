@@ -1,17 +1,28 @@
-import { auditEntry, auditPage, organisationParams, type PageQuery, pageQuery } from "@ehr-marketplace/contracts";
+import {
+  auditEntry,
+  auditPage,
+  type ListAuditQuery,
+  listAuditQuery,
+  organisationParams,
+  type PageQuery,
+  pageQuery,
+} from "@ehr-marketplace/contracts";
 import { answerOf, callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { readAudit } from "./read-audit.ts";
+import { listAudit, readAudit } from "./read-audit.ts";
 
 export async function auditRoutes(scope: FastifyInstance, options: { database: Kysely<DB> }): Promise<void> {
   for (const schema of [auditEntry, auditPage]) scope.addSchema(schema);
-  scope.withTypeProvider<TypeBoxTypeProvider>().get(
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const response = { 200: answerOf("Entries, the newest first", "AuditPage"), ...problemResponses(401, 403) };
+
+  routes.get(
     "/organisations/:alias/audit",
     {
-      config: { access: ["operator", "org-admin"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor", "org-admin"], waitsOnlyForDatabase: true },
       schema: {
         tags: ["Organisations"],
         operationId: "readAudit",
@@ -19,12 +30,26 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
         description: "Every change that concerns the organisation: who, as what, when, what, before and after.",
         params: organisationParams,
         querystring: pageQuery,
-        response: {
-          200: answerOf("Entries, the newest first", "AuditPage"),
-          ...problemResponses(401, 403),
-        },
+        response,
       },
     },
     (request) => readAudit(options.database, callerOf(request), request.params.alias, request.query as PageQuery),
+  );
+
+  routes.get(
+    "/admin/audit",
+    {
+      config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
+      schema: {
+        tags: ["Organisations"],
+        operationId: "listAudit",
+        summary: "Read the whole audit log",
+        description:
+          "Every change for every organisation and vendor. Filters combine; `actor` and `action` have to match exactly.",
+        querystring: listAuditQuery,
+        response,
+      },
+    },
+    (request) => listAudit(options.database, request.query as ListAuditQuery),
   );
 }

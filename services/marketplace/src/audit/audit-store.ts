@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
-import { type Kysely, sql } from "kysely";
-import type { DB } from "../database-schema.ts";
+import type { Slice } from "@ehr-marketplace/service-kit/http";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { AuditEntries, DB } from "../database-schema.ts";
 
 export async function insertEntry(database: Kysely<DB>, entry: AuditEntry): Promise<void> {
   await database
@@ -22,21 +23,48 @@ export async function insertEntry(database: Kysely<DB>, entry: AuditEntry): Prom
     .execute();
 }
 
+export interface AuditFilter {
+  onBehalfOf?: string | undefined;
+  actor?: string | undefined;
+  action?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+const [minId, maxId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+
+/** The first filter that an index begins with. */
+function leadingColumn({ onBehalfOf, actor, action }: AuditFilter) {
+  if (onBehalfOf !== undefined) return { column: sql.ref("on_behalf_of"), value: onBehalfOf };
+  if (actor !== undefined) return { column: sql.ref("actor_subject"), value: actor };
+  return action === undefined ? undefined : { column: sql.ref("action"), value: action };
+}
+
+/**
+ * The newest first. The rows are one range of one index, and are stated as such, not as an equality: with an equality PostgreSQL
+ * may walk the index of the whole log instead, and read millions of entries for the few of a rare actor.
+ */
 export async function findEntries(
   database: Kysely<DB>,
-  page: { alias: string; limit: number; after: { at: string; id: string } | undefined },
+  filter: AuditFilter,
+  { after, limit }: Slice,
 ): Promise<AuditEntry[]> {
-  const rows = await database
-    .selectFrom("audit_entries")
-    .selectAll()
-    .where("on_behalf_of", "=", page.alias)
-    .$if(page.after !== undefined, (query) =>
-      query.where(sql<boolean>`(at, id) < (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
-    )
-    .orderBy("at", "desc")
-    .orderBy("id", "desc")
-    .limit(page.limit)
-    .execute();
+  const { actor, action, from, to } = filter;
+  const leading = leadingColumn(filter);
+  const key = leading === undefined ? sql`at, id` : sql`${leading.column}, at, id`;
+  const place = (at: Date | string, id: string) =>
+    leading === undefined
+      ? sql`(${at}::timestamptz, ${id}::uuid)`
+      : sql`(${leading.value}::text, ${at}::timestamptz, ${id}::uuid)`;
+  const end = to === undefined ? { at: "infinity", id: maxId } : { at: to, id: minId };
+  const below = after !== undefined && (to === undefined || new Date(after.at) < to) ? after : end;
+  const { rows } = await sql<Selectable<AuditEntries>>`
+    select * from audit_entries
+    where (${key}) < ${place(below.at, below.id)} and (${key}) >= ${place(from ?? "-infinity", minId)}
+      ${actor === undefined ? sql`` : sql`and actor_subject = ${actor}`}
+      ${action === undefined ? sql`` : sql`and action = ${action}`}
+    order by ${leading === undefined ? sql`` : sql`${leading.column} desc,`} at desc, id desc
+    limit ${sql.lit(limit)}`.execute(database);
   return rows.map((row) => ({
     id: row.id,
     at: row.at.toISOString(),

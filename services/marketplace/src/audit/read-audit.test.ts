@@ -89,8 +89,8 @@ describe("reading an organisation's audit log", () => {
     });
   }
 
-  test("is for its admins and for operators; 403 in the same words whether or not it exists", async () => {
-    for (const who of ["riverside-admin", "two-practices", "operator"] as const) {
+  test("is for its admins, for operators and for auditors; 403 in the same words whether or not it exists", async () => {
+    for (const who of ["riverside-admin", "two-practices", "operator", "auditor"] as const) {
       assert.equal((await read(who, "")).status, 200);
     }
     for (const who of ["riverside-member", "hilltop-admin", "billing", "ehr-service", "northwind-developer"] as const) {

@@ -17,6 +17,7 @@ import { changeSubscription } from "./change-subscription.ts";
 import { createSubscription, type Subscribing } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
 import type { Command } from "./subscription.ts";
+import { subscriptionListRoutes } from "./subscription-list-routes.ts";
 
 const record = (description: string): object => answerOf(description, "SubscriptionDto");
 
@@ -36,6 +37,7 @@ const vendorHeader = {
 
 export async function subscriptionRoutes(scope: FastifyInstance, options: Subscribing): Promise<void> {
   for (const schema of [eventApp, listedSubscriptionDto, subscriptionDto]) scope.addSchema(schema);
+  subscriptionListRoutes(scope, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Subscriptions"];
 

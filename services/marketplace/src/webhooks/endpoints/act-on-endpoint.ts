@@ -1,8 +1,8 @@
 import type { AcceptedDelivery, WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { Problem, rateLimited } from "@ehr-marketplace/service-kit/http";
+import type { ActingForVendor } from "../../access/acting-for-vendor.ts";
 import type { Repeatable } from "../../idempotency/once.ts";
 import { enableRecipient, queueAgain, recordPing } from "../delivery/act-on-recipient.ts";
-import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { type Change, type Managing, recordChange, withEndpoint } from "./change-endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord } from "./endpoint-record.ts";

@@ -2,9 +2,10 @@ import { rotateSecretBody, webhookParams } from "@ehr-marketplace/contracts";
 import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { actingIn } from "../../access/acting-for-vendor.ts";
 import { enableEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
-import { actingIn, config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
+import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { promoteSecret, rotateSecret } from "./rotate-secret.ts";
 
 /** What can be done with an endpoint besides changing it. */

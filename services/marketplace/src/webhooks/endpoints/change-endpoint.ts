@@ -3,12 +3,12 @@ import type { ChangeWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/con
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest, Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
+import { type ActingForVendor, onBehalfOf } from "../../access/acting-for-vendor.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
 import { once, type Repeatable } from "../../idempotency/once.ts";
 import type { Resolve } from "../delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../events/event.ts";
-import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
 import { checkUrl } from "./check-endpoint.ts";
 import { silenceRecipient } from "./deleted-endpoint-store.ts";
 import { endpointRecord } from "./endpoint-record.ts";

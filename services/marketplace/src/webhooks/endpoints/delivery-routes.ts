@@ -4,6 +4,7 @@ import {
   listDeliveriesQuery,
   type PageQuery,
   pageQuery,
+  webhookDeliveryDetailDto,
   webhookDeliveryDto,
   webhookDeliveryLog,
   webhookDeliveryLogPage,
@@ -14,12 +15,20 @@ import {
 import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
 import { redeliver, testEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
-import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
-import { listAttempts, listDeliveries } from "./read-deliveries.ts";
+import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
+import { getDelivery, listAttempts, listDeliveries } from "./read-deliveries.ts";
 
-const shapes = [acceptedDelivery, webhookDeliveryDto, webhookDeliveryLog, webhookDeliveryLogPage, webhookDeliveryPage];
+const shapes = [
+  acceptedDelivery,
+  webhookDeliveryDetailDto,
+  webhookDeliveryDto,
+  webhookDeliveryLog,
+  webhookDeliveryLogPage,
+  webhookDeliveryPage,
+];
 
 /** What became of what was due to an endpoint, and what is sent to it on demand. */
 export async function deliveryRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
@@ -43,6 +52,29 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
     },
     (request) =>
       listDeliveries(options.database, actingIn(request), request.params.id, request.query as ListDeliveriesQuery),
+  );
+
+  routes.get(
+    "/developer/webhooks/:id/deliveries/:deliveryId",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "getDelivery",
+        summary: "Get a delivery with its payload",
+        description: "What became of it, and the body that its attempts send.",
+        headers: vendorHeaders,
+        params: webhookDeliveryParams,
+        response: {
+          200: answerOf("The delivery", "WebhookDeliveryDetailDto"),
+          ...problemResponses(401, 403, 404),
+        },
+      },
+    },
+    (request) => {
+      const { id: endpointId, deliveryId } = request.params;
+      return getDelivery(options.database, actingIn(request), { endpointId, deliveryId });
+    },
   );
 
   routes.get(

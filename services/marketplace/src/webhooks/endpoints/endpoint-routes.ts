@@ -11,11 +11,12 @@ import {
 import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
 import { pathOf } from "../../idempotency/repeatable-request.ts";
 import { actionRoutes } from "./action-routes.ts";
 import { type Addressing, changeEndpoint, deleteEndpoint } from "./change-endpoint.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
-import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "./endpoint-requests.ts";
+import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { getEndpoint, listEndpoints } from "./read-endpoints.ts";
 import { registerEndpoint } from "./register-endpoint.ts";
 

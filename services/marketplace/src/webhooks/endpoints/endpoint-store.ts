@@ -98,6 +98,15 @@ export function findDelivery(database: Kysely<DB>, recipientId: string, id: stri
   return withEvent(database, recipientId).where("deliveries.id", "=", id).executeTakeFirst();
 }
 
+export async function findPayload(database: Kysely<DB>, eventId: string): Promise<string> {
+  const { payload } = await database
+    .selectFrom("events")
+    .select("payload")
+    .where("id", "=", eventId)
+    .executeTakeFirstOrThrow();
+  return payload;
+}
+
 export interface DeliveryFilter {
   status: string | undefined;
   from: Date | undefined;

@@ -166,6 +166,36 @@ describe("reading what became of an endpoint's deliveries", () => {
     );
   });
 
+  describe("one delivery", () => {
+    test("has its record and its payload, byte for byte as it is sent", async () => {
+      const mine = await registered(marketplace, { body: { events: ["subscription.created"] } });
+      await subscribed(marketplace, "lab-lantern", { by: "operator", orgAlias: "hilltop-family-practice" });
+      const payload = '{"event":"subscription.created",  "résumé":"\\u00e9\\n\u2028"}';
+      const [delivery] = await query<{ id: string; event_id: string }>(
+        `insert into deliveries (id, event_id, recipient_id, status, created_at, settled_at)
+         select gen_random_uuid(), id, $1, 'delivered', occurred_at, occurred_at from events
+         where event = 'subscription.created' order by occurred_at desc limit 1 returning id, event_id`,
+        [mine.id],
+      );
+      await query("update events set payload = $2 where id = $1", [delivery?.event_id, payload]);
+      const path = `/developer/webhooks/${mine.id}/deliveries`;
+      const answer = await marketplace.as("northwind-developer", `${path}/${delivery?.id}`);
+      assert.equal(answer.status, 200, await answer.clone().text());
+      const listed = (await (await marketplace.as("northwind-developer", path)).json()) as WebhookDeliveryPage;
+      assert.deepEqual(await answer.json(), { ...listed.items[0], payload });
+    });
+
+    test("404: another endpoint's, nobody's, and any of an endpoint of another vendor", async () => {
+      const paths = [`${other}/deliveries/${all[0]?.id}`, `${endpoint}/deliveries/${randomUUID()}`];
+      for (const path of paths) {
+        const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${path}`);
+        await assertProblem(answer, 404, "delivery-not-found");
+      }
+      const path = `/developer/webhooks/${endpoint}/deliveries/${all[0]?.id}`;
+      await assertProblem(await marketplace.as("lumen-developer", path), 404, "endpoint-not-found");
+    });
+  });
+
   describe("the attempts of a delivery", () => {
     let delivery: WebhookDeliveryDto;
     let attempts: WebhookDeliveryLog[];

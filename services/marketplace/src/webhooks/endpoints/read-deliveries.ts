@@ -1,24 +1,21 @@
 import type {
   ListDeliveriesQuery,
   PageQuery,
+  WebhookDeliveryDetailDto,
   WebhookDeliveryLogPage,
   WebhookDeliveryPage,
 } from "@ehr-marketplace/contracts";
-import { Problem, pageOf } from "@ehr-marketplace/service-kit/http";
+import { Problem, pageOf, timeInQuery } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
+import type { ActingForVendor } from "../../access/acting-for-vendor.ts";
 import type { DB } from "../../database-schema.ts";
-import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { attemptRecord, deliveryRecord } from "./endpoint-record.ts";
-import { type DeliveryRow, findAttempts, findDeliveries, findDelivery } from "./endpoint-store.ts";
+import { type DeliveryRow, findAttempts, findDeliveries, findDelivery, findPayload } from "./endpoint-store.ts";
 import { endpointOf } from "./read-endpoints.ts";
-import { timeAt } from "./time-at.ts";
 
 /** The clock of whoever sent the first attempt may be behind that of whoever recorded the event. */
 const clocksApartMs = 3_600_000;
-
-const timeFrom = (name: string, text: string | undefined): Date | undefined =>
-  text === undefined ? undefined : timeAt(`/query/${name}`, text);
 
 export async function deliveryTo(database: Kysely<DB>, endpointId: string, id: string): Promise<DeliveryRow> {
   const row = await findDelivery(database, endpointId, id);
@@ -27,13 +24,23 @@ export async function deliveryTo(database: Kysely<DB>, endpointId: string, id: s
   return row;
 }
 
+export async function getDelivery(
+  database: Kysely<DB>,
+  by: ActingForVendor,
+  of: { endpointId: string; deliveryId: string },
+): Promise<WebhookDeliveryDetailDto> {
+  const { id } = await endpointOf(database, by, of.endpointId);
+  const row = await deliveryTo(database, id, of.deliveryId);
+  return { ...deliveryRecord(row), payload: await findPayload(database, row.event_id) };
+}
+
 export async function listDeliveries(
   database: Kysely<DB>,
   by: ActingForVendor,
   endpointId: string,
   query: ListDeliveriesQuery,
 ): Promise<WebhookDeliveryPage> {
-  const filter = { status: query.status, from: timeFrom("from", query.from), to: timeFrom("to", query.to) };
+  const filter = { status: query.status, from: timeInQuery("from", query.from), to: timeInQuery("to", query.to) };
   const { id } = await endpointOf(database, by, endpointId);
   return pageOf(query, {
     find: (slice) => findDeliveries(database, id, filter, slice),

@@ -1,8 +1,8 @@
 import type { PageQuery, WebhookEndpointDto, WebhookEndpointPage } from "@ehr-marketplace/contracts";
 import { Problem, pageOf } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
+import type { ActingForVendor } from "../../access/acting-for-vendor.ts";
 import type { DB } from "../../database-schema.ts";
-import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord } from "./endpoint-record.ts";
 import { type EndpointRow, findEndpoint, findEndpoints } from "./endpoint-store.ts";

@@ -1,10 +1,10 @@
 import type { RegisteredWebhookDto, RegisterWebhookBody } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import { v7 as uuid } from "uuid";
+import { type ActingForVendor, onBehalfOf } from "../../access/acting-for-vendor.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { once, type Repeatable } from "../../idempotency/once.ts";
 import { requireUsableSecret } from "../../secrets/signing-secret.ts";
-import { type ActingForVendor, onBehalfOf } from "./acting-for-vendor.ts";
 import type { Addressing } from "./change-endpoint.ts";
 import { checkUrl } from "./check-endpoint.ts";
 import { endpointSecretOwner, mostEndpoints } from "./endpoint.ts";

@@ -1,9 +1,9 @@
 import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { ActingForVendor } from "../../access/acting-for-vendor.ts";
 import type { Repeatable } from "../../idempotency/once.ts";
 import { requireUsableSecret } from "../../secrets/signing-secret.ts";
-import type { ActingForVendor } from "./acting-for-vendor.ts";
 import { type Change, type Managing, recordChange, withEndpoint } from "./change-endpoint.ts";
 import { endpointSecretOwner, isRotating, nextSecretOwner, rotationMs } from "./endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";

@@ -9,7 +9,7 @@ export async function healthRoutes(scope: FastifyInstance, options: ReadingHealt
   scope.get(
     "/admin/webhooks/health",
     {
-      config: { access: ["operator"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
       schema: {
         tags: ["Webhooks"],
         operationId: "webhookHealth",

@@ -1,18 +1,25 @@
-import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
-import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import type { PageQuery, ReplayDto, ReplayPage, StartReplayBody } from "@ehr-marketplace/contracts";
+import { invalidRequest, Problem, pageOf, timeAt } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
+import { type ActingForVendor, onBehalfOf } from "../../access/acting-for-vendor.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
 import type { Repeatable } from "../../idempotency/once.ts";
-import { type ActingForVendor, onBehalfOf } from "../endpoints/acting-for-vendor.ts";
 import { type Change, type Managing, withEndpoint } from "../endpoints/change-endpoint.ts";
 import { endpointOf } from "../endpoints/read-endpoints.ts";
-import { timeAt } from "../endpoints/time-at.ts";
 import { replayProblems } from "./replay-errors.ts";
 import { dropStep, planStep } from "./replay-jobs.ts";
 import { replayRecord } from "./replay-record.ts";
-import { estimateTotal, findReplay, findRunning, insertReplay, lockReplay, updateReplay } from "./replay-store.ts";
+import {
+  estimateTotal,
+  findReplay,
+  findReplays,
+  findRunning,
+  insertReplay,
+  lockReplay,
+  updateReplay,
+} from "./replay-store.ts";
 
 function timeFrom(name: "from" | "to", { [name]: text, failures }: StartReplayBody): Date | undefined {
   if (text === undefined && failures === true) return undefined;
@@ -86,6 +93,20 @@ export async function getReplay(
   const replay = await findReplay(database, of.replayId);
   if (replay?.recipient_id !== id) throw noReplay();
   return replayRecord(replay);
+}
+
+export async function listReplays(
+  database: Kysely<DB>,
+  by: ActingForVendor,
+  endpointId: string,
+  query: PageQuery,
+): Promise<ReplayPage> {
+  const { id } = await endpointOf(database, by, endpointId);
+  return pageOf(query, {
+    find: (slice) => findReplays(database, id, slice),
+    timeOf: (row) => row.created_at,
+    itemOf: replayRecord,
+  });
 }
 
 /** It goes no further; what it has queued goes out. One that is over stays as it is. */

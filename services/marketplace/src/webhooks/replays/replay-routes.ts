@@ -1,14 +1,23 @@
-import { replayDto, replayParams, startReplayBody, webhookParams } from "@ehr-marketplace/contracts";
+import {
+  type PageQuery,
+  pageQuery,
+  replayDto,
+  replayPage,
+  replayParams,
+  startReplayBody,
+  webhookParams,
+} from "@ehr-marketplace/contracts";
 import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
 import { pathOf } from "../../idempotency/repeatable-request.ts";
 import type { Managing } from "../endpoints/change-endpoint.ts";
-import { actingIn, config, repeatable, repeatHeaders, tags, vendorHeaders } from "../endpoints/endpoint-requests.ts";
-import { cancelReplay, getReplay, startReplay } from "./manage-replays.ts";
+import { config, repeatable, repeatHeaders, tags } from "../endpoints/endpoint-requests.ts";
+import { cancelReplay, getReplay, listReplays, startReplay } from "./manage-replays.ts";
 
 export async function replayRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
-  scope.addSchema(replayDto);
+  for (const schema of [replayDto, replayPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.post(
@@ -41,6 +50,24 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         .header("location", `${pathOf(request)}/${replay.id}`)
         .send(replay);
     },
+  );
+
+  routes.get(
+    "/developer/webhooks/:id/replays",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "listReplays",
+        summary: "List an endpoint's replays",
+        description: "Running ones and those that are over.",
+        headers: vendorHeaders,
+        params: webhookParams,
+        querystring: pageQuery,
+        response: { 200: answerOf("A page of replays", "ReplayPage"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => listReplays(options.database, actingIn(request), request.params.id, request.query as PageQuery),
   );
 
   const ofOne = { tags, headers: vendorHeaders, params: replayParams };

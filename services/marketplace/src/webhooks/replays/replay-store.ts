@@ -1,3 +1,4 @@
+import type { Slice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, Replays } from "../../database-schema.ts";
 import { isSettled, type SettledDelivery } from "../delivery/delivery-store.ts";
@@ -25,6 +26,15 @@ export function findReplay(database: Kysely<DB>, id: string): Promise<ReplayRow 
 
 export function lockReplay(transaction: Transaction<DB>, id: string): Promise<ReplayRow | undefined> {
   return transaction.selectFrom("replays").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+/** The newest first. */
+export function findReplays(database: Kysely<DB>, recipientId: string, { after, limit }: Slice): Promise<ReplayRow[]> {
+  let query = database.selectFrom("replays").selectAll().where("recipient_id", "=", recipientId);
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
+  }
+  return query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
 export function findRunning(database: Kysely<DB>, recipientId: string): Promise<ReplayRow | undefined> {

@@ -4,12 +4,12 @@ import { createKeyedDigest, parseEncryptionKeys, type Seal } from "@ehr-marketpl
 import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
+import type { ActingForVendor } from "../../access/acting-for-vendor.ts";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 import { claimDeliveries } from "../delivery/claim-store.ts";
 import { settleDelivered } from "../delivery/settle.ts";
 import { delivered as arrived } from "../delivery/verdict.test-support.ts";
-import type { ActingForVendor } from "../endpoints/acting-for-vendor.ts";
 import type { Managing } from "../endpoints/change-endpoint.ts";
 import { runDueReplays } from "./replay-step.ts";
 

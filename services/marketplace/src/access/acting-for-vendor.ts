@@ -1,7 +1,10 @@
+import { withoutNul } from "@ehr-marketplace/contracts";
 import { forbidden } from "@ehr-marketplace/service-kit/http";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
-import { actingVendor } from "../../access/acting-vendor.ts";
-import type { Asked } from "../../access/role-for.ts";
+import type { FastifyRequest } from "fastify";
+import { actingVendor } from "./acting-vendor.ts";
+import { askedBy } from "./asked-by.ts";
+import type { Asked } from "./role-for.ts";
 
 /** Who asks, and for which vendor: everything below `/developer` is done for one. */
 export interface ActingForVendor extends Asked {
@@ -9,7 +12,23 @@ export interface ActingForVendor extends Asked {
   role: Role;
 }
 
-export function actingForVendor(asked: Asked, named: string | undefined): ActingForVendor {
+export const vendorHeaders = {
+  type: "object",
+  properties: {
+    "x-vendor-slug": {
+      type: "string",
+      pattern: withoutNul,
+      description: "The vendor you act for: needed by operators, and by developers of several vendors",
+    },
+  },
+} as const;
+
+export function actingIn(request: FastifyRequest): ActingForVendor {
+  const named = request.headers["x-vendor-slug"] as string | undefined;
+  return actingForVendor(askedBy(request), named);
+}
+
+function actingForVendor(asked: Asked, named: string | undefined): ActingForVendor {
   const { caller } = asked;
   const isTheirs = caller.roles.has("vendor-developer") && (named === undefined || caller.vendors.has(named));
   if (isTheirs || !caller.roles.has("operator")) {

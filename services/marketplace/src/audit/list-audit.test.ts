@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { AuditEntry, AuditPage } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  assertShape,
+  type Connected,
+  cleanUpAfter,
+  connectTo,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
+import { rowsRead } from "../rows-read.test-support.ts";
+import { findEntries } from "./audit-store.ts";
+
+const many = 20_000;
+
+describe("GET /admin/audit", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  let connected: Connected<DB>;
+  let all: AuditEntry[];
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+    connected = await connectTo<DB>(cleanUp, marketplace.database.serviceUrl);
+    all = await withClient(marketplace.database.ownerUrl, async (client) => {
+      // Nine at a time have the same time, so that only their ids put them in order. Every thousandth is a rare one.
+      await client.query(
+        `insert into audit_entries
+         select gen_random_uuid(), '2026-01-01'::timestamptz + place / 9 * interval '1 s', 'https://id.example',
+           case when place % 1000 = 0 then 'rare person' else 'person ' || place % 3 end, 'operator',
+           'organisation-' || place % 7, case when place % 1000 = 1 then 'rare.action' else 'action.' || place % 4 end,
+           'test', place::text, 'request', null, null
+         from generate_series(1, $1::int) as place`,
+        [many],
+      );
+      await client.query("analyze audit_entries");
+      const { rows } = await client.query<AuditEntry>(
+        `select id, wire_instant(at) as at, json_build_object('subject', actor_subject) as actor, action
+         from audit_entries`,
+      );
+      return rows;
+    });
+    all.sort((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? 1 : -1));
+  });
+
+  const read = (search: string): Promise<Response> => marketplace.as("auditor", `/admin/audit?${search}`);
+  const walk = async (search: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let next: string | null = ""; next !== null; ) {
+      const answer = await read(`limit=1000&${search}${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(answer.status, 200, await answer.clone().text());
+      const page = (await answer.json()) as AuditPage;
+      assertShape("AuditPage", page);
+      found.push(...page.items.map(({ id }) => id));
+      next = page.next;
+    }
+    return found;
+  };
+  const [from, to] = ["2026-01-01T00:05:00.000Z", "2026-01-01T00:15:00.000Z"];
+
+  const filters: [string, (entry: AuditEntry) => boolean][] = [
+    ["actor=person%201", ({ actor }) => actor.subject === "person 1"],
+    ["actor=rare%20person", ({ actor }) => actor.subject === "rare person"],
+    ["action=action.2", ({ action }) => action === "action.2"],
+    ["action=rare.action", ({ action }) => action === "rare.action"],
+    [`from=${from}&to=${to}`, ({ at }) => at >= from && at < to],
+    [
+      `actor=person%201&action=action.2&from=${from}`,
+      (e) => `${e.actor.subject} ${e.action}` === "person 1 action.2" && e.at >= from,
+    ],
+    ["actor=PERSON%201", () => false],
+    [`from=${to}&to=${from}`, () => false],
+    ["from=0000-01-01T00:00:00Z&to=2026-01-01T00:00:10%2B00:00", ({ at }) => at < "2026-01-01T00:00:10.000Z"],
+  ];
+  for (const [search, holds] of filters) {
+    test(`${search}: exactly those, the newest first, each once`, async () => {
+      const expected = all.filter(holds).map(({ id }) => id);
+      assert.deepEqual(await walk(search), expected);
+    });
+  }
+
+  test("without a filter it is everything, of every organisation and vendor", async () => {
+    const answer = await read("limit=50");
+    const page = (await answer.json()) as AuditPage;
+    assert.deepEqual(
+      page.items.map(({ id }) => id),
+      all.slice(0, 50).map(({ id }) => id),
+    );
+    assert.ok(new Set(page.items.map(({ onBehalfOf }) => onBehalfOf)).size > 1);
+  });
+
+  for (const search of ["from=yesterday", "to=2026-02-30", "from=2026-12-31T23:59:60Z", "actor=%00", "after=abc"]) {
+    test(`400: ${search}`, async () => {
+      await assertProblem(await read(search), 400, "invalid-request");
+    });
+  }
+
+  test("each filter reads no more entries than it shows, whatever the planner knows of the values", async () => {
+    const after = { at: "2026-01-01T00:30:00.000Z", id: "ffffffff-ffff-7fff-bfff-ffffffffffff" };
+    for (const filter of [
+      {},
+      { actor: "rare person" },
+      { actor: "person 1" },
+      { action: "rare.action" },
+      { action: "action.1" },
+      { from: new Date(from), to: new Date(to) },
+    ]) {
+      for (const slice of [
+        { after: undefined, limit: 15 },
+        { after, limit: 15 },
+      ]) {
+        const rows = await rowsRead(connected, (database) => findEntries(database, filter, slice));
+        assert.ok(rows <= 20, `${JSON.stringify(filter)} reads ${rows} of ${many}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import type { Connected } from "@ehr-marketplace/tests/support";
+import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import type { DB } from "./database-schema.ts";
+
+interface PlanNode {
+  "Node Type": string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Index Recheck"?: number;
+  Plans?: PlanNode[];
+}
+
+function scanned(node: PlanNode): number {
+  const rows =
+    node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+  const below = (node.Plans ?? []).map(scanned).reduce((sum, each) => sum + each, 0);
+  return below + (/Scan$/.test(node["Node Type"]) ? rows * node["Actual Loops"] : 0);
+}
+
+const asText = (value: unknown): string =>
+  value instanceof Date ? value.toISOString() : Array.isArray(value) ? `{${value.map(asText).join()}}` : String(value);
+
+/** How many rows the statement of some work reads, by a plan that PostgreSQL makes without knowing its values. */
+export async function rowsRead(
+  { pool }: Pick<Connected<DB>, "pool">,
+  work: (database: Kysely<DB>) => Promise<unknown>,
+): Promise<number> {
+  const statements: CompiledQuery[] = [];
+  const dialect = new PostgresDialect({ pool });
+  await work(new Kysely<DB>({ dialect, log: ({ query }) => void statements.push(query) }));
+  assert.equal(statements.length, 1, "it is one statement");
+  const [{ sql, parameters } = assert.fail()] = statements;
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("set local plan_cache_mode = force_generic_plan");
+    await client.query(`prepare measured as ${sql}`);
+    const values = parameters.map((value) => client.escapeLiteral(asText(value))).join();
+    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+      `explain (analyze, format json) execute measured (${values})`,
+    );
+    return scanned(rows[0]?.["QUERY PLAN"][0].Plan ?? assert.fail());
+  } finally {
+    await client.query("rollback");
+    await client.query("deallocate all");
+    client.release();
+  }
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { ReplayDto, ReplayPage } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  assertProblem,
+  cleanUpAfter,
+  type PeopledMarketplace,
+  startPeopledMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { registered } from "../endpoints/register.test-support.ts";
+
+const many = 130;
+
+describe("GET /developer/webhooks/{id}/replays", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  let endpoint: string;
+  let running: ReplayDto;
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp);
+    endpoint = (await registered(marketplace)).id;
+    const other = (await registered(marketplace)).id;
+    await withClient(marketplace.database.ownerUrl, (client) =>
+      // Nine at a time have the same time, so that only their ids put them in order.
+      client.query(
+        `insert into replays (id, recipient_id, kind, from_at, to_at, status, total, done, created_at, updated_at)
+         select gen_random_uuid(), recipient, 'range', '2025-01-01', '2025-02-01', 'done', n, n, at, at
+         from unnest($1::uuid[]) as recipient, generate_series(1, $2::int) as n
+         cross join lateral (select '2026-01-01'::timestamptz + n / 9 * interval '1 s' as at) made`,
+        [[endpoint, other], many],
+      ),
+    );
+    const started = await marketplace.as("northwind-developer", `/developer/webhooks/${endpoint}/replays`, {
+      body: { failures: true },
+    });
+    assert.equal(started.status, 202, await started.clone().text());
+    running = (await started.json()) as ReplayDto;
+  });
+  const list = (search: string): Promise<Response> =>
+    marketplace.as("northwind-developer", `/developer/webhooks/${endpoint}/replays?${search}`);
+
+  test("has the endpoint's own, running and over, the newest first, each once", async () => {
+    const found: ReplayDto[] = [];
+    const sizes: number[] = [];
+    for (let next: string | null = ""; next !== null; ) {
+      const answer = await list(`limit=50${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(answer.status, 200, await answer.clone().text());
+      const page = (await answer.json()) as ReplayPage;
+      assert.deepEqual(Object.keys(page), ["items", "next"]);
+      sizes.push(page.items.length);
+      found.push(...page.items);
+      next = page.next;
+    }
+    assert.deepEqual(sizes, [50, 50, 31]);
+    assert.deepEqual(found[0], running);
+    const places = found.map(({ createdAt, id }) => `${createdAt} ${id}`);
+    assert.deepEqual(places, [...new Set(places)].toSorted().toReversed());
+  });
+
+  test("400: a cursor of something else, and a limit of nothing", async () => {
+    for (const search of ["after=x", "limit=0"]) await assertProblem(await list(search), 400, "invalid-request");
+  });
+
+  test("404: another vendor's endpoint", async () => {
+    const answer = await marketplace.as("lumen-developer", `/developer/webhooks/${endpoint}/replays`);
+    await assertProblem(answer, 404, "endpoint-not-found");
+  });
+});
