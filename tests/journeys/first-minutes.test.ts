@@ -80,6 +80,8 @@ describe("a new user starts the stack", () => {
     await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
     await page.getByText("Search apps").first().waitFor();
     await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();
+    await page.goto(`${marketplaceUrl}/docs#tag/events`);
+    await page.getByText("A practice subscribed to an app").first().waitFor();
     await page.evaluate("document.fonts.ready");
     assert.deepEqual({ elsewhere, errors }, { elsewhere: [], errors: [] });
   });

@@ -76,3 +76,35 @@ export const otherReceivedEvent = Type.Object(
   },
   { $id: "OtherReceivedEvent", title: "OtherReceivedEvent" },
 );
+
+export const usageReportedEvent = Type.Object(
+  {
+    ...subscriptionEvent.properties,
+    event: Type.Literal("usage.reported"),
+    usage: Type.Array(
+      Type.Object({
+        metric: Type.String({ description: "What was counted" }),
+        quantity: Type.String({
+          pattern: "^\\d+(\\.\\d+)?$",
+          description: "How much, as a decimal",
+          examples: ["12.5"],
+        }),
+        from: instant("The oldest record"),
+        to: instant("The newest record"),
+        recordCount: Type.Integer({ minimum: 1, description: "How many records were accepted" }),
+      }),
+      { description: "What was reported, by metric" },
+    ),
+  },
+  { $id: "UsageReportedEvent", title: "UsageReportedEvent" },
+);
+
+export const appUpdatedEvent = Type.Object(
+  { event: Type.Literal("app.updated"), app: Type.Ref("EventApp#"), timestamp: instant("When it happened") },
+  { $id: "AppUpdatedEvent", title: "AppUpdatedEvent" },
+);
+
+export const pingEvent = Type.Object(
+  { event: Type.Literal("ping"), timestamp: instant("When it was asked for") },
+  { $id: "PingEvent", title: "PingEvent" },
+);

@@ -63,15 +63,18 @@ export {
   webhookAnswer,
 } from "./ehr.ts";
 export {
+  appUpdatedEvent,
   type EventApp,
   eventApp,
   otherReceivedEvent,
+  pingEvent,
   type ReceivedSubscriptionEvent,
   receivedSubscriptionEvent,
   type SubscriptionEvent,
   type SubscriptionEventName,
   subscriptionEvent,
   subscriptionEventNames,
+  usageReportedEvent,
 } from "./events.ts";
 export {
   type OrganisationDto,

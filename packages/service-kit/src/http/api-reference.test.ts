@@ -11,7 +11,11 @@ interface OpenApi {
   openapi: string;
   info: { title: string };
   servers: { url: string }[];
-  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { description: string; content?: Record<string, object> }> }>
+  >;
+  webhooks: Record<string, object>;
   components: { schemas: Record<string, object> };
 }
 
@@ -29,11 +33,15 @@ describe("the API describes itself", () => {
           basePath,
           tags: [],
           tokens: "From the test.",
+          webhooks: { requests: { "thing.made": { post: {} } }, shapes: [{ $id: "Made", type: "object" }] },
         });
         await server.register(
           async (scope) => {
             scope.addSchema(thing);
-            const response = { 200: { description: "It", $ref: "Thing#" }, ...problemResponses(404) };
+            const response = {
+              200: { description: "It", $ref: "Thing#" },
+              ...problemResponses(404, { 422: "The thing is broken", 503: "No thing is at hand" }),
+            };
             scope.get("/things/:id", { schema: { operationId: "getThing", response } }, () => ({ id: "1" }));
           },
           { prefix: basePath },
@@ -58,7 +66,20 @@ describe("the API describes itself", () => {
         "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
       });
     }
-    assert.deepEqual(Object.keys(components.schemas).toSorted(), ["Problem", "Thing"]);
+    assert.deepEqual(Object.keys(components.schemas).toSorted(), ["Made", "Problem", "Thing"]);
+  });
+
+  test("a route says in its own words what a status means there", async () => {
+    const { paths } = await document();
+    const responses = paths["/things/{id}"]?.["get"]?.responses ?? {};
+    assert.deepEqual(
+      [422, 503, 429].map((status) => responses[status]?.description),
+      ["The thing is broken", "No thing is at hand", "Too many requests; try again after `Retry-After` seconds"],
+    );
+  });
+
+  test("the document has what the service sends by itself", async () => {
+    assert.deepEqual((await document()).webhooks, { "thing.made": { post: {} } });
   });
 
   test("the document may be read from anywhere, and is not sent twice to one who has it", async () => {

@@ -13,6 +13,8 @@ export interface ApiDescription {
   tags: { name: string; description: string }[];
   /** Where tokens come from. */
   tokens: string;
+  /** What the service sends by itself: OpenAPI's `webhooks`, and the shapes that they refer to. */
+  webhooks?: { requests: Record<string, object>; shapes: object[] };
 }
 
 const cacheControl = "public, max-age=300";
@@ -81,11 +83,19 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
     refResolver: { buildLocalReference: (json) => json["$id"] as string },
   });
 
+  const { webhooks } = api;
+  // In a scope without routes: a scope's shapes are compiled for each of its routes' answers.
+  await server.register(async (scope) => {
+    for (const shape of webhooks?.shapes ?? []) scope.addSchema(shape);
+  });
+
   const documentPath = `${api.basePath}/openapi.json`;
   let document: Representation | undefined;
   const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
   server.get(documentPath, hidden, (request, reply) => {
-    document ??= representationOf(JSON.stringify(withEmptyParameters(server.swagger() as Document)), {
+    // What is undefined is left out of the text.
+    const described = { ...withEmptyParameters(server.swagger() as Document), webhooks: webhooks?.requests };
+    document ??= representationOf(JSON.stringify(described), {
       contentType: "application/json",
       cacheControl,
     });

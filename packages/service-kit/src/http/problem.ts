@@ -81,7 +81,7 @@ const meanings: Record<number, string> = {
   429: "Too many requests; try again after `Retry-After` seconds",
   431: "The headers are too large",
   500: "An error on our side; quote `instance` when you report it",
-  503: "Overloaded or without its database; try again after `Retry-After` seconds",
+  503: "Overloaded, or something that the service needs is unavailable; try again after `Retry-After` seconds",
 };
 
 /** An answer of the shape that is named, for the API reference. */
@@ -90,13 +90,20 @@ export const answerOf = (description: string, name: string): object => ({
   content: { "application/json": { schema: { $ref: `${name}#` } } },
 });
 
-/** The errors of a route, for the API reference of a service that writes them in this shape. */
+/**
+ * The errors of a route, for the API reference of a service that writes them in this shape: statuses, and, where a status means
+ * something particular on this route, a description of its own.
+ */
 export const errorResponses =
   (mediaType: string, schemaName: string) =>
-  (...own: number[]): Record<number, object> => {
-    const statuses = [...new Set([...own, ...anyRoute])].toSorted((a, b) => a - b);
+  (...own: (number | Record<number, string>)[]): Record<number, object> => {
+    const ownMeanings: Record<number, string> = Object.assign({}, ...own.filter((each) => typeof each === "object"));
+    const statuses = [...own.filter((each) => typeof each === "number"), ...Object.keys(ownMeanings), ...anyRoute];
     const content = { [mediaType]: { schema: { $ref: `${schemaName}#` } } };
-    return Object.fromEntries(statuses.map((status) => [status, { description: meanings[status], content }]));
+    const sorted = [...new Set(statuses.map(Number))].toSorted((a, b) => a - b);
+    return Object.fromEntries(
+      sorted.map((status) => [status, { description: ownMeanings[status] ?? meanings[status], content }]),
+    );
   };
 
 export const problemResponses = errorResponses(problemMediaType, "Problem");

@@ -3,6 +3,7 @@ import { answerOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
+import { organisationHeader } from "../access/organisation-header.ts";
 import { failureResponses, success } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
 import { type Configuring, putConfig, readConfig } from "./put-config.ts";
@@ -31,11 +32,15 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
           "schema that the vendor published is outside the supported profile, and the message says why. A schema that isn't known " +
           "yet is fetched first, within two seconds: 503 while the marketplace can't be reached. An app whose schema was never known, " +
           "because it is not published any more, takes any object, and all of it counts as `writeOnly`.",
+        headers: organisationHeader,
         params: appSlugParams,
         body: putConfigBody,
         response: {
           200: answerOf("The installed app, configured", "InstallationAnswer"),
-          ...failureResponses(401, 403, 404, 413, 415, 422),
+          ...failureResponses(401, 403, 404, 413, 415, {
+            422: "The app's `configSchema` can't be used to check the configuration",
+            503: "The app's `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+          }),
         },
       },
     },
@@ -58,6 +63,7 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         description:
           "For the EHR's own backend: every value as it was set. No cache keeps it, and the audit log has every reading. One that can't be opened with the keys that " +
           "the service has is 500.",
+        headers: organisationHeader,
         params: appSlugParams,
         response: { 200: answerOf("The configuration", "ConfigAnswer"), ...failureResponses(401, 403, 404) },
       },

@@ -9,6 +9,7 @@ import { answerOf, sendRepresentation } from "@ehr-marketplace/service-kit/http"
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
+import { organisationHeader } from "../access/organisation-header.ts";
 import { failureResponses, success } from "../answers.ts";
 import { configRoutes } from "./config-routes.ts";
 import type { InstallationCache } from "./installation-cache.ts";
@@ -67,6 +68,7 @@ export async function installationRoutes(
         operationId: "listInstallations",
         summary: "List the installed apps",
         description: "Those of the organisation, also while they are paused, by name.",
+        headers: organisationHeader,
         response: {
           200: answerOf("The installed apps", "InstallationsAnswer"),
           304: { description: "Unchanged since the answer whose ETag was sent as `If-None-Match`", type: "null" },
@@ -91,6 +93,7 @@ export async function installationRoutes(
         description:
           "One of the organisation's installed apps, also while it is paused. An app that was subscribed to this moment is " +
           "confirmed with the marketplace first: 503 while that can't be reached, 404 where it doesn't know the app.",
+        headers: organisationHeader,
         params: appSlugParams,
         response: { 200: answerOf("The installed app", "InstallationAnswer"), ...failureResponses(401, 403, 404) },
       },
@@ -112,6 +115,7 @@ export async function installationRoutes(
         description:
           "`true` also while it is paused; `false` for any slug that isn't installed. An app that was subscribed to this " +
           "moment is confirmed with the marketplace first: 503 while that can't be reached.",
+        headers: organisationHeader,
         params: appSlugParams,
         response: { 200: answerOf("Whether it is installed", "InstalledAnswer"), ...failureResponses(401, 403) },
       },

@@ -47,7 +47,9 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
         body: launchBody,
         response: {
           200: answerOf("The app is launched", "LaunchAnswer"),
-          ...failureResponses(401, 403, 404, 409, 413, 415, 422),
+          ...failureResponses(401, 403, 404, 409, 413, 415, {
+            422: "The app has no `smartLaunchUrl`, so it can't be launched as `smart`",
+          }),
         },
       },
     },

@@ -26,7 +26,9 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
         params: orgAliasParams,
         response: {
           200: answerOf("What is known here is what the marketplace has", "ReconciliationAnswer"),
-          ...failureResponses(401, 403, 404, 409, 413, 415),
+          ...failureResponses(401, 403, 404, 409, 413, 415, {
+            503: "The marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+          }),
         },
       },
     },

@@ -18,6 +18,7 @@ export const vendorHeaders = {
     "x-vendor-slug": {
       type: "string",
       pattern: withoutNul,
+      maxLength: 64,
       description: "The vendor you act for: needed by operators, and by developers of several vendors",
     },
   },

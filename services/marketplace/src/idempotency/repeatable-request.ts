@@ -12,6 +12,9 @@ export const idempotencyKey = {
   },
 } as const;
 
+/** What 422 means on a route that has no other use for it. */
+export const keyReusedMeaning = "The `Idempotency-Key` came with another body before";
+
 export const pathOf = (request: FastifyRequest): string => request.url.split("?", 1)[0] ?? "";
 
 export function repeatableRequest(request: FastifyRequest): Repeatable {

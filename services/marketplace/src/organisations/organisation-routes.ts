@@ -34,7 +34,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         response: {
           200: answerOf("The organisation as it is now", "OrganisationDto"),
           201: answerOf("The new organisation", "OrganisationDto"),
-          ...problemResponses(401, 403, 413, 415, 422),
+          ...problemResponses(401, 403, 413, 415, { 422: "`callbackUrl` can't be used" }),
         },
       },
     },

@@ -12,7 +12,7 @@ import { answerOf, callerOf, problemResponses, takesNoBody } from "@ehr-marketpl
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { askedBy } from "../access/asked-by.ts";
-import { idempotencyKey, pathOf, repeatableRequest } from "../idempotency/repeatable-request.ts";
+import { idempotencyKey, keyReusedMeaning, pathOf, repeatableRequest } from "../idempotency/repeatable-request.ts";
 import { changeSubscription } from "./change-subscription.ts";
 import { createSubscription, type Subscribing } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
@@ -58,7 +58,9 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
             ...record("The new subscription"),
             headers: { location: { type: "string", description: "Where the subscription is found" } },
           },
-          ...problemResponses(401, 403, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 409, 413, 415, {
+            422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan counts no `quantity`, or the `Idempotency-Key` came with another body before",
+          }),
         },
       },
     },
@@ -130,7 +132,10 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     changeSubscription(options, askedBy(request), request.params.id, command, repeatableRequest(request));
   const changed = {
     200: record("The subscription as it is now"),
-    ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+    ...problemResponses(401, 403, 404, 409, 413, 415, {
+      422: keyReusedMeaning,
+      429: "The subscription has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
+    }),
   };
   const changeSchema = { tags, headers: repeatHeaders, params: subscriptionParams, response: changed };
 

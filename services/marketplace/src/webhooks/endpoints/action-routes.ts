@@ -3,6 +3,7 @@ import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/servic
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingIn } from "../../access/acting-for-vendor.ts";
+import { keyReusedMeaning } from "../../idempotency/repeatable-request.ts";
 import { enableEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
 import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
@@ -17,7 +18,7 @@ export function actionRoutes(scope: FastifyInstance, options: Managing): void {
     params: webhookParams,
     response: {
       200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
-      ...problemResponses(401, 403, 404, 413, 415, 422),
+      ...problemResponses(401, 403, 404, 413, 415, { 422: keyReusedMeaning }),
     },
   };
 
@@ -47,7 +48,7 @@ export function actionRoutes(scope: FastifyInstance, options: Managing): void {
       operationId: "promoteSecret",
       summary: "Let the next secret take over",
       description: "From now on nothing is signed with the old one.",
-      response: { ...change.response, ...problemResponses(409) },
+      response: { ...change.response, ...problemResponses(409, { 422: keyReusedMeaning }) },
     },
     {
       act: enableEndpoint,

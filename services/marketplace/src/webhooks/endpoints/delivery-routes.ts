@@ -16,6 +16,7 @@ import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/servic
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
+import { keyReusedMeaning } from "../../idempotency/repeatable-request.ts";
 import { redeliver, testEndpoint } from "./act-on-endpoint.ts";
 import type { Managing } from "./change-endpoint.ts";
 import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
@@ -113,7 +114,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         params: webhookDeliveryParams,
         response: {
           202: answerOf("It is on its way again", "AcceptedDelivery"),
-          ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedMeaning }),
         },
       },
     },
@@ -136,10 +137,14 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         params: webhookParams,
         operationId: "testWebhook",
         summary: "Send a ping to an endpoint",
-        description: "A delivery of the event `ping`, whether or not the endpoint names it in its events.",
+        description:
+          "A delivery of the event `ping`, whether or not the endpoint names it in its events. At most 10 a minute for one endpoint.",
         response: {
           202: answerOf("The ping is on its way", "AcceptedDelivery"),
-          ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 409, 413, 415, {
+            422: keyReusedMeaning,
+            429: "More than 10 tests of this endpoint a minute, or too many requests; try again after `Retry-After` seconds",
+          }),
         },
       },
     },

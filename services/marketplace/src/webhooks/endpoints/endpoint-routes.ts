@@ -51,7 +51,9 @@ async function managementRoutes(scope: FastifyInstance, options: Addressing): Pr
             ...answerOf("The new endpoint", "RegisteredWebhookDto"),
             headers: { location: { type: "string", description: "Where the endpoint is found" } },
           },
-          ...problemResponses(401, 403, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 409, 413, 415, {
+            422: "`url` can't be used, the vendor is not registered, or the `Idempotency-Key` came with another body before",
+          }),
         },
       },
     },
@@ -111,7 +113,7 @@ async function managementRoutes(scope: FastifyInstance, options: Addressing): Pr
         body: changeWebhookBody,
         response: {
           200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
-          ...problemResponses(401, 403, 404, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 413, 415, { 422: "`url` can't be used" }),
         },
       },
     },

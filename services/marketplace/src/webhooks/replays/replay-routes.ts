@@ -11,7 +11,7 @@ import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/servic
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
-import { pathOf } from "../../idempotency/repeatable-request.ts";
+import { keyReusedMeaning, pathOf } from "../../idempotency/repeatable-request.ts";
 import type { Managing } from "../endpoints/change-endpoint.ts";
 import { config, repeatable, repeatHeaders, tags } from "../endpoints/endpoint-requests.ts";
 import { cancelReplay, getReplay, listReplays, startReplay } from "./manage-replays.ts";
@@ -38,7 +38,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
             ...answerOf("The replay, which has begun", "ReplayDto"),
             headers: { location: { type: "string", description: "Where its progress is found" } },
           },
-          ...problemResponses(401, 403, 404, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedMeaning }),
         },
       },
     },

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { type SubscriptionDto, subscriptionEventNames, webhookEventNames } from "@ehr-marketplace/contracts";
+import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
+import { strictAjv } from "@ehr-marketplace/service-kit/http";
+import {
+  cleanUpAfter,
+  eventually,
+  type PeopledMarketplace,
+  type Receiver,
+  startPeopledMarketplace,
+  startReceiver,
+  startWorkerProcess,
+} from "@ehr-marketplace/tests/support";
+
+interface Webhook {
+  operationId: string;
+  parameters: { in: string; name: string; required: boolean; schema: object }[];
+  requestBody: { content: Record<string, { schema: object }> };
+}
+
+describe("the document's webhooks", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: PeopledMarketplace;
+  let webhooks: Record<string, { post: Webhook }>;
+  let vendor: Receiver;
+  const ajv = strictAjv({ allErrors: true, strict: false });
+
+  before(async () => {
+    marketplace = await startPeopledMarketplace(cleanUp, { VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() });
+    const document = (await (await marketplace.get("/openapi.json")).json()) as { webhooks: typeof webhooks };
+    ({ webhooks } = document);
+    ajv.addSchema(document, "document");
+    await startWorkerProcess(cleanUp, marketplace.database.serviceUrl);
+    vendor = await startReceiver(cleanUp);
+  });
+
+  test("have a request for every event that can be named, and no other", () => {
+    assert.deepEqual(Object.keys(webhooks).toSorted(), [...webhookEventNames].toSorted());
+    const ids = Object.values(webhooks).map(({ post }) => post.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  test("describe what arrives: every header, and the payload of every event that is sent", async () => {
+    const developer = (path: string, body?: object): Promise<Response> =>
+      marketplace.as("northwind-developer", path, { method: "POST", ...(body === undefined ? {} : { body }) });
+    const registered = await developer("/developer/webhooks", {
+      url: `${vendor.url}/hooks`,
+      secret: "a secret of documents",
+      events: webhookEventNames,
+    });
+    const endpoint = ((await registered.json()) as { id: string }).id;
+    await developer(`/developer/webhooks/${endpoint}/test`);
+    const [plan] = await marketplace.plans("northwind-scribe");
+    const operate = (path: string, body?: object): Promise<Response> =>
+      marketplace.as("operator", path, { method: "POST", ...(body === undefined ? {} : { body }) });
+    const subscription = { appSlug: "northwind-scribe", orgAlias: "riverside-clinic", pricingPlanId: plan?.id };
+    const { id } = (await (await operate("/subscriptions", subscription)).json()) as SubscriptionDto;
+    await operate(`/subscriptions/${id}/pause`, { reason: "SECURITY" });
+    await operate(`/subscriptions/${id}/resume`);
+    await operate(`/subscriptions/${id}/cancel`);
+    await eventually("all of them arrive", 20_000, () => vendor.received.length >= 5);
+
+    const names = vendor.received.map(({ event }) => event.event as string);
+    assert.deepEqual(names.toSorted(), [...subscriptionEventNames, "ping"].toSorted());
+    for (const { event, headers } of vendor.received) {
+      const { post } = webhooks[event.event] ?? assert.fail(event.event);
+      const path = `document#/webhooks/${event.event}/post/requestBody/content/application~1json/schema`;
+      assert.ok(ajv.validate({ $ref: path }, event), `${event.event}: ${ajv.errorsText()}`);
+      const other = event.event === "subscription.created" ? "subscription.cancelled" : "subscription.created";
+      const otherPath = `document#/webhooks/${other}/post/requestBody/content/application~1json/schema`;
+      assert.ok(!ajv.validate({ $ref: otherPath }, event), `${event.event} is no ${other}`);
+      for (const { name, schema: headerSchema } of post.parameters) {
+        const value = headers[name.toLowerCase()];
+        assert.ok(ajv.validate(headerSchema, value), `${name}: ${String(value)}: ${ajv.errorsText()}`);
+      }
+      const documented = new Set(post.parameters.map(({ name }) => name.toLowerCase()));
+      const ours = Object.keys(headers).filter((name) => /^(x-marketplace|webhook)-/.test(name));
+      assert.deepEqual(
+        ours.filter((name) => !documented.has(name)),
+        [],
+      );
+    }
+  });
+});
