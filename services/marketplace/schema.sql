@@ -108,6 +108,27 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.forget_search_words(given text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  forgotten integer;
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  delete from search_words known
+  where known.word = any (given)
+    and not exists (select from app_search where tier = 0 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 1 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 2 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 3 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 4 and words @@ any_of(array[known.word]));
+  get diagnostics forgotten = row_count;
+  return forgotten;
+end
+$$;
+
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
@@ -155,16 +176,20 @@ begin
     )
   ),
   ranked as (
-    select app_id, listing.popularity, listing.app_dto,
+    select app_id, popular.popularity,
       round((
         case when searched.name = needle then 8 when starts_with(searched.name, needle) then 3 else 0 end
         + 4 * ts_rank(searched.words, typed)
         + ts_rank(searched.words, meant)
         + similarity(searched.name, needle)
       )::numeric, 1) as relevance
-    from candidate join app_search searched using (app_id) join app_listings listing using (app_id)
+    from candidate join app_search searched using (app_id) join app_popularity popular using (app_id)
+  ),
+  found as (
+    select * from ranked order by relevance desc, popularity desc, app_id limit most
   )
-  select app_dto from ranked order by relevance desc, popularity desc, app_id limit most;
+  select listing.app_dto from found join app_listings listing using (app_id)
+  order by relevance desc, popularity desc, app_id;
 end
 $$;
 
@@ -334,6 +359,12 @@ begin
     on conflict (app_id) do update set
       category = excluded.category, name = excluded.name, name_words = excluded.name_words, words = excluded.words
     where (app_search.words, app_search.name_words) is distinct from (excluded.words, excluded.name_words)
+  ),
+  popular as (
+    insert into app_popularity (app_id, category, featured)
+    select app_id, category, featured from fresh
+    on conflict (app_id) do update set category = excluded.category, featured = excluded.featured
+    where (app_popularity.category, app_popularity.featured) is distinct from (excluded.category, excluded.featured)
   )
   insert into app_listings (
     app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto
@@ -348,48 +379,6 @@ begin
   if removed + refreshed > 0 then
     notify catalog_changed;
   end if;
-end
-$$;
-
-CREATE FUNCTION public.rerank_catalog() RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform pg_advisory_xact_lock(hashtext('catalog'));
-
-  update app_search searched set tier = ranked.tier
-  from (
-    select
-      app_id,
-      case
-        when place <= 250 then 0
-        when place <= 1250 then 1
-        when place <= 5250 then 2
-        when place <= 21250 then 3
-        else 4
-      end as tier
-    from (select app_id, row_number() over (order by popularity desc, app_id) as place from app_listings) placed
-  ) ranked
-  where searched.app_id = ranked.app_id and searched.tier <> ranked.tier;
-
-  with counted as materialized (
-    select word, ndoc from ts_stat('select words from app_search')
-  ),
-  recounted as (
-    select known.word, max(counted.ndoc) as apps
-    from search_words known
-    cross join lateral unnest(array[known.word, (ts_lexize('english_stem', known.word))[1]]) as form
-    join counted on counted.word = form
-    group by known.word
-  ),
-  forgotten as (
-    delete from search_words known
-    where not exists (select from recounted where recounted.word = known.word)
-  )
-  update search_words known set apps = recounted.apps
-  from recounted
-  where known.word = recounted.word and known.apps <> recounted.apps;
-  notify catalog_changed;
 end
 $$;
 
@@ -479,6 +468,16 @@ CREATE TABLE public.app_listings (
 );
 ALTER TABLE ONLY public.app_listings ALTER COLUMN app_dto SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.app_listings ALTER COLUMN pricing_dto SET STORAGE EXTERNAL;
+
+COMMENT ON COLUMN public.app_listings.popularity IS 'Neither read nor written any more: app_popularity has it';
+
+CREATE TABLE public.app_popularity (
+    app_id uuid NOT NULL,
+    category text NOT NULL,
+    featured boolean NOT NULL,
+    popularity integer DEFAULT 0 NOT NULL,
+    CONSTRAINT app_popularity_popularity_check CHECK ((popularity >= 0))
+);
 
 CREATE TABLE public.app_search (
     app_id uuid NOT NULL,
@@ -909,6 +908,9 @@ ALTER TABLE ONLY public.app_listings
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_slug_key UNIQUE (slug);
 
+ALTER TABLE ONLY public.app_popularity
+    ADD CONSTRAINT app_popularity_pkey PRIMARY KEY (app_id);
+
 ALTER TABLE ONLY public.app_search
     ADD CONSTRAINT app_search_pkey PRIMARY KEY (app_id);
 
@@ -1010,6 +1012,12 @@ CREATE INDEX app_listings_published_at ON public.app_listings USING btree (publi
 
 CREATE INDEX app_listings_updated_at ON public.app_listings USING btree (updated_at, app_id);
 
+CREATE INDEX app_popularity_category_popularity ON public.app_popularity USING btree (category, popularity, app_id);
+
+CREATE INDEX app_popularity_featured ON public.app_popularity USING btree (popularity, app_id) WHERE featured;
+
+CREATE INDEX app_popularity_popularity ON public.app_popularity USING btree (popularity, app_id);
+
 CREATE INDEX app_search_name ON public.app_search USING btree (name) INCLUDE (app_id, category);
 
 CREATE INDEX app_search_name_words_0 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 0);
@@ -1021,6 +1029,8 @@ CREATE INDEX app_search_name_words_2 ON public.app_search USING gin (name_words)
 CREATE INDEX app_search_name_words_3 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 3);
 
 CREATE INDEX app_search_name_words_4 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 4);
+
+CREATE INDEX app_search_popular ON public.app_search USING btree (app_id, tier) WHERE (tier < 4);
 
 CREATE INDEX app_search_words_0 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 0);
 
@@ -1142,6 +1152,9 @@ ALTER TABLE ONLY public.app_listings
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category);
 
+ALTER TABLE ONLY public.app_popularity
+    ADD CONSTRAINT app_popularity_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.app_listings(app_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.app_search
     ADD CONSTRAINT app_search_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.app_listings(app_id) ON DELETE CASCADE;
 
@@ -1189,16 +1202,23 @@ GRANT USAGE ON SCHEMA public TO marketplace_service;
 REVOKE ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.forget_search_words(given text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.forget_search_words(given text[]) TO marketplace_service;
+
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION public.rerank_catalog() FROM PUBLIC;
-
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
+GRANT SELECT ON TABLE public.app_popularity TO marketplace_service;
+
+GRANT UPDATE(popularity) ON TABLE public.app_popularity TO marketplace_service;
+
 GRANT SELECT ON TABLE public.app_search TO marketplace_service;
+
+GRANT UPDATE(tier) ON TABLE public.app_search TO marketplace_service;
 
 GRANT SELECT(id) ON TABLE public.apps TO marketplace_service;
 
@@ -1321,6 +1341,8 @@ GRANT UPDATE(updated_at) ON TABLE public.replays TO marketplace_service;
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
+
+GRANT UPDATE(apps) ON TABLE public.search_words TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.subscriptions TO marketplace_service;
 

@@ -51,7 +51,9 @@ async function warmCatalog(serviceUrl: string, paths: Record<string, string>): P
 
 async function someSlug(url: string): Promise<string> {
   const { rows } = await withClient(url, (client) =>
-    client.query<{ slug: string }>("select slug from app_listings order by popularity desc limit 1"),
+    client.query<{ slug: string }>(
+      "select slug from app_listings join app_popularity using (app_id) order by app_popularity.popularity desc limit 1",
+    ),
   );
   return rows[0]?.slug ?? "";
 }

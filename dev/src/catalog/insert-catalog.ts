@@ -102,14 +102,15 @@ export async function publishApps(client: pg.Client, ids: Iterable<string>): Pro
   await client.query("update apps set status = 'published' where id = any ($1) and status <> 'published'", [[...ids]]);
 }
 
+/** Until the worker next counts subscriptions, which generated apps have none of. */
 export async function setPopularity(
   client: pg.Client,
   popularity: { app_id: string; popularity: number }[],
 ): Promise<void> {
   await client.query(
-    `update app_listings set popularity = given.popularity
-     from json_populate_recordset(null::app_listings, $1) given
-     where app_listings.app_id = given.app_id and app_listings.popularity <> given.popularity`,
+    `update app_popularity set popularity = given.popularity
+     from json_populate_recordset(null::app_popularity, $1) given
+     where app_popularity.app_id = given.app_id and app_popularity.popularity <> given.popularity`,
     [JSON.stringify(popularity)],
   );
 }

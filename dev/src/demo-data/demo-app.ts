@@ -41,7 +41,8 @@ export interface DemoApp {
   smartLaunchUrl: string | null;
   fhirScopes: string;
   featured: boolean;
-  popularity: number;
+  /** How many of the demo's practices have it. */
+  subscribers: number;
   screenshotTitles: string[];
   baaAvailable: boolean;
   publishedAt: string;

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { rankCatalog } from "@ehr-marketplace/marketplace/rank-catalog";
 import { v7 as uuid } from "uuid";
 import {
   type AppRow,
@@ -8,8 +9,8 @@ import {
   insertVendors,
   type PlanRow,
   publishApps,
-  setPopularity,
 } from "../catalog/insert-catalog.ts";
+import { withDatabase } from "../catalog/with-database.ts";
 import { withClient } from "../postgres/service-database.ts";
 import { demoApps } from "./apps.ts";
 import type { DemoApp, DemoPlan } from "./demo-app.ts";
@@ -17,6 +18,7 @@ import { demoOrganisations } from "./demo-organisations.ts";
 import { drawIcon } from "./draw-icon.ts";
 import { drawScreenshot } from "./draw-screenshot.ts";
 import { insertOrganisations } from "./insert-organisations.ts";
+import { insertSubscribers } from "./insert-subscribers.ts";
 import { demoVendors } from "./vendors.ts";
 
 export interface DemoPlaces {
@@ -118,13 +120,14 @@ export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promis
       apps.flatMap((app) => app.plans.map((plan, position) => planRow(plan, idOf(app), position))),
     );
     await publishApps(client, appIds.values());
-    await setPopularity(
-      client,
-      apps.map((app) => ({ app_id: idOf(app), popularity: app.popularity })),
-    );
-    await client.query("select rerank_catalog()");
     await insertOrganisations(client, demoOrganisations, places.ehrUrl);
+    await insertSubscribers(
+      client,
+      apps.map((app) => ({ appId: idOf(app), subscribers: app.subscribers })),
+      places.ehrUrl,
+    );
     await client.query("commit");
   });
+  await withDatabase(ownerUrl, (database, logger) => rankCatalog(database, { logger }));
   return { apps: apps.length, vendors: demoVendors.length };
 }

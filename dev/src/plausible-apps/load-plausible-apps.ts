@@ -1,4 +1,6 @@
+import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
 import { insertApps, insertPlans, insertVendors, publishApps, setPopularity } from "../catalog/insert-catalog.ts";
+import { withDatabase } from "../catalog/with-database.ts";
 import { withClient } from "../postgres/service-database.ts";
 import { Chance, plausibleApp, plausibleVendor } from "./plausible-apps.ts";
 
@@ -39,7 +41,7 @@ export async function loadPlausibleApps(ownerUrl: string, options: LoadOptions):
       await client.query("commit");
       options.onProgress(done + size);
     }
-    await client.query("select rerank_catalog()");
-    await client.query("vacuum (analyze) app_listings, app_search, search_words, category_counts");
+    await withDatabase(ownerUrl, (database) => refreshSearchRanks(database));
+    await client.query("vacuum (analyze) app_listings, app_popularity, app_search, search_words, category_counts");
   });
 }

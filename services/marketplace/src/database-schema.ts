@@ -41,11 +41,21 @@ export interface AppListings {
   category: string;
   featured: boolean;
   name: string;
+  /**
+   * Neither read nor written any more: app_popularity has it
+   */
   popularity: Generated<number>;
   pricing_dto: string;
   published_at: Timestamp;
   slug: string;
   updated_at: Timestamp;
+}
+
+export interface AppPopularity {
+  app_id: string;
+  category: string;
+  featured: boolean;
+  popularity: Generated<number>;
 }
 
 export interface Apps {
@@ -312,6 +322,7 @@ export interface WebhookEndpoints {
 
 export interface DB {
   app_listings: AppListings;
+  app_popularity: AppPopularity;
   app_search: AppSearch;
   apps: Apps;
   audit_entries: AuditEntries;

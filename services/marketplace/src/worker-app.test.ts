@@ -11,7 +11,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { DB } from "./database-schema.ts";
-import { recoveries, replays } from "./queue/queues.ts";
+import { chores, recoveries, replays } from "./queue/queues.ts";
 
 test("a worker winds the clock and looks after recipients, also where the house can't be kept and a replay is stuck", async (t) => {
   const cleanUp = cleanUpAfter(t);
@@ -48,7 +48,7 @@ test("a worker winds the clock and looks after recipients, also where the house 
       const [recipient] = await run("select status from recipients where id = $1", practice?.id);
       return recipient?.status === "active";
     });
-    await eventually("the clock is wound", 8_000, async () => (await run("select from pgboss.schedule")).length === 3);
+    await eventually("the clock is wound", 8_000, async () => (await run("select from pgboss.schedule")).length === 4);
     const tells = (): boolean =>
       worker.logged.some(({ msg }) => String(msg).startsWith("the log's days can't be made"));
     await eventually("the log tells what is wrong", 8_000, tells);
@@ -61,5 +61,24 @@ test("a worker winds the clock and looks after recipients, also where the house 
     });
     worker.child.kill("SIGTERM");
     assert.equal(await worker.ended, 0);
+  });
+});
+
+test("a worker ranks the catalog by live subscriptions when its job is due", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  const { database, queue } = await connectTo<DB>(cleanUp, serviceUrl);
+  await withClient(ownerUrl, (client) => client.query("update app_popularity set popularity = 0"));
+  await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "warn" } });
+  const boss = await queue.boss();
+  await boss.send(chores, { chore: "rank-catalog" });
+  await eventually("popularity is counted", 20_000, async () => {
+    const { popularity } = await database
+      .selectFrom("app_popularity")
+      .innerJoin("app_listings", "app_listings.app_id", "app_popularity.app_id")
+      .select("app_popularity.popularity")
+      .where("slug", "=", "northwind-scribe")
+      .executeTakeFirstOrThrow();
+    return popularity === 60;
   });
 });

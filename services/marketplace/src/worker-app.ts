@@ -4,6 +4,7 @@ import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
 import { again } from "@ehr-marketplace/service-kit/queue";
 import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { startTending } from "./webhooks/delivery/chores.ts";
@@ -80,7 +81,16 @@ export async function createWorker(
   const tasks = [
     regularly("recipients can't be looked after", () => recoverDue({ ...common, logger, stopped })),
     regularly("replays can't go on", () => runDueReplays(common)),
-    startTending({ ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped }),
+    startTending({
+      ...common,
+      logger,
+      metrics: deliveryMetrics,
+      logDays: config.logDays,
+      jobs: {
+        "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database.query, { logger, stopped }) },
+      },
+      stopped,
+    }),
   ];
   const timer = setInterval(() => deliverer.wake(), lookEveryMs);
 

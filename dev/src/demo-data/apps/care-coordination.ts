@@ -26,7 +26,7 @@ The board has four columns and most cards move by themselves. A coordinator who 
     fhirScopes:
       "launch openid fhirUser user/ServiceRequest.rus user/Task.crus user/Patient.rs user/DocumentReference.crs user/Organization.rs user/HealthcareService.rs",
     featured: false,
-    popularity: 1688,
+    subscribers: 46,
     screenshotTitles: ["Open referrals", "Needs a nudge", "With the receiving office"],
     baaAvailable: true,
     publishedAt: "2023-11-14T14:15:00.000Z",
@@ -107,7 +107,7 @@ The interface speaks German, French, Italian and English, and each user chooses.
     fhirScopes:
       "launch openid fhirUser user/Patient.rs user/Encounter.rs user/CareTeam.rs user/Task.cruds user/Observation.rs",
     featured: false,
-    popularity: 219,
+    subscribers: 11,
     screenshotTitles: ["Ward tasks", "Rounding list", "Team thread"],
     baaAvailable: true,
     publishedAt: "2024-10-08T05:50:00.000Z",
@@ -168,7 +168,7 @@ Ask your regional exchange for admission and discharge notices; we help with the
     fhirScopes:
       "launch openid fhirUser user/Patient.rs user/Encounter.rs user/MedicationRequest.rs user/CarePlan.rus user/Task.crus user/Communication.cr",
     featured: false,
-    popularity: 834,
+    subscribers: 29,
     screenshotTitles: ["Home this week", "Calls due today"],
     baaAvailable: true,
     publishedAt: "2023-09-26T16:40:00.000Z",
@@ -247,7 +247,7 @@ Partners use Village Circle free of charge and without a health record of their 
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/CareTeam.rus patient/CarePlan.rs patient/ServiceRequest.crs patient/QuestionnaireResponse.crs",
     featured: false,
-    popularity: 561,
+    subscribers: 23,
     screenshotTitles: ["Requests to partners", "The circle", "A note from the circle"],
     baaAvailable: true,
     publishedAt: "2024-12-03T11:05:00.000Z",

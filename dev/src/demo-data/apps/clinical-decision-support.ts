@@ -26,7 +26,7 @@ Rules are plain tables that your pharmacists can open, discuss and override for 
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/MedicationRequest.rs patient/Observation.rs?category=http://terminology.hl7.org/CodeSystem/observation-category|laboratory",
     featured: false,
-    popularity: 941,
+    subscribers: 32,
     screenshotTitles: ["Dose suggestion", "Kidney function over time"],
     baaAvailable: true,
     publishedAt: "2023-07-11T11:30:00.000Z",
@@ -101,7 +101,7 @@ The equations are public and so is our code list. We think a calculation that ev
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Observation.rs patient/Condition.rs patient/MedicationStatement.rs",
     featured: false,
-    popularity: 2312,
+    subscribers: 52,
     screenshotTitles: ["A hundred people like you", "Pressure and lipids over time"],
     baaAvailable: true,
     publishedAt: "2023-06-27T10:20:00.000Z",
@@ -144,7 +144,7 @@ Watch needs vital signs at least every four hours. We begin with two silent week
     fhirScopes:
       "launch openid fhirUser system/Patient.rs system/Encounter.rs system/Location.rs system/Observation.rs system/Task.crus",
     featured: false,
-    popularity: 407,
+    subscribers: 18,
     screenshotTitles: ["Please look", "Drift over a day", "Alerts reviewed"],
     baaAvailable: true,
     publishedAt: "2024-09-03T07:15:00.000Z",
@@ -225,7 +225,7 @@ Agree and nothing changes; disagree with one word and carry on. Stewardship team
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/AllergyIntolerance.rs patient/Condition.rs patient/MedicationRequest.rs patient/DiagnosticReport.rs patient/Observation.rs",
     featured: true,
-    popularity: 1234,
+    subscribers: 38,
     screenshotTitles: ["A narrower choice", "Resistance over time", "Feedback by syndrome"],
     baaAvailable: true,
     publishedAt: "2023-11-07T12:40:00.000Z",

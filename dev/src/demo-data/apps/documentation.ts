@@ -27,7 +27,7 @@ Open Scribe from the note, press record and put the phone down. Most clinicians 
       fhirScopes:
         "launch openid fhirUser online_access patient/Patient.r patient/Encounter.rs patient/Condition.rs patient/MedicationRequest.rs patient/Observation.rs patient/DocumentReference.crus",
       featured: true,
-      popularity: 4180,
+      subscribers: 60,
       screenshotTitles: ["Draft note", "Visits to review", "Time given back"],
       baaAvailable: true,
       publishedAt: "2023-05-09T15:00:00.000Z",
@@ -128,7 +128,7 @@ Begin with the ten sentences you are tired of. Give a phrase the code you would 
       smartLaunchUrl: "https://pocketlark.example/pocket-phrasebook/launch",
       fhirScopes: "launch openid fhirUser patient/Patient.r patient/Observation.rs patient/Condition.rs",
       featured: false,
-      popularity: 2954,
+      subscribers: 56,
       screenshotTitles: ["Phrase in a note", "Shared shelf"],
       baaAvailable: true,
       publishedAt: "2023-02-28T11:15:00.000Z",
@@ -182,7 +182,7 @@ Résumé Clair works from signed notes only, so that a letter never runs ahead o
       fhirScopes:
         "launch openid fhirUser patient/Patient.r patient/Encounter.r patient/DocumentReference.crs patient/MedicationRequest.rs patient/CarePlan.rs",
       featured: false,
-      popularity: 338,
+      subscribers: 15,
       screenshotTitles: ["Letter beside the note", "Letters to approve"],
       baaAvailable: true,
       publishedAt: "2024-09-17T12:45:00.000Z",
@@ -238,7 +238,7 @@ Surgeons, endoscopists and proceduralists, in hospital or in the office. Residen
       fhirScopes:
         "launch openid fhirUser patient/Patient.r patient/Encounter.r patient/Procedure.crus patient/Device.rs patient/Media.rs patient/DocumentReference.crus",
       featured: false,
-      popularity: 456,
+      subscribers: 20,
       screenshotTitles: ["Procedure note", "Notes to sign", "Signed within a day"],
       baaAvailable: true,
       publishedAt: "2024-04-23T07:55:00.000Z",

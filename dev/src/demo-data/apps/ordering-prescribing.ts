@@ -26,7 +26,7 @@ You need a payer connection key, which we issue after a short verification of yo
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Coverage.rs patient/MedicationRequest.rs patient/ServiceRequest.rs patient/Condition.rs patient/Observation.rs patient/DocumentReference.rs user/Task.crus",
     featured: false,
-    popularity: 2033,
+    subscribers: 50,
     screenshotTitles: ["Waiting for the payer", "Form, filled from the chart", "Approved by plan"],
     baaAvailable: true,
     publishedAt: "2023-06-06T09:45:00.000Z",
@@ -104,7 +104,7 @@ A fox's tail beside a drug means that an alternative exists. Ignore it and nothi
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Coverage.rs patient/MedicationRequest.rs patient/AllergyIntolerance.rs",
     featured: false,
-    popularity: 1267,
+    subscribers: 39,
     screenshotTitles: ["Prices for this order", "Alternatives"],
     baaAvailable: true,
     publishedAt: "2023-12-19T13:25:00.000Z",
@@ -158,7 +158,7 @@ Send us your lab account numbers; connections to new laboratories take between t
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Coverage.rs patient/ServiceRequest.crus patient/Specimen.crs patient/DiagnosticReport.rs patient/Observation.rs",
     featured: false,
-    popularity: 874,
+    subscribers: 30,
     screenshotTitles: ["Orders on their way", "Result in context", "Turnaround by lab"],
     baaAvailable: true,
     publishedAt: "2024-07-16T10:05:00.000Z",
@@ -218,7 +218,7 @@ Nurses open Robin twice a day and clear the queue in a quarter of an hour. Presc
     fhirScopes:
       "launch openid fhirUser user/MedicationRequest.rus user/Patient.rs user/Observation.rs user/Encounter.rs user/Appointment.rs user/Task.rus",
     featured: false,
-    popularity: 1711,
+    subscribers: 47,
     screenshotTitles: ["Requests by colour", "Protocol check"],
     baaAvailable: true,
     publishedAt: "2023-11-28T15:55:00.000Z",

@@ -26,7 +26,7 @@ A nurse opens the Monday list, sends the overdue reminders in one go and hands t
     fhirScopes:
       "launch openid fhirUser system/Patient.rs system/Condition.rs system/Observation.rs system/MedicationRequest.rs system/Procedure.rs system/Group.rs",
     featured: true,
-    popularity: 1535,
+    subscribers: 44,
     screenshotTitles: ["Diabetes registry", "Overdue this week", "Outreach board"],
     baaAvailable: true,
     publishedAt: "2023-04-04T12:00:00.000Z",
@@ -111,7 +111,7 @@ Gaps that nobody in your practice can close are hidden by default. So are those 
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Condition.rs patient/Observation.rs patient/Immunization.rs patient/Procedure.rs patient/ServiceRequest.crs",
     featured: false,
-    popularity: 912,
+    subscribers: 31,
     screenshotTitles: ["Closed this month", "Gaps for today's visits"],
     baaAvailable: true,
     publishedAt: "2024-03-12T09:25:00.000Z",
@@ -166,7 +166,7 @@ Have your registry credentials at hand and check that your stock list is current
     fhirScopes:
       "system/Patient.rs system/Immunization.rs system/ImmunizationRecommendation.crs system/Appointment.s system/Communication.c",
     featured: false,
-    popularity: 627,
+    subscribers: 24,
     screenshotTitles: ["Doses this season", "Invitations to send"],
     baaAvailable: true,
     publishedAt: "2023-08-29T07:30:00.000Z",
@@ -220,7 +220,7 @@ Community health teams, public health officers and practices that want to know w
     smartLaunchUrl: "https://fernhollow.example/neighborhood-lens/launch",
     fhirScopes: "launch openid fhirUser system/Patient.s system/Condition.s system/Appointment.s",
     featured: false,
-    popularity: 43,
+    subscribers: 2,
     screenshotTitles: ["Missed visits by district"],
     baaAvailable: true,
     publishedAt: "2026-01-27T10:45:00.000Z",

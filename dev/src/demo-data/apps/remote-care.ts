@@ -25,7 +25,7 @@ The appointment panel shows who is waiting and for how long. If a patient cannot
     smartLaunchUrl: "https://northwind-health.example/visits/launch",
     fhirScopes: "launch openid fhirUser patient/Patient.r patient/Appointment.ru patient/Encounter.rus",
     featured: false,
-    popularity: 2588,
+    subscribers: 54,
     screenshotTitles: ["Connection quality", "Waiting room", "Chat during the visit"],
     baaAvailable: true,
     publishedAt: "2023-04-25T09:05:00.000Z",
@@ -110,7 +110,7 @@ Decide who answers the call list and when; patients are told in writing that rea
     fhirScopes:
       "launch openid fhirUser user/Patient.rs user/Observation.crs user/Device.crus user/DeviceRequest.crs user/CarePlan.rs user/Task.crus",
     featured: true,
-    popularity: 1475,
+    subscribers: 43,
     screenshotTitles: ["Home blood pressure", "Calls for today", "A message to the nurse"],
     baaAvailable: true,
     publishedAt: "2023-12-12T08:25:00.000Z",
@@ -201,7 +201,7 @@ Device makers are connected with the patient's consent, which can be withdrawn i
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Observation.crs patient/Device.rs patient/Consent.rs patient/Communication.c",
     featured: false,
-    popularity: 83,
+    subscribers: 4,
     screenshotTitles: ["Nights of therapy", "First fortnight"],
     baaAvailable: false,
     publishedAt: "2025-09-09T18:00:00.000Z",
@@ -256,7 +256,7 @@ This is our first year. We answer every message within a working day, publish wh
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/CarePlan.crus patient/Observation.crs patient/QuestionnaireResponse.c",
     featured: false,
-    popularity: 9,
+    subscribers: 1,
     screenshotTitles: ["Steps and effort", "Programs to adjust", "A question from home"],
     baaAvailable: true,
     publishedAt: "2026-09-01T13:10:00.000Z",

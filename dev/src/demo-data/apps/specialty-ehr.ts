@@ -26,7 +26,7 @@ The hygienist dictates the numbers, the dentist confirms, and the plan prints wi
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Observation.crus patient/Procedure.crus patient/CarePlan.crus patient/AllergyIntolerance.rs patient/MedicationRequest.rs patient/Media.crs",
     featured: false,
-    popularity: 265,
+    subscribers: 13,
     screenshotTitles: ["Treatment plan", "Pocket depths over time"],
     baaAvailable: true,
     publishedAt: "2024-05-21T12:55:00.000Z",
@@ -101,7 +101,7 @@ Tell us which devices you own; most lensmeters, tonometers and OCT machines are 
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Observation.crus patient/Procedure.crus patient/VisionPrescription.crs patient/ImagingStudy.rs patient/Media.crs",
     featured: false,
-    popularity: 198,
+    subscribers: 10,
     screenshotTitles: ["Exam, both eyes", "Eye pressure over time", "Injections due"],
     baaAvailable: true,
     publishedAt: "2024-02-13T09:50:00.000Z",
@@ -161,7 +161,7 @@ Measurements already in the chart appear at once, back to birth. A point that do
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Observation.rs patient/Immunization.rs patient/QuestionnaireResponse.crs patient/FamilyMemberHistory.rs",
     featured: false,
-    popularity: 716,
+    subscribers: 26,
     screenshotTitles: ["Well-child visit", "Growth curve", "Milestones to discuss"],
     baaAvailable: true,
     publishedAt: "2023-10-17T11:40:00.000Z",
@@ -214,7 +214,7 @@ Process notes are encrypted with a key held by your organization. Support staff 
     fhirScopes:
       "launch openid fhirUser patient/Patient.r patient/Encounter.rs patient/QuestionnaireResponse.crs patient/CarePlan.crus patient/DocumentReference.crus patient/Consent.rs",
     featured: false,
-    popularity: 1021,
+    subscribers: 34,
     screenshotTitles: ["Session note", "Mood over time"],
     baaAvailable: true,
     publishedAt: "2024-01-30T17:10:00.000Z",

@@ -12,6 +12,10 @@ const sortColumns: Record<string, RawBuilder<unknown>> = {
   popularity: sql`popularity`,
 };
 
+/** Popularity is a table of its own; it has a row for each listing. */
+const sortedTable = (property: string): RawBuilder<unknown> =>
+  property === "popularity" ? sql`app_popularity` : sql`app_listings`;
+
 /** Walks an index that ends with the id to find the page, and only then touches the rows that are on it. */
 export async function findPage(
   database: Kysely<DB>,
@@ -27,7 +31,7 @@ export async function findPage(
       count(*)::integer as count,
       coalesce(string_agg(app_dto, ',' order by page.place ${direction}, page.app_id ${direction}), '') as content
     from (
-      select app_id, ${column} as place from app_listings ${inCategory}
+      select app_id, ${column} as place from ${sortedTable(request.sort.property)} ${inCategory}
       order by ${column} ${direction}, app_id ${direction}
       limit ${size} offset ${Math.min(page * size, Number.MAX_SAFE_INTEGER)}
     ) page
@@ -49,29 +53,22 @@ export async function findPricing(database: Kysely<DB>, slug: string): Promise<s
   return found?.pricing_dto;
 }
 
-export async function findFeatured(database: Kysely<DB>): Promise<string[]> {
-  const found = await database
-    .selectFrom("app_listings")
-    .select("app_dto")
-    .where("featured", "=", true)
-    .orderBy("popularity", "desc")
-    .orderBy("app_id", "desc")
-    .limit(mostFeatured)
-    .execute();
-  return found.map((row) => row.app_dto);
+async function mostPopularWhere(database: Kysely<DB>, holds: RawBuilder<unknown>, most: number): Promise<string[]> {
+  const { rows } = await sql<{ app_dto: string }>`
+    select app_dto from (
+      select app_id, popularity from app_popularity where ${holds}
+      order by popularity desc, app_id desc limit ${sql.lit(most)}
+    ) popular
+    join app_listings using (app_id)
+    order by popular.popularity desc, app_id desc`.execute(database);
+  return rows.map((row) => row.app_dto);
 }
 
-export async function findMostPopular(database: Kysely<DB>, category: string, most: number): Promise<string[]> {
-  const found = await database
-    .selectFrom("app_listings")
-    .select("app_dto")
-    .where("category", "=", category)
-    .orderBy("popularity", "desc")
-    .orderBy("app_id", "desc")
-    .limit(most)
-    .execute();
-  return found.map((row) => row.app_dto);
-}
+export const findFeatured = (database: Kysely<DB>): Promise<string[]> =>
+  mostPopularWhere(database, sql`featured`, mostFeatured);
+
+export const findMostPopular = (database: Kysely<DB>, category: string, most: number): Promise<string[]> =>
+  mostPopularWhere(database, sql`category = ${category}`, most);
 
 export async function findMatching(
   database: Kysely<DB>,

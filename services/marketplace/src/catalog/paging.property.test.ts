@@ -14,7 +14,7 @@ test("walking all pages yields each app exactly once, whatever the sort, size an
     await client.query(`update apps set
       name = (array['Same', 'same', 'SAME', 'Sàme'])[1 + abs(hashtext(slug)) % 4],
       published_at = '2026-01-01', updated_at = '2026-02-01'`);
-    await client.query("update app_listings set popularity = abs(hashtext(slug)) % 3");
+    await client.query("update app_popularity set popularity = abs(hashtext(app_id::text)) % 3");
   });
   const marketplace = await startMarketplace(cleanUp, database.serviceUrl);
   const walk = async (query: string): Promise<string[]> => {

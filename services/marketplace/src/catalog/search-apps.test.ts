@@ -86,7 +86,8 @@ describe("GET /apps/search", () => {
         insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, published_at)
         select gen_random_uuid(), 'twin-' || n, vendors.id, 'FINANCIAL', 'published', 'Twin app', 's', 'd', 'https://i.example/x', '1', now()
         from vendors, generate_series(1, 9) n`);
-      await client.query("update app_listings set popularity = substr(slug, 6)::int * 7 % 10");
+      await client.query(`update app_popularity p set popularity = substr(slug, 6)::int * 7 % 10
+         from app_listings l where l.app_id = p.app_id`);
     });
     const twins = await startMarketplace(cleanUp, database.serviceUrl);
     const found = (await (await twins.get("/apps/search?q=twin")).json()) as AppDto[];

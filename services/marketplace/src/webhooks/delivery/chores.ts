@@ -1,4 +1,4 @@
-import { doEach, type Queue, untilDone, workByTheClock } from "@ehr-marketplace/service-kit/queue";
+import { type Chore, doEach, type Queue, untilDone, workByTheClock } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
@@ -17,6 +17,8 @@ export interface Tending {
   logger: Logger;
   metrics: DeliveryMetrics;
   logDays: number;
+  /** Scheduled jobs of other features. */
+  jobs: Record<string, Chore>;
   stopped: AbortSignal;
 }
 
@@ -41,6 +43,7 @@ async function windClock(tending: Tending): Promise<void> {
     },
     "drop-deleted": { cron: "* * * * *", work: () => dropDueToDeleted(database, clock(), { stopped }) },
     "keep-house": { cron: "7 * * * *", work: () => keepHouse(tending) },
+    ...tending.jobs,
   });
 }
 

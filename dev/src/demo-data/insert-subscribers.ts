@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import type pg from "pg";
+import { v7 as uuid } from "uuid";
+import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
+
+const places = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper", "Linden", "Maple"];
+const kinds = ["Clinic", "Family Practice", "Medical Group", "Paediatrics", "Health Centre", "Surgery"];
+const practices = kinds.flatMap((kind) => places.map((place) => `${place} Street ${kind}`));
+const aliasOf = (name: string): string => name.toLowerCase().replaceAll(" ", "-");
+
+/**
+ * Practices that have the demo's apps, so that popularity is what it says: live subscriptions. Each subscription has its event and
+ * its audit entry, like any other; nobody is told of them. What is there already stays as it is.
+ */
+export async function insertSubscribers(
+  client: pg.Client,
+  apps: { appId: string; subscribers: number }[],
+  callbackUrl: string,
+): Promise<void> {
+  const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+  const made = practices.map((name) => ({ id: uuid(), alias: aliasOf(name), name }));
+  await client.query(
+    `insert into organisations
+       (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
+     select id, alias, name, $5, $6::cidr[], sealed, '2023-01-01', '2023-01-01'
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, name, sealed)
+     on conflict (alias) do nothing`,
+    [
+      made.map(({ id }) => id),
+      made.map(({ alias }) => alias),
+      made.map(({ name }) => name),
+      made.map(({ id }) => seal.close(randomBytes(32).toString("base64"), secretOwner(id))),
+      callbackUrl,
+      loopbackNetworks,
+    ],
+  );
+  const wanted = apps.flatMap(({ appId, subscribers }) =>
+    practices.slice(0, subscribers).map((name, nth) => ({ app: appId, alias: aliasOf(name), days: nth + 1 })),
+  );
+  await client.query(
+    `with subscribed as (
+       insert into subscriptions
+         (id, organisation_id, app_id, pricing_plan_id, quantity, status, created_at, updated_at, revision)
+       select mint_uuid(), organisation.id, app.id, plan.id,
+         case when plan.pricing_model in ('PER_UNIT', 'TIERED') then 1 end, 'active', made.at, made.at, 1
+       from unnest($1::uuid[], $2::text[], $3::integer[]) as wanted (app, alias, days)
+       join organisations organisation on organisation.alias = wanted.alias
+       join apps app on app.id = wanted.app
+       cross join lateral (
+         select id, pricing_model from pricing_plans where app_id = app.id and published_at is not null and retired_at is null
+         order by position limit 1
+       ) plan
+       cross join lateral (
+         select date_trunc('milliseconds', least(app.published_at + wanted.days * interval '1 day', now())) as at
+       ) made
+       where not exists (
+         select from subscriptions s where s.organisation_id = organisation.id and s.app_id = app.id
+       )
+       returning id, organisation_id, app_id, pricing_plan_id, quantity, created_at
+     ),
+     named as (
+       select subscribed.*, organisation.alias, app.slug, wire_instant(subscribed.created_at) as at, json_build_object(
+           'id', app.id, 'slug', app.slug, 'name', app.name, 'iconUrl', app.icon_url, 'category', app.category,
+           'extensionPoints', app.extension_points, 'smartLaunchUrl', app.smart_launch_url, 'fhirScopes', app.fhir_scopes
+         ) as app
+       from subscribed join organisations organisation on organisation.id = organisation_id join apps app on app.id = app_id
+     ),
+     recorded as (
+       insert into events (id, event, subscription_id, sequence, occurred_at, payload)
+       select mint_uuid(), 'subscription.created', id, 1, created_at, json_build_object(
+           'event', 'subscription.created', 'app', app,
+           'subscription', json_build_object('id', id, 'status', 'active', 'orgAlias', alias), 'timestamp', at
+         )::text
+       from named
+     )
+     insert into audit_entries (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind,
+       target_id, request_id, before, after)
+     select mint_uuid(), created_at, 'demo data', 'demo data', 'operator', alias, 'subscription.create', 'subscription', id,
+       'demo data', null, json_build_object('id', id, 'appId', app_id, 'appSlug', slug, 'orgAlias', alias,
+         'pricingPlanId', pricing_plan_id, 'quantity', quantity, 'status', 'active', 'pauseReason', null,
+         'trialEndsAt', null, 'createdAt', at, 'updatedAt', at, 'pausedAt', null, 'cancelledAt', null, 'blockReason', null)
+     from named`,
+    [wanted.map(({ app }) => app), wanted.map(({ alias }) => alias), wanted.map(({ days }) => days)],
+  );
+}

@@ -1,0 +1,131 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+
+/** How many of the most popular apps are in the tiers 0, 1 and so on, all before included. The rest is in the last. */
+const tierEnds = [250, 1_250, 5_250, 21_250];
+const lastTier = tierEnds.length;
+const mostRanked = tierEnds.at(-1) ?? 0;
+
+/** Writers of the catalog take it before any row, so whoever holds it meets none of them and can't deadlock with one. */
+export async function lockCatalog(transaction: Transaction<DB>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('catalog'))`.execute(transaction);
+}
+
+export async function notifyCatalogChanged(database: Kysely<DB>): Promise<void> {
+  await sql`select pg_notify('catalog_changed', '')`.execute(database);
+}
+
+export interface Popularity {
+  app_id: string;
+  popularity: number;
+}
+
+/** The apps whose number of live subscriptions isn't the one that is stored. */
+export async function findChangedPopularity(database: Kysely<DB>): Promise<Popularity[]> {
+  const { rows } = await sql<Popularity>`
+    select stored.app_id, coalesce(counted.live, 0)::integer as popularity
+    from app_popularity stored
+    left join (
+      select app_id, count(*) as live from subscriptions where status in ('active', 'paused') group by app_id
+    ) counted using (app_id)
+    where stored.popularity <> coalesce(counted.live, 0)`.execute(database);
+  return rows;
+}
+
+export async function updatePopularity(transaction: Transaction<DB>, changed: Popularity[]): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update app_popularity stored set popularity = counted.popularity
+    from unnest(
+      ${changed.map(({ app_id }) => app_id)}::uuid[], ${changed.map(({ popularity }) => popularity)}::integer[]
+    ) as counted (app_id, popularity)
+    where stored.app_id = counted.app_id and stored.popularity <> counted.popularity`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+export interface Tier {
+  app_id: string;
+  tier: number;
+}
+
+/** The apps that are in another tier than their popularity says. Only those that are, or were, among the popular ones are read. */
+export async function findChangedTiers(database: Kysely<DB>): Promise<Tier[]> {
+  const tier = sql.join(
+    tierEnds.map((end, nth) => sql`when place <= ${sql.lit(end)} then ${sql.lit(nth)}`),
+    sql` `,
+  );
+  const { rows } = await sql<Tier>`
+    with wanted as (
+      select app_id, case ${tier} end as tier from (
+        select app_id, row_number() over (order by popularity desc, app_id desc) as place from app_popularity
+      ) placed
+      where place <= ${sql.lit(mostRanked)}
+    ),
+    present as (
+      select app_id, tier from app_search where tier < ${sql.lit(lastTier)}
+    )
+    select app_id, coalesce(wanted.tier, ${sql.lit(lastTier)}) as tier
+    from wanted full join present using (app_id)
+    where wanted.tier is distinct from present.tier`.execute(database);
+  return rows;
+}
+
+export async function updateTiers(transaction: Transaction<DB>, changed: Tier[]): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update app_search searched set tier = wanted.tier
+    from unnest(${changed.map(({ app_id }) => app_id)}::uuid[], ${changed.map(({ tier }) => tier)}::smallint[])
+      as wanted (app_id, tier)
+    where searched.app_id = wanted.app_id and searched.tier <> wanted.tier`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+export interface KnownWord {
+  word: string;
+  apps: number;
+  /** As a description is indexed. Null for a stop word. */
+  stem: string | null;
+}
+
+export async function findKnownWords(database: Kysely<DB>): Promise<KnownWord[]> {
+  const { rows } = await sql<KnownWord>`
+    select word, apps, (ts_lexize('english_stem', word))[1] as stem from search_words`.execute(database);
+  return rows;
+}
+
+/** How many of the next apps have each word, as it is indexed; and the last of these apps. */
+export async function countWords(
+  database: Kysely<DB>,
+  { after, most }: { after: string; most: number },
+): Promise<{ last: string | undefined; counts: { word: string; apps: number }[] }> {
+  const { rows: ends } = await sql<{ last: string }>`
+    select app_id as last from (
+      select app_id from app_search where app_id > ${after}::uuid order by app_id limit ${most}
+    ) next
+    order by app_id desc limit 1`.execute(database);
+  const last = ends[0]?.last;
+  if (last === undefined) return { last, counts: [] };
+  const { rows: counts } = await sql<{ word: string; apps: number }>`
+    select word, ndoc as apps from ts_stat(format(
+      'select words from app_search where app_id > %L::uuid and app_id <= %L::uuid', ${after}::text, ${last}::text
+    ))`.execute(database);
+  return { last, counts };
+}
+
+export async function updateWords(
+  transaction: Transaction<DB>,
+  changed: { word: string; apps: number }[],
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update search_words known set apps = counted.apps
+    from unnest(${changed.map(({ word }) => word)}::text[], ${changed.map(({ apps }) => apps)}::integer[])
+      as counted (word, apps)
+    where known.word = counted.word and known.apps <> counted.apps`.execute(transaction);
+  return Number(numAffectedRows);
+}
+
+/** Those of them that no app has by now; it takes the catalog's lock itself. */
+export async function forgetWords(database: Kysely<DB>, words: string[]): Promise<number> {
+  const { rows } = await sql<{ forgotten: number }>`select forget_search_words(${words}::text[]) as forgotten`.execute(
+    database,
+  );
+  return rows[0]?.forgotten ?? 0;
+}
