@@ -108,6 +108,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.events_name_their_vendor() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  select apps.vendor_id into new.vendor_id
+  from subscriptions join apps on apps.id = subscriptions.app_id where subscriptions.id = new.subscription_id;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.forget_search_words(given text[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -185,11 +195,11 @@ begin
       )::numeric, 1) as relevance
     from candidate join app_search searched using (app_id) join app_popularity popular using (app_id)
   ),
-  found as (
+  best as (
     select * from ranked order by relevance desc, popularity desc, app_id limit most
   )
-  select listing.app_dto from found join app_listings listing using (app_id)
-  order by relevance desc, popularity desc, app_id;
+  select listing.app_dto from best join app_listings listing using (app_id)
+  order by best.relevance desc, best.popularity desc, app_id;
 end
 $$;
 
@@ -610,6 +620,7 @@ CREATE TABLE public.events (
     sequence integer,
     occurred_at timestamp(3) with time zone NOT NULL,
     payload text NOT NULL,
+    vendor_id uuid,
     CONSTRAINT a_sequence_is_a_subscription_s CHECK (((sequence IS NULL) OR (subscription_id IS NOT NULL))),
     CONSTRAINT events_payload_check CHECK ((length(payload) <= 65536)),
     CONSTRAINT events_sequence_check CHECK ((sequence >= 1))
@@ -1072,6 +1083,8 @@ CREATE INDEX deliveries_waiting_by_age ON public.deliveries USING btree (created
 
 CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USING btree (delivery_id, started_at);
 
+CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_at, id);
+
 CREATE INDEX idempotent_answers_by_age ON public.idempotent_answers USING btree (answered_at);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
@@ -1121,6 +1134,8 @@ CREATE TRIGGER deliveries_wake_workers_when_inserted AFTER INSERT ON public.deli
 CREATE TRIGGER deliveries_wake_workers_when_queued AFTER UPDATE OF status ON public.deliveries FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION public.deliveries_wake_workers();
 
 CREATE TRIGGER endpoints_receive AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.endpoints_receive();
+
+CREATE TRIGGER events_name_their_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_name_their_vendor();
 
 CREATE TRIGGER organisations_receive AFTER INSERT OR UPDATE OF callback_url ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_receive();
 

@@ -255,6 +255,46 @@ describe("replays, run by workers", () => {
     assert.equal(again?.headers["x-marketplace-attempt"], "2", "the same delivery, a further attempt");
   });
 
+  test("kill -9 in the midst of one that reaches back before its endpoint existed: each event arrives, in order", async () => {
+    const late = (await developer<{ id: string }>("", { body: registration(`${receiver.url}/late`) })).id;
+    const replay = await developer<ReplayDto>(`/${late}/replays`, { body: lastDay });
+    assert.equal(replay.total, total);
+    const done = async (): Promise<ReplayDto> => developer(`/${late}/replays/${replay.id}`);
+    for (const reached of [1, total / 3]) {
+      await eventually(`${reached} are queued`, 60_000, async () => (await done()).done >= reached);
+      worker.child.kill("SIGKILL");
+      await worker.ended;
+      worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: environment() });
+    }
+    await eventually("it is done", 90_000, async () => (await done()).status === "done");
+    assert.equal((await done()).done, total);
+    const told = (): Promise<{ status: string; sequence: number; is_the_event_s: boolean }[]> =>
+      withClient(ownerUrl, async (client) => {
+        const statement = `select d.status, d.sequence, d.created_at = e.occurred_at as is_the_event_s
+          from deliveries d join events e on e.id = d.event_id where d.recipient_id = $1`;
+        return (await client.query(statement, [late])).rows as Awaited<ReturnType<typeof told>>;
+      });
+    await eventually("all of it is delivered", 60_000, async () =>
+      (await told()).every(({ status }) => status === "delivered"),
+    );
+    assert.equal((await told()).length, total, "one delivery for each event");
+    assert.ok((await told()).every((each) => each.is_the_event_s));
+    const lanes = Map.groupBy(
+      receiver.received.filter(({ path }) => path === "/late"),
+      ({ event }) => event.subscription.id,
+    );
+    assert.equal(lanes.size, practices);
+    for (const [id, lane] of lanes) {
+      const firsts = [...new Set(lane.map(({ event }) => event.timestamp))];
+      assert.equal(firsts.length, perPractice, id);
+      assert.deepEqual(firsts, firsts.toSorted(), `in order: ${id}`);
+    }
+    const answer = await ask(api.url, `/developer/webhooks/${late}`, callers.token("northwind-developer"), {
+      method: "DELETE",
+    });
+    assert.equal(answer.status, 204);
+  });
+
   test("what is new goes out at once, though all that is sent again hangs", async () => {
     const hanging: (() => void)[] = [];
     receiver.received.length = 0;

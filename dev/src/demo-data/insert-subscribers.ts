@@ -12,7 +12,8 @@ const aliasOf = (name: string): string => name.toLowerCase().replaceAll(" ", "-"
 
 /**
  * Practices that have the demo's apps, so that popularity is what it says: live subscriptions. Each subscription has its event and
- * its audit entry, like any other; nobody is told of them. What is there already stays as it is.
+ * its audit entry, like any other, and all are older than anything that happens in the stack; nobody is told of them. What is
+ * there already stays as it is.
  */
 export async function insertSubscribers(
   client: pg.Client,
@@ -53,7 +54,7 @@ export async function insertSubscribers(
          order by position limit 1
        ) plan
        cross join lateral (
-         select date_trunc('milliseconds', least(app.published_at + wanted.days * interval '1 day', now())) as at
+         select least(app.published_at, '2025-10-01') + wanted.days * interval '1 day' as at
        ) made
        where not exists (
          select from subscriptions s where s.organisation_id = organisation.id and s.app_id = app.id

@@ -8,8 +8,12 @@ export const startReplayBody = Type.Object(
     failures: Type.Optional(
       Type.Literal(true, { description: "Only what has failed or expired, not what was delivered" }),
     ),
-    from: Type.Optional(requestTime("Only what became due at this time or later; needed unless `failures` is given")),
-    to: Type.Optional(requestTime("Only what became due before this time; needed unless `failures` is given")),
+    from: Type.Optional(
+      requestTime(
+        "Only what happened at this time or later, also before the endpoint existed; needed unless `failures` is given",
+      ),
+    ),
+    to: Type.Optional(requestTime("Only what happened before this time; needed unless `failures` is given")),
   },
   { additionalProperties: false },
 );
@@ -25,8 +29,8 @@ export const replayDto = Type.Object(
     id: uuid("Replay identifier"),
     status: Type.Enum([...replayStatuses], { description: "`done`: all of it has been queued again" }),
     failures: Type.Boolean({ description: "Whether it leaves out what was delivered" }),
-    from: nullable(instant("What became due at this time or later"), "null: from the beginning"),
-    to: instant("What became due before this time; never later than `createdAt`"),
+    from: nullable(instant("What happened at this time or later"), "null: from the beginning"),
+    to: instant("What happened before this time; never later than `createdAt`"),
     total: Type.Integer({
       minimum: 0,
       description: "How many there were when it was started: exact up to 10,000, above that an estimate",

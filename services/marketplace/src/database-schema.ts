@@ -162,6 +162,7 @@ export interface Events {
   payload: string;
   sequence: number | null;
   subscription_id: string | null;
+  vendor_id: string | null;
 }
 
 export interface ExtensionPoints {

@@ -90,12 +90,13 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   });
 
   const documentPath = `${api.basePath}/openapi.json`;
+  // What is undefined is left out of the text.
+  const describe = (): string =>
+    JSON.stringify({ ...withEmptyParameters(server.swagger() as Document), webhooks: webhooks?.requests });
   let document: Representation | undefined;
   const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
   server.get(documentPath, hidden, (request, reply) => {
-    // What is undefined is left out of the text.
-    const described = { ...withEmptyParameters(server.swagger() as Document), webhooks: webhooks?.requests };
-    document ??= representationOf(JSON.stringify(described), {
+    document ??= representationOf(describe(), {
       contentType: "application/json",
       cacheControl,
     });

@@ -40,17 +40,17 @@ export async function recipientMoved(
 /** What nobody answers must not pile up, however often it is asked for. */
 const mostPings = 100;
 
-/** A `ping` for one recipient, outside any sequence; none where so many are on their way already. */
+/** A `ping` for one endpoint, outside any sequence; none where so many are on their way already. */
 export async function recordPing(
   transaction: Transaction<DB>,
   queue: Queue,
-  recipientId: string,
+  { id: recipientId, vendor_id }: { id: string; vendor_id: string },
   now: Date,
 ): Promise<string | undefined> {
   if ((await countOutsideLanes(transaction, recipientId, mostPings)) >= mostPings) return undefined;
   const eventId = uuid();
   const payload = JSON.stringify({ event: "ping", timestamp: now.toISOString() });
-  await insertEvent(transaction, { id: eventId, event: "ping", occurred_at: now, payload });
+  await insertEvent(transaction, { id: eventId, event: "ping", vendor_id, occurred_at: now, payload });
   const delivery = await insertDelivery(transaction, { eventId, recipientId, at: now });
   if (delivery.status === "queued") await sendJobs(transaction, queue, [delivery]);
   return delivery.id;
@@ -60,5 +60,5 @@ export async function recordPing(
 export async function queueAgain(transaction: Transaction<DB>, queue: Queue, deliveryId: string): Promise<boolean> {
   const found = await findDelivery(transaction, deliveryId);
   if (found === undefined) throw new Error("a delivery that doesn't exist");
-  return (await sendAgain(transaction, queue, found.recipient_id, [found])) > 0;
+  return (await sendAgain(transaction, queue, found.recipient_id, { settled: [found] })) > 0;
 }

@@ -99,6 +99,30 @@ export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Pr
   return rows;
 }
 
+/** An event that its recipient has no delivery of. */
+export interface MissedEvent {
+  event_id: string;
+  /** With the recipient, what keeps it in order; null where it is outside any sequence. */
+  subscription_id: string | null;
+}
+
+/** Deliveries of past events, as rows that wait in their places. One that somebody else made meanwhile is left alone. */
+export async function insertMissed(
+  transaction: Transaction<DB>,
+  recipientId: string,
+  eventIds: string[],
+): Promise<SettledDelivery[]> {
+  if (eventIds.length === 0) return [];
+  const { rows } = await sql<SettledDelivery>`
+    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at, begun_anew_at)
+    select mint_uuid(), id, ${recipientId}, case when sequence is not null then subscription_id end, sequence, 'waiting',
+      occurred_at, now()
+    from events where id = any (${eventIds}::uuid[])
+    on conflict (event_id, recipient_id) do nothing
+    returning id, subscription_id, created_at`.execute(transaction);
+  return rows;
+}
+
 /** Until the commit it is neither held nor let go: otherwise neither side would queue what begins to wait now. */
 export async function shareRecipient(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
   return transaction

@@ -1,14 +1,15 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { beginAnew, type SettledDelivery, shareRecipient } from "./delivery-store.ts";
+import { beginAnew, insertMissed, type MissedEvent, type SettledDelivery, shareRecipient } from "./delivery-store.ts";
 import { sendJobs } from "./jobs.ts";
 import { lockLanes, queueAll, queueSuccessors } from "./queue-store.ts";
 
 const isString = (value: string | null): value is string => value !== null;
 
 /**
- * Lets settled deliveries of one recipient go out again, as further attempts of the same ones. In each lane only the first goes
+ * Lets settled deliveries of one recipient go out again, as further attempts of the same ones, and past events that it has
+ * missed for the first time. In each lane only the first goes
  * at once, and the others follow it; what is new in the lane waits behind them. Locks are taken in the order in which
  * settling takes them: lanes, deliveries, recipient. Answers how many there were: those under way already are left alone.
  */
@@ -16,14 +17,22 @@ export async function sendAgain(
   transaction: Transaction<DB>,
   queue: Queue,
   recipientId: string,
-  settled: SettledDelivery[],
+  { settled, missed = [] }: { settled: SettledDelivery[]; missed?: MissedEvent[] },
 ): Promise<number> {
-  if (settled.length === 0) return 0;
-  await lockLanes(transaction, [...new Set(settled.map((each) => each.subscription_id).filter(isString))]);
-  const begun = await beginAnew(
-    transaction,
-    settled.map(({ id }) => id),
-  );
+  if (settled.length + missed.length === 0) return 0;
+  const affected = [...settled, ...missed].map((each) => each.subscription_id).filter(isString);
+  await lockLanes(transaction, [...new Set(affected)]);
+  const begun = [
+    ...(await beginAnew(
+      transaction,
+      settled.map(({ id }) => id),
+    )),
+    ...(await insertMissed(
+      transaction,
+      recipientId,
+      missed.map(({ event_id }) => event_id),
+    )),
+  ];
   const recipient = await shareRecipient(transaction, recipientId);
   if (recipient.status !== "active") return begun.length;
   const lanes = [...new Set(begun.map((each) => each.subscription_id).filter(isString))];

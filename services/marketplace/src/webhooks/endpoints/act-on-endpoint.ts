@@ -52,7 +52,7 @@ export async function testEndpoint(
 ): Promise<AcceptedDelivery> {
   const ping = async (change: Change): Promise<AcceptedDelivery> => {
     await countTest(change);
-    const deliveryId = await recordPing(change.transaction, managing.queue, change.row.id, change.now);
+    const deliveryId = await recordPing(change.transaction, managing.queue, change.row, change.now);
     if (deliveryId === undefined) {
       throw new Problem(endpointProblems.testsUnderWay, "100 deliveries outside any subscription are due to it.");
     }

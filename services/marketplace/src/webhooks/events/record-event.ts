@@ -19,6 +19,7 @@ export async function recordEvent(
   await insertEvent(transaction, {
     id,
     event: change.event,
+    vendor_id: change.vendorId,
     subscription_id: change.subscription.id,
     sequence: change.sequence,
     occurred_at: change.occurredAt,

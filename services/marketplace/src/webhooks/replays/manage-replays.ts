@@ -47,7 +47,9 @@ async function recordDeed(
   });
 }
 
-/** All that was settled in a span of time, or only what failed, goes out again; a worker sees to it. */
+/**
+ * All that happened in a span of time, also before the endpoint existed, or only what failed, goes out again; a worker sees to it.
+ */
 export async function startReplay(
   managing: Managing,
   by: ActingForVendor,
@@ -72,7 +74,7 @@ export async function startReplay(
       cursor_at: null,
       cursor_id: null,
     };
-    const total = await estimateTotal(transaction, columns);
+    const total = await estimateTotal(transaction, columns, row);
     const replay = await insertReplay(transaction, { id: uuid(), ...columns, total, created_at: now, updated_at: now });
     await planStep(transaction, managing.queue, replay.id, now);
     const record = replayRecord(replay);

@@ -29,7 +29,7 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         operationId: "startReplay",
         summary: "Send an endpoint's deliveries again",
         description:
-          "What happened in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. What is still under way is left as it is. An endpoint has one replay at a time.",
+          "What happened in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. Of events that the endpoint was never told, also from before it existed, it gets those that it selects now. What is still under way is left as it is. An endpoint has one replay at a time.",
         headers: repeatHeaders,
         params: webhookParams,
         body: startReplayBody,

@@ -50,6 +50,9 @@ describe("a replay, step by step", () => {
   beforeEach(async () => {
     await ground.ask("update replays set status = 'cancelled' where status = 'running'");
     await ground.ask("delete from pgboss.job where name in ('deliveries', 'replays')");
+    // A replay is of all that its vendor's apps had, whomever it was told to.
+    await ground.ask("delete from deliveries");
+    await ground.ask("delete from events");
   });
 
   const start = (endpointId: string, body: StartReplayBody): Promise<ReplayDto> =>
@@ -321,7 +324,7 @@ describe("a replay, step by step", () => {
 
   test("of more than it counts says about how many there are", async () => {
     const endpoint = await toldEndpoint(ground, { lanes: 60, perLane: 200 });
-    await ground.ask("analyze deliveries");
+    await ground.ask("analyze events");
     const { total } = await start(endpoint, everything);
     assert.ok(total > 10_000 && total < 15_000, `12,000, give or take: ${total}`);
   });

@@ -1,11 +1,23 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { replays } from "../../queue/queues.ts";
+import type { MissedEvent, SettledDelivery } from "../delivery/delivery-store.ts";
 import { endJobs } from "../delivery/jobs.ts";
 import { sendAgain } from "../delivery/send-again.ts";
 import { planStep } from "./replay-jobs.ts";
-import { findNext, findReplay, isActive, loadOf, lockReplay, shareEndpoint, updateReplay } from "./replay-store.ts";
+import {
+  type Audience,
+  findFailures,
+  findPastEvents,
+  findReplay,
+  isActive,
+  loadOf,
+  lockReplay,
+  type ReplayRow,
+  shareEndpoint,
+  updateReplay,
+} from "./replay-store.ts";
 
 export interface Replaying {
   database: Kysely<DB>;
@@ -19,6 +31,43 @@ export const mostReady = 50;
 const mostDue = 1_000;
 const betweenSteps = 1_000;
 const whileHeld = 15_000;
+/** Of a range that has few events for the endpoint, so many are looked at in one step. */
+const eventsAtOnce = 1_000;
+
+interface Step {
+  settled: SettledDelivery[];
+  missed: MissedEvent[];
+  cursor: { cursor_at?: Date; cursor_id?: string };
+  isOver: boolean;
+}
+
+async function nextFailures(transaction: Transaction<DB>, replay: ReplayRow, room: number): Promise<Step> {
+  const settled = await findFailures(transaction, replay, room);
+  const last = settled.at(-1);
+  const cursor = last === undefined ? {} : { cursor_at: last.created_at, cursor_id: last.id };
+  return { settled, missed: [], cursor, isOver: settled.length < room };
+}
+
+/** As many as there is room for, out of the next events; the others are passed over. */
+async function nextEvents(
+  transaction: Transaction<DB>,
+  replay: ReplayRow,
+  endpoint: Audience,
+  room: number,
+): Promise<Step> {
+  const events = await findPastEvents(transaction, replay, endpoint, eventsAtOnce);
+  const sendable = events.filter((each) => each.sendable).slice(0, room);
+  const isFull = sendable.length === room;
+  const last = isFull ? sendable.at(-1) : events.at(-1);
+  return {
+    settled: sendable.flatMap(({ delivery_id: id, subscription_id, occurred_at: created_at }) =>
+      id === null ? [] : [{ id, subscription_id, created_at }],
+    ),
+    missed: sendable.filter(({ delivery_id }) => delivery_id === null),
+    cursor: last === undefined ? {} : { cursor_at: last.occurred_at, cursor_id: last.event_id },
+    isOver: !isFull && events.length < eventsAtOnce,
+  };
+}
 
 /**
  * The next step of a replay, in one transaction: some more go out again, the cursor is moved behind them, and the job of this
@@ -37,7 +86,7 @@ export async function runReplayStep(
     if (ours.size === 0 || replay?.status !== "running") return;
     const now = clock();
     const after = (milliseconds: number): Date => new Date(now.getTime() + milliseconds);
-    if (endpoint !== undefined && endpoint.deleted_at !== null) {
+    if (endpoint === undefined || endpoint.deleted_at !== null) {
       await updateReplay(transaction, replay.id, { status: "cancelled", updated_at: now });
       return;
     }
@@ -51,17 +100,18 @@ export async function runReplayStep(
       await planStep(transaction, queue, replay.id, after(betweenSteps));
       return;
     }
-    const next = await findNext(transaction, replay, room);
-    await sendAgain(transaction, queue, replay.recipient_id, next);
-    const last = next.at(-1);
-    const isOver = next.length < room;
+    const step = await (replay.kind === "failures"
+      ? nextFailures(transaction, replay, room)
+      : nextEvents(transaction, replay, endpoint, room));
+    await sendAgain(transaction, queue, replay.recipient_id, step);
+    const sent = step.settled.length + step.missed.length;
     await updateReplay(transaction, replay.id, {
-      ...(last === undefined ? {} : { cursor_at: last.created_at, cursor_id: last.id }),
-      done: replay.done + next.length,
-      ...(isOver ? { status: "done" } : {}),
+      ...step.cursor,
+      done: replay.done + sent,
+      ...(step.isOver ? { status: "done" } : {}),
       updated_at: now,
     });
-    if (!isOver) await planStep(transaction, queue, replay.id, after(betweenSteps));
+    if (!step.isOver) await planStep(transaction, queue, replay.id, after(sent === 0 ? 0 : betweenSteps));
   });
 }
 

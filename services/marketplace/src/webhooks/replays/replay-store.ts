@@ -1,20 +1,58 @@
 import type { Slice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, Replays } from "../../database-schema.ts";
-import { isSettled, type SettledDelivery } from "../delivery/delivery-store.ts";
+import type { SettledDelivery } from "../delivery/delivery-store.ts";
 
 export type ReplayRow = Selectable<Replays>;
 export type Replayable = Pick<ReplayRow, "recipient_id" | "kind" | "from_at" | "to_at" | "cursor_at" | "cursor_id">;
 
-// Written out, not handed over: only so does the planner see that the index of failures will do.
-const failed = sql`status in ('failed', 'expired')`;
-
-function toReplay({ recipient_id, kind, from_at, to_at, cursor_at, cursor_id }: Replayable): RawBuilder<unknown> {
-  // One lower bound, never both: beside the other, the cursor would only filter what a search from the beginning finds.
-  const begun = from_at === null ? sql`` : sql`and created_at >= ${from_at}`;
-  const from = cursor_at === null ? begun : sql`and (created_at, id) > (${cursor_at}::timestamptz, ${cursor_id}::uuid)`;
-  return sql`recipient_id = ${recipient_id} and ${kind === "failures" ? failed : isSettled} and created_at < ${to_at} ${from}`;
+/** What a replay of a range needs to know of its endpoint. */
+export interface Audience {
+  vendor_id: string;
+  /** Names of the events that it selects. */
+  events: string[];
 }
+
+// One lower bound, never both: beside the other, the cursor would only filter what a search from the beginning finds.
+function behindCursor({ from_at, cursor_at, cursor_id }: Replayable, time: string, id: string): RawBuilder<unknown> {
+  if (cursor_at !== null) {
+    return sql`and (${sql.ref(time)}, ${sql.ref(id)}) > (${cursor_at}::timestamptz, ${cursor_id}::uuid)`;
+  }
+  return from_at === null ? sql`` : sql`and ${sql.ref(time)} >= ${from_at}`;
+}
+
+/** The deliveries of a replay of failures. Their statuses are written out: only so does the planner see that their index will do. */
+const failuresIn = (replay: Replayable): RawBuilder<unknown> => sql`
+  recipient_id = ${replay.recipient_id} and status in ('failed', 'expired') and created_at < ${replay.to_at}
+  ${behindCursor(replay, "created_at", "id")}`;
+
+/** The events of a replay of a range: all of the vendor's, whether or not the endpoint was told of them. */
+const eventsIn = (replay: Replayable, { vendor_id }: Audience): RawBuilder<unknown> => sql`
+  vendor_id = ${vendor_id} and occurred_at < ${replay.to_at} ${behindCursor(replay, "occurred_at", "id")}`;
+
+export interface PastEvent {
+  event_id: string;
+  occurred_at: Date;
+  subscription_id: string | null;
+  /** Null where the endpoint has no delivery of it. */
+  delivery_id: string | null;
+  /** It can go out: its delivery is settled, or the endpoint has missed it and selects its name. A ping is one endpoint's own. */
+  sendable: boolean;
+}
+
+// Event by event, whatever the planner thinks of them: all deliveries of an endpoint may be millions.
+const pastEvents = (replay: Replayable, audience: Audience, most: number): RawBuilder<PastEvent> => sql`
+  select e.id as event_id, e.occurred_at, case when e.sequence is not null then e.subscription_id end as subscription_id,
+    d.id as delivery_id,
+    case when d.id is null then e.event = any (${audience.events}::text[]) and e.event <> 'ping'
+      else d.status in ('delivered', 'failed', 'expired') end as sendable
+  from (
+    select id, event, occurred_at, subscription_id, sequence from events
+    where ${eventsIn(replay, audience)} order by occurred_at, id limit ${sql.lit(most)}
+  ) e
+  left join lateral (
+    select id, status from deliveries where event_id = e.id and recipient_id = ${replay.recipient_id} limit 1
+  ) d on true`;
 
 export async function insertReplay(transaction: Transaction<DB>, row: Insertable<Replays>): Promise<ReplayRow> {
   return transaction.insertInto("replays").values(row).returningAll().executeTakeFirstOrThrow();
@@ -57,24 +95,44 @@ export function updateReplay(
 const countedExactly = 10_000;
 
 /** Counting millions would keep the caller waiting: above ten thousand, what the planner thinks is good enough. */
-export async function estimateTotal(database: Kysely<DB>, replay: Replayable): Promise<number> {
-  const wanted = toReplay(replay);
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from (
-      select from deliveries where ${wanted} order by created_at, id limit ${countedExactly + 1}
-    ) counted`.execute(database);
-  const counted = rows[0]?.count ?? 0;
-  if (counted <= countedExactly) return counted;
+export async function estimateTotal(database: Kysely<DB>, replay: Replayable, audience: Audience): Promise<number> {
+  const ofFailures = replay.kind === "failures";
+  const most = countedExactly + 1;
+  const { rows } = await sql<{ seen: number; sendable: number }>`
+    select count(*)::int as seen, (count(*) filter (where sendable))::int as sendable from (${
+      ofFailures
+        ? sql`select true as sendable from deliveries where ${failuresIn(replay)} order by created_at, id limit ${most}`
+        : pastEvents(replay, audience, most)
+    }) counted`.execute(database);
+  const { seen, sendable } = rows[0] ?? { seen: 0, sendable: 0 };
+  if (seen <= countedExactly) return sendable;
+  const all = ofFailures
+    ? sql`deliveries where ${failuresIn(replay)}`
+    : sql`events where ${eventsIn(replay, audience)}`;
   const explained = await sql<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>`
-    explain (format json) select from deliveries where ${wanted}`.execute(database);
-  return Math.max(counted, Math.min(explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0, 2_147_483_647));
+    explain (format json) select from ${all}`.execute(database);
+  const guessed = Math.round(((explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0) * sendable) / seen);
+  return Math.max(sendable, Math.min(guessed, 2_147_483_647));
 }
 
-/** The next behind the cursor, the oldest first: so the places of a lane come in their order. */
-export async function findNext(database: Kysely<DB>, replay: Replayable, most: number): Promise<SettledDelivery[]> {
+/** The next failures behind the cursor, the oldest first: so the places of a lane come in their order. */
+export async function findFailures(database: Kysely<DB>, replay: Replayable, most: number): Promise<SettledDelivery[]> {
   const { rows } = await sql<SettledDelivery>`
     select id, subscription_id, created_at from deliveries
-    where ${toReplay(replay)} order by created_at, id limit ${most}`.execute(database);
+    where ${failuresIn(replay)} order by created_at, id limit ${most}`.execute(database);
+  return rows;
+}
+
+/** The next events behind the cursor, likewise, also those that are not to be sent. */
+export async function findPastEvents(
+  database: Kysely<DB>,
+  replay: Replayable,
+  audience: Audience,
+  most: number,
+): Promise<PastEvent[]> {
+  const { rows } = await sql<PastEvent>`${pastEvents(replay, audience, most)} order by e.occurred_at, e.id`.execute(
+    database,
+  );
   return rows;
 }
 
@@ -96,14 +154,14 @@ export async function loadOf(database: Kysely<DB>, recipientId: string, now: Dat
   return rows[0] ?? { ready: 0, due: 0 };
 }
 
-/** Undefined where it is no vendor's endpoint. Until the commit nobody changes or deletes it. */
+/** Until the commit nobody changes or deletes it. */
 export function shareEndpoint(
   transaction: Transaction<DB>,
   id: string,
-): Promise<{ deleted_at: Date | null } | undefined> {
+): Promise<(Audience & { deleted_at: Date | null }) | undefined> {
   return transaction
     .selectFrom("webhook_endpoints")
-    .select("deleted_at")
+    .select(["vendor_id", "events", "deleted_at"])
     .where("id", "=", id)
     .forShare()
     .executeTakeFirst();

@@ -117,8 +117,10 @@ export async function toldEndpoint(
        from lanes, generate_series(1, $3::integer) n
        returning id, subscription_id, sequence, occurred_at
      ), pinged as (
-       insert into events (id, event, occurred_at, payload)
-       select mint_uuid(), 'ping', $4::timestamptz + (n - 1) * interval '1 minute', '{}' from generate_series(1, $5::integer) n
+       insert into events (id, event, vendor_id, occurred_at, payload)
+       select mint_uuid(), 'ping', (select vendor_id from webhook_endpoints where id = $1),
+         $4::timestamptz + (n - 1) * interval '1 minute', '{}'
+       from generate_series(1, $5::integer) n
        returning id, null::uuid as subscription_id, null::integer as sequence, occurred_at
      )
      insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, attempts, created_at, settled_at)

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { migrate } from "@ehr-marketplace/service-kit/database";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { migrationsDirectory } from "./migrate-database.ts";
+
+const ids = {
+  vendor: "01890a5d-ac96-774b-bcce-b302099a8051",
+  app: "01890a5d-ac96-774b-bcce-b302099a8052",
+  plan: "01890a5d-ac96-774b-bcce-b302099a8053",
+  organisation: "01890a5d-ac96-774b-bcce-b302099a8054",
+  subscription: "01890a5d-ac96-774b-bcce-b302099a8055",
+  endpoint: "01890a5d-ac96-774b-bcce-b302099a8056",
+};
+
+const before = `
+  insert into vendors (id, slug, name) values ('${ids.vendor}', 'acme', 'Acme');
+  insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, featured, published_at)
+    values ('${ids.app}', 'acme-notes', '${ids.vendor}', 'DOCUMENTATION', 'published', 'Notes', '', '', 'https://i.example', '1', true, now());
+  insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, published_at)
+    values ('${ids.plan}', '${ids.app}', 0, 'Free', '', 'FREE', 'USD', 0, now());
+  update app_listings set popularity = 7;
+  insert into organisations (id, alias, display_name, callback_url, sealed_secret, created_at, updated_at)
+    values ('${ids.organisation}', 'clinic', 'Clinic', 'https://ehr.example/base//', '1.a', now(), now());
+  insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+    values ('${ids.subscription}', '${ids.organisation}', '${ids.app}', '${ids.plan}', 'active', now(), now(), 1);
+  insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+    values ('${ids.endpoint}', '${ids.vendor}', 'https://acme.example', '{ping}', '1.a', now(), now());
+  insert into events (id, event, subscription_id, sequence, occurred_at, payload)
+    values (mint_uuid(), 'subscription.created', '${ids.subscription}', 1, now(), '{}');
+  insert into events (id, event, occurred_at, payload) values (mint_uuid(), 'ping', now(), '{}');
+  insert into deliveries (id, event_id, recipient_id, status, created_at, settled_at)
+    select mint_uuid(), id, '${ids.endpoint}', 'delivered', now(), now() from events where event = 'ping';
+  insert into replays (id, recipient_id, kind, from_at, to_at, total, cursor_at, cursor_id, created_at, updated_at)
+    select mint_uuid(), '${ids.endpoint}', 'range', now() - interval '1 day', now(), 1, created_at, id, now(), now() from deliveries;`;
+
+test("a database that is in use is migrated with all that it holds, and processes of the release before go on", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "empty");
+  const directory = await mkdtemp(join(tmpdir(), "marketplace-migrations-"));
+  cleanUp(() => rm(directory, { recursive: true }));
+  for (const file of (await readdir(migrationsDirectory)).filter((name) => name < "0010")) {
+    await cp(join(migrationsDirectory, file), join(directory, file));
+  }
+  const ask = async <T>(url: string, statement: string): Promise<T[]> =>
+    withClient(url, async (client) => {
+      const results = [await client.query(statement)].flat();
+      return (results.at(-1)?.rows ?? []) as T[];
+    });
+  await ask(ownerUrl, "drop schema public cascade; create schema public");
+  await migrate(ownerUrl, directory);
+  await ask(ownerUrl, before);
+  const applied = await migrate(ownerUrl, migrationsDirectory);
+  assert.ok(applied.length >= 2);
+
+  assert.deepEqual(await ask(ownerUrl, "select callback_url from organisations"), [
+    { callback_url: "https://ehr.example/base" },
+  ]);
+  assert.deepEqual(await ask(ownerUrl, "select category, featured, popularity from app_popularity"), [
+    { category: "DOCUMENTATION", featured: true, popularity: 7 },
+  ]);
+  assert.deepEqual(await ask(ownerUrl, "select event, vendor_id from events order by event"), [
+    { event: "ping", vendor_id: ids.vendor },
+    { event: "subscription.created", vendor_id: ids.vendor },
+  ]);
+  assert.deepEqual(await ask(ownerUrl, "select cursor_id from replays where cursor_at is not null"), [
+    { cursor_id: "00000000-0000-0000-0000-000000000000" },
+  ]);
+
+  // What the release before reads and writes.
+  assert.equal(
+    (await ask(serviceUrl, "select app_dto from app_listings order by popularity desc, app_id desc")).length,
+    1,
+  );
+  assert.equal((await ask(serviceUrl, "select * from search_listings('notes', null, 20)")).length, 1);
+  const inserted = await ask(
+    serviceUrl,
+    `insert into events (id, event, subscription_id, sequence, occurred_at, payload)
+     values (gen_random_uuid(), 'subscription.paused', '${ids.subscription}', 2, now(), '{}') returning vendor_id`,
+  );
+  assert.deepEqual(inserted, [{ vendor_id: ids.vendor }]);
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { type Connected, cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../../database-schema.ts";
+import { rowsRead } from "../../rows-read.test-support.ts";
+import { getReplay, startReplay } from "./manage-replays.ts";
+import { developer, minute, type Replayground, startReplayground, vendor } from "./replay.test-support.ts";
+import { findPastEvents } from "./replay-store.ts";
+
+const names = ["subscription.created", "subscription.paused", "subscription.resumed", "subscription.cancelled"];
+const everything = { from: minute(0), to: minute(100_000) };
+
+describe("a replay of events that its endpoint was never told", () => {
+  const cleanUp = cleanUpAfter();
+  let ground: Replayground;
+  let connected: Connected<DB>;
+  before(async () => {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo");
+    connected = await connectTo<DB>(cleanUp, serviceUrl);
+    ground = await startReplayground(cleanUp, {
+      serviceUrl,
+      ask: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+        withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]),
+      seal: createSeal(parseEncryptionKeys(developmentEncryptionKeys)),
+    });
+    // Of every demo subscription: four events, a minute apart from the first of its vendor's times; one of another vendor too.
+    await ground.ask("delete from events");
+    await ground.ask(
+      `insert into events (id, event, subscription_id, sequence, occurred_at, payload)
+       select mint_uuid(), ($1::text[])[n], s.id, n, $2::timestamptz + (n - 1) * interval '1 minute', '{}'
+       from subscriptions s join apps on apps.id = s.app_id, generate_series(1, 4) n
+       where apps.slug in ('northwind-scribe', 'lumen-schedule')`,
+      names,
+      minute(0),
+    );
+  });
+
+  const endpoint = async (events: string[]): Promise<string> => {
+    const id = uuid();
+    await ground.ask(
+      `insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+       select $1, id, 'http://127.0.0.1:9', $3, '1.unread', now(), now() from vendors where slug = $2`,
+      id,
+      vendor,
+      events,
+    );
+    return id;
+  };
+  const start = (endpointId: string, body: StartReplayBody): Promise<ReplayDto> =>
+    startReplay(ground, developer, endpointId, body, { key: undefined, method: "POST", path: "/", body });
+  const progress = (endpointId: string, { id }: ReplayDto): Promise<ReplayDto> =>
+    getReplay(ground.database, developer, { endpointId, replayId: id });
+  interface Told {
+    id: string;
+    subscription_id: string;
+    sequence: number;
+    slug: string;
+    attempts: number;
+  }
+  const told = (endpointId: string): Promise<Told[]> =>
+    ground.ask(
+      `select d.id, d.subscription_id, d.sequence, d.attempts, apps.slug from deliveries d
+       join subscriptions s on s.id = d.subscription_id join apps on apps.id = s.app_id where d.recipient_id = $1`,
+      endpointId,
+    );
+  /** Runs it to its end, and answers the sequences that each subscription got, in the order of their coming. */
+  const replayed = async (endpointId: string, body: StartReplayBody): Promise<Map<string, number[]>> => {
+    const replay = await start(endpointId, body);
+    const sent: string[] = [];
+    for (let steps = 0; (await progress(endpointId, replay)).status === "running"; steps += 1) {
+      assert.ok(steps < 50, "it doesn't end");
+      await ground.step();
+      sent.push(...(await ground.deliver()));
+    }
+    assert.equal(sent.length, replay.total);
+    const byId = new Map((await told(endpointId)).map((each) => [each.id, each]));
+    const lanes = Map.groupBy(sent, (id) => byId.get(id)?.subscription_id ?? "");
+    return new Map([...lanes].map(([lane, ids]) => [lane, ids.map((id) => byId.get(id)?.sequence ?? 0)]));
+  };
+  const assertLanes = (lanes: Map<string, number[]>, expected: number[]): void => {
+    assert.equal(lanes.size, 60);
+    for (const lane of lanes.values()) assert.deepEqual(lane, expected);
+  };
+
+  test("sends those that the endpoint selects, of its own vendor, in order; the next replay sends the same deliveries again", async () => {
+    const id = await endpoint(["subscription.created", "subscription.cancelled"]);
+    assertLanes(await replayed(id, everything), [1, 4]);
+    const first = await told(id);
+    assert.ok(first.every(({ slug, attempts }) => slug === "northwind-scribe" && attempts === 1));
+    assertLanes(await replayed(id, everything), [1, 4]);
+    const second = await told(id);
+    assert.deepEqual(
+      second.map((each) => [each.id, each.attempts]).toSorted(),
+      first.map((each) => [each.id, 2]).toSorted(),
+    );
+  });
+
+  test("sends no more than its range has", async () => {
+    const id = await endpoint(names);
+    assertLanes(await replayed(id, { from: minute(1), to: minute(3) }), [2, 3]);
+  });
+
+  test("puts events that are selected only since in their places among those that were told", async () => {
+    const id = await endpoint(["subscription.created", "subscription.cancelled"]);
+    await replayed(id, everything);
+    await ground.ask("update webhook_endpoints set events = $2 where id = $1", id, names);
+    assertLanes(await replayed(id, everything), [1, 2, 3, 4]);
+  });
+
+  test("leaves a deleted endpoint's successor, and pings of others, to themselves", async () => {
+    await ground.ask(
+      `insert into events (id, event, vendor_id, occurred_at, payload)
+       select mint_uuid(), 'ping', id, $2, '{}' from vendors where slug = $1`,
+      vendor,
+      minute(1),
+    );
+    const id = await endpoint(["ping", "subscription.cancelled"]);
+    assertLanes(await replayed(id, everything), [4]);
+    const [{ pings } = { pings: -1 }] = await ground.ask<{ pings: number }>(
+      `select count(*)::int as pings from deliveries d join events e on e.id = d.event_id
+       where d.recipient_id = $1 and e.event = 'ping'`,
+      id,
+    );
+    assert.equal(pings, 0);
+  });
+
+  test("of which it selects none is over without a delivery, however many it passes over", async () => {
+    await ground.ask(
+      `insert into events (id, event, vendor_id, occurred_at, payload)
+       select mint_uuid(), 'usage.reported', vendors.id, $2, '{}' from vendors, generate_series(1, 2500) where slug = $1`,
+      vendor,
+      minute(500),
+    );
+    const id = await endpoint(["app.updated"]);
+    assert.equal((await replayed(id, everything)).size, 0);
+  });
+
+  test("a step reads as many events as it looks at, and one delivery each, whatever the planner knows", async () => {
+    const [row] = await ground.ask<{ vendor_id: string }>(
+      "select id as vendor_id from vendors where slug = $1",
+      vendor,
+    );
+    const id = await endpoint(names);
+    const bounds = { from_at: new Date(minute(0)), to_at: new Date(minute(100_000)), cursor_at: null, cursor_id: null };
+    const replay = { recipient_id: id, kind: "range", ...bounds };
+    await ground.ask("analyze events, deliveries");
+    const audience = { vendor_id: row?.vendor_id ?? "", events: names };
+    const read = await rowsRead(connected, (database) => findPastEvents(database, replay, audience, 100));
+    assert.ok(read <= 300, `it reads ${read} rows`);
+  });
+});
