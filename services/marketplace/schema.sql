@@ -70,6 +70,27 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.delete_unused_search_words(given text[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  deleted integer;
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  delete from search_words known
+  where known.word = any (given)
+    and not exists (select from app_search where tier = 0 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 1 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 2 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 3 and words @@ any_of(array[known.word]))
+    and not exists (select from app_search where tier = 4 and words @@ any_of(array[known.word]));
+  get diagnostics deleted = row_count;
+  return deleted;
+end
+$$;
+
 CREATE FUNCTION public.deliveries_wake_workers() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -115,27 +136,6 @@ begin
   select apps.vendor_id into new.vendor_id
   from subscriptions join apps on apps.id = subscriptions.app_id where subscriptions.id = new.subscription_id;
   return new;
-end
-$$;
-
-CREATE FUNCTION public.forget_search_words(given text[]) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-  forgotten integer;
-begin
-  perform pg_advisory_xact_lock(hashtext('catalog'));
-  delete from search_words known
-  where known.word = any (given)
-    and not exists (select from app_search where tier = 0 and words @@ any_of(array[known.word]))
-    and not exists (select from app_search where tier = 1 and words @@ any_of(array[known.word]))
-    and not exists (select from app_search where tier = 2 and words @@ any_of(array[known.word]))
-    and not exists (select from app_search where tier = 3 and words @@ any_of(array[known.word]))
-    and not exists (select from app_search where tier = 4 and words @@ any_of(array[known.word]));
-  get diagnostics forgotten = row_count;
-  return forgotten;
 end
 $$;
 
@@ -1214,11 +1214,11 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 GRANT USAGE ON SCHEMA public TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.delete_unused_search_words(given text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_unused_search_words(given text[]) TO marketplace_service;
+
 REVOKE ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) TO marketplace_service;
-
-REVOKE ALL ON FUNCTION public.forget_search_words(given text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.forget_search_words(given text[]) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;

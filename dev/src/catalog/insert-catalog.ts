@@ -102,7 +102,7 @@ export async function publishApps(client: pg.Client, ids: Iterable<string>): Pro
   await client.query("update apps set status = 'published' where id = any ($1) and status <> 'published'", [[...ids]]);
 }
 
-/** Until the worker next counts subscriptions, which generated apps have none of. */
+/** Until a worker next counts subscriptions. */
 export async function setPopularity(
   client: pg.Client,
   popularity: { app_id: string; popularity: number }[],

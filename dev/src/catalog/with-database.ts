@@ -18,7 +18,7 @@ export async function withDatabase<T>(
     tendsJobs: false,
   });
   try {
-    return await work(foundation.database.query as MarketplaceDatabase, logger);
+    return await work(foundation.database.query, logger);
   } finally {
     await foundation.stop();
   }

@@ -1,3 +1,4 @@
 export { demoOrganisations } from "./demo-organisations.ts";
 export { insertEhrOrganisations } from "./insert-ehr-organisations.ts";
 export { type DemoPlaces, loadDemoData } from "./load-demo-data.ts";
+export { loadSubscribers } from "./load-subscribers.ts";

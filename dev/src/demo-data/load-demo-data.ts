@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rankCatalog } from "@ehr-marketplace/marketplace/rank-catalog";
+import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
 import { v7 as uuid } from "uuid";
 import {
   type AppRow,
@@ -9,6 +9,7 @@ import {
   insertVendors,
   type PlanRow,
   publishApps,
+  setPopularity,
 } from "../catalog/insert-catalog.ts";
 import { withDatabase } from "../catalog/with-database.ts";
 import { withClient } from "../postgres/service-database.ts";
@@ -18,7 +19,6 @@ import { demoOrganisations } from "./demo-organisations.ts";
 import { drawIcon } from "./draw-icon.ts";
 import { drawScreenshot } from "./draw-screenshot.ts";
 import { insertOrganisations } from "./insert-organisations.ts";
-import { insertSubscribers } from "./insert-subscribers.ts";
 import { demoVendors } from "./vendors.ts";
 
 export interface DemoPlaces {
@@ -120,14 +120,13 @@ export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promis
       apps.flatMap((app) => app.plans.map((plan, position) => planRow(plan, idOf(app), position))),
     );
     await publishApps(client, appIds.values());
-    await insertOrganisations(client, demoOrganisations, places.ehrUrl);
-    await insertSubscribers(
+    await setPopularity(
       client,
-      apps.map((app) => ({ appId: idOf(app), subscribers: app.subscribers })),
-      places.ehrUrl,
+      apps.map((app) => ({ app_id: idOf(app), popularity: app.subscribers })),
     );
+    await insertOrganisations(client, demoOrganisations, places.ehrUrl);
     await client.query("commit");
   });
-  await withDatabase(ownerUrl, (database, logger) => rankCatalog(database, { logger }));
+  await withDatabase(ownerUrl, (database) => refreshSearchRanks(database));
   return { apps: apps.length, vendors: demoVendors.length };
 }

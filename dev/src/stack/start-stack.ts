@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { smartAppOf } from "../demo-app/smart-app.ts";
 import { startDemoApp } from "../demo-app/start-demo-app.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
+import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
 import { assertFree, readPorts } from "./ports.ts";
@@ -65,6 +66,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
       mediaDirectory,
       ehrUrl,
     });
+    await loadSubscribers(databases.marketplace.ownerUrl, ehrUrl);
 
     report("Starting the identity provider and the demo app");
     const smart = { ehrUrl, apps: [smartAppOf(demoAppUrl)] };

@@ -105,6 +105,6 @@ export const appUpdatedEvent = Type.Object(
 );
 
 export const pingEvent = Type.Object(
-  { event: Type.Literal("ping"), timestamp: instant("When it was asked for") },
+  { event: Type.Literal("ping"), timestamp: instant("When the test was requested") },
   { $id: "PingEvent", title: "PingEvent" },
 );

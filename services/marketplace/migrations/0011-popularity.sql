@@ -1,4 +1,4 @@
--- Popularity changes every hour, and a listing is wide and has eleven indexes: what changes is a narrow table of its own.
+-- Popularity changes hourly, and a listing is a wide row with eleven indexes: popularity gets a narrow table of its own.
 create table app_popularity (
   app_id uuid primary key references app_listings on delete cascade,
   category text not null,
@@ -15,20 +15,20 @@ create index app_popularity_featured on app_popularity (popularity, app_id) wher
 -- API processes of the release before still read it. It is dropped with its indexes in the next release.
 comment on column app_listings.popularity is 'Neither read nor written any more: app_popularity has it';
 
--- Which apps are in the tiers that search reads first, without a look at their words.
+-- The apps above the last tier, without reading their words.
 create index app_search_popular on app_search (app_id, tier) where tier < 4;
 
--- The worker ranks; the catalog itself stays out of the service's reach.
+-- The worker ranks. The service still can't change the catalog itself.
 grant select, update (popularity) on app_popularity to marketplace_service;
 grant update (tier) on app_search to marketplace_service;
 grant update (apps) on search_words to marketplace_service;
 
--- Deletes those of the words that no app has. Writers of the catalog wait meanwhile: one that publishes an app with such a
--- word must find it there, or add it. Without a scan of all apps, whatever the planner expects to find.
-create function forget_search_words(given text[]) returns integer
+-- Deletes those of the words that no app has. It excludes writers of the catalog: one that publishes an app with such a word
+-- would find the word present, and it would be deleted right after. Sequential scans are off: each word is a few index lookups.
+create function delete_unused_search_words(given text[]) returns integer
   language plpgsql security definer set search_path = pg_catalog, public, pg_temp set enable_seqscan = off as $$
 declare
-  forgotten integer;
+  deleted integer;
 begin
   perform pg_advisory_xact_lock(hashtext('catalog'));
   delete from search_words known
@@ -38,14 +38,14 @@ begin
     and not exists (select from app_search where tier = 2 and words @@ any_of(array[known.word]))
     and not exists (select from app_search where tier = 3 and words @@ any_of(array[known.word]))
     and not exists (select from app_search where tier = 4 and words @@ any_of(array[known.word]));
-  get diagnostics forgotten = row_count;
-  return forgotten;
+  get diagnostics deleted = row_count;
+  return deleted;
 end
 $$;
-revoke execute on function forget_search_words(text[]) from public;
-grant execute on function forget_search_words(text[]) to marketplace_service;
+revoke execute on function delete_unused_search_words(text[]) from public;
+grant execute on function delete_unused_search_words(text[]) to marketplace_service;
 
--- It held up writers of the catalog for seconds. The worker does the same in small steps, hourly.
+-- It blocked writers of the catalog for seconds. The worker now does the same hourly, in batches.
 drop function rerank_catalog();
 
 create or replace function refresh_listings(changed uuid[]) returns void language plpgsql as $$

@@ -16,7 +16,7 @@ function scanned(node: PlanNode): number {
   const rows =
     node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
   const below = (node.Plans ?? []).map(scanned).reduce((sum, each) => sum + each, 0);
-  return below + (/Scan$/.test(node["Node Type"]) ? rows * node["Actual Loops"] : 0);
+  return below + (node["Node Type"].endsWith("Scan") ? rows * node["Actual Loops"] : 0);
 }
 
 const asText = (value: unknown): string =>

@@ -84,7 +84,7 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   });
 
   const { webhooks } = api;
-  // In a scope without routes: a scope's shapes are compiled for each of its routes' answers.
+  // In a scope without routes: Fastify compiles all schemas of a scope for each response of its routes.
   await server.register(async (scope) => {
     for (const shape of webhooks?.shapes ?? []) scope.addSchema(shape);
   });

@@ -12,7 +12,7 @@ const sortColumns: Record<string, RawBuilder<unknown>> = {
   popularity: sql`popularity`,
 };
 
-/** Popularity is a table of its own; it has a row for each listing. */
+/** Popularity is in a table of its own, with a row for each listing. */
 const sortedTable = (property: string): RawBuilder<unknown> =>
   property === "popularity" ? sql`app_popularity` : sql`app_listings`;
 
@@ -53,11 +53,11 @@ export async function findPricing(database: Kysely<DB>, slug: string): Promise<s
   return found?.pricing_dto;
 }
 
-async function mostPopularWhere(database: Kysely<DB>, holds: RawBuilder<unknown>, most: number): Promise<string[]> {
+async function findByPopularity(database: Kysely<DB>, filter: RawBuilder<unknown>, limit: number): Promise<string[]> {
   const { rows } = await sql<{ app_dto: string }>`
     select app_dto from (
-      select app_id, popularity from app_popularity where ${holds}
-      order by popularity desc, app_id desc limit ${sql.lit(most)}
+      select app_id, popularity from app_popularity where ${filter}
+      order by popularity desc, app_id desc limit ${sql.lit(limit)}
     ) popular
     join app_listings using (app_id)
     order by popular.popularity desc, app_id desc`.execute(database);
@@ -65,10 +65,10 @@ async function mostPopularWhere(database: Kysely<DB>, holds: RawBuilder<unknown>
 }
 
 export const findFeatured = (database: Kysely<DB>): Promise<string[]> =>
-  mostPopularWhere(database, sql`featured`, mostFeatured);
+  findByPopularity(database, sql`featured`, mostFeatured);
 
 export const findMostPopular = (database: Kysely<DB>, category: string, most: number): Promise<string[]> =>
-  mostPopularWhere(database, sql`category = ${category}`, most);
+  findByPopularity(database, sql`category = ${category}`, most);
 
 export async function findMatching(
   database: Kysely<DB>,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
+import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   type Connected,
@@ -23,6 +24,7 @@ describe("ranking the catalog by live subscriptions", () => {
   let connected: Connected<DB>;
   before(async () => {
     marketplace = await startPeopledMarketplace(cleanUp);
+    await loadSubscribers(marketplace.database.ownerUrl, "https://ehr.example");
     connected = await connectTo<DB>(cleanUp, marketplace.database.serviceUrl);
   });
   const rank = (): Promise<Ranked> => rankCatalog(connected.database, connected);
@@ -44,7 +46,7 @@ describe("ranking the catalog by live subscriptions", () => {
     return new Map(rows.map(({ row, version }) => [row, version]));
   };
 
-  test("the demo's catalog is ranked already: nothing is written, and no cache is dropped", async () => {
+  test("the local stack's demo is ranked as its practices' subscriptions say: nothing is written, and no cache is dropped", async () => {
     await withClient(marketplace.database.ownerUrl, async (client) => {
       const heard: string[] = [];
       client.on("notification", ({ channel }) => heard.push(channel));
@@ -125,16 +127,16 @@ describe("ranking the catalog by live subscriptions", () => {
     assert.deepEqual(await rank(), nothing);
   });
 
-  test("words that no app has any more are forgotten, and no others, whoever says so", async () => {
+  test("words that no app has any more are deleted, and the service can delete no others", async () => {
     await query("update apps set name = 'Xylographica' where slug = 'inbox-heron'");
     await query("update apps set name = 'Inbox Heron' where slug = 'inbox-heron'");
     assert.ok((await rank()).words > 0);
     const left = await query("select word from search_words where word in ('xylographica', 'heron')");
     assert.deepEqual(left, [{ word: "heron" }]);
-    const forgotten = await withClient(marketplace.database.serviceUrl, (client) =>
-      client.query("select forget_search_words(array(select word from search_words)) as forgotten"),
+    const result = await withClient(marketplace.database.serviceUrl, (client) =>
+      client.query("select delete_unused_search_words(array(select word from search_words)) as deleted"),
     );
-    assert.deepEqual(forgotten.rows, [{ forgotten: 0 }]);
+    assert.deepEqual(result.rows, [{ deleted: 0 }]);
   });
 
   test("a word's count follows the apps that have it, as it is and by its stem", async () => {
@@ -157,6 +159,7 @@ describe("ranking a catalog with more apps than the first tiers hold", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = database);
+    await loadSubscribers(ownerUrl, "https://ehr.example");
     connected = await connectTo<DB>(cleanUp, database.serviceUrl);
     await withClient(ownerUrl, (client) =>
       client.query(
@@ -178,17 +181,15 @@ describe("ranking a catalog with more apps than the first tiers hold", () => {
 
   test("each tier has its share of them, the most popular in the first; writers get their turn meanwhile", async () => {
     await withClient(ownerUrl, (client) => client.query("update app_search set tier = 4"));
-    let isOver = false;
+    const over = new AbortController();
     let turns = 0;
     const writer = withClient(ownerUrl, async (client) => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await client.query("update apps set version = version where slug = 'inbox-heron'");
         turns += 1;
       }
     });
-    const ranked = await rank().finally(() => {
-      isOver = true;
-    });
+    const ranked = await rank().finally(() => over.abort());
     await writer;
     assert.deepEqual(await tiers(), { 0: 250, 1: 1_000, 2: 310 });
     assert.equal(ranked.tiers, 1_560);

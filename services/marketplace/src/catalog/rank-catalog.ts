@@ -3,10 +3,10 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import {
   countWords,
+  deleteUnusedWords,
   findChangedPopularity,
   findChangedTiers,
   findKnownWords,
-  forgetWords,
   lockCatalog,
   notifyCatalogChanged,
   updatePopularity,
@@ -25,9 +25,9 @@ export interface Ranked {
   words: number;
 }
 
-/** Writers of the catalog wait for a batch: each takes tens of milliseconds. A tier is an app's words in other indexes. */
-const batchSizes = { popularity: 1_000, tiers: 50, words: 500, forgotten: 200 };
-const appsCountedAtOnce = 5_000;
+/** Writers of the catalog wait for a batch, so each is small. A changed tier costs most: it rewrites the app in the word indexes. */
+const batchSizes = { popularity: 1_000, tiers: 50, words: 500, deletedWords: 200 };
+const maxAppsPerCount = 5_000;
 const beforeAllIds = "00000000-0000-0000-0000-000000000000";
 
 async function eachBatch<T>(
@@ -37,13 +37,14 @@ async function eachBatch<T>(
   work: (batch: T[]) => Promise<number>,
 ): Promise<number> {
   let done = 0;
-  for (let start = 0; start < all.length && stopped?.aborted !== true; start += size) {
+  for (let start = 0; start < all.length; start += size) {
+    if (stopped?.aborted === true) break;
     done += await work(all.slice(start, start + size));
   }
   return done;
 }
 
-/** A short transaction that no writer of the catalog runs beside. */
+/** Runs each batch in a transaction of its own that excludes writers of the catalog. */
 const underLock =
   <T>(database: Kysely<DB>, update: (transaction: Transaction<DB>, batch: T[]) => Promise<number>) =>
   (batch: T[]): Promise<number> =>
@@ -52,7 +53,7 @@ const underLock =
       return update(transaction, batch);
     });
 
-/** Which tier of search an app is in follows from popularity; how common a word is, from the apps that have it. */
+/** Derives the search tiers from popularity, and the count of each word from the apps that have it. */
 export async function refreshSearchRanks(
   database: Kysely<DB>,
   options: RankingOptions = {},
@@ -67,7 +68,7 @@ async function refreshWords(database: Kysely<DB>, options: RankingOptions): Prom
   const counts = new Map<string, number>();
   for (let after: string | undefined = beforeAllIds; after !== undefined; ) {
     if (options.stopped?.aborted === true) return 0;
-    const part = await countWords(database, { after, most: appsCountedAtOnce });
+    const part = await countWords(database, { after, limit: maxAppsPerCount });
     for (const { word, apps } of part.counts) counts.set(word, (counts.get(word) ?? 0) + apps);
     after = part.last;
   }
@@ -78,12 +79,14 @@ async function refreshWords(database: Kysely<DB>, options: RankingOptions): Prom
   const changed = recounted.filter(({ before, apps }) => apps > 0 && apps !== before);
   const unused = recounted.filter(({ apps }) => apps === 0).map(({ word }) => word);
   const updated = await eachBatch(changed, batchSizes.words, options, underLock(database, updateWords));
-  return updated + (await eachBatch(unused, batchSizes.forgotten, options, (batch) => forgetWords(database, batch)));
+  return (
+    updated + (await eachBatch(unused, batchSizes.deletedWords, options, (batch) => deleteUnusedWords(database, batch)))
+  );
 }
 
 /**
- * Counts live subscriptions into popularity, and ranks search by it. Only rows that differ are written, in batches, so that
- * writers of the catalog never wait long; readers don't wait at all. Two at a time do no harm: the second finds nothing to change.
+ * Counts live subscriptions into popularity and ranks search by it. Writes only rows that differ, in batches, so that writers
+ * of the catalog wait for milliseconds and readers not at all. Concurrent runs are safe: each update checks the row again.
  */
 export async function rankCatalog(
   database: Kysely<DB>,

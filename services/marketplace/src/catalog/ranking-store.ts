@@ -1,12 +1,12 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
-/** How many of the most popular apps are in the tiers 0, 1 and so on, all before included. The rest is in the last. */
+/** The rank at which the tiers 0, 1 and so on end. All other apps are in the last tier. */
 const tierEnds = [250, 1_250, 5_250, 21_250];
 const lastTier = tierEnds.length;
-const mostRanked = tierEnds.at(-1) ?? 0;
+const maxRanked = tierEnds.at(-1) ?? 0;
 
-/** Writers of the catalog take it before any row, so whoever holds it meets none of them and can't deadlock with one. */
+/** Writers of the catalog take this lock before any row lock, so a transaction that holds it can't deadlock with one. */
 export async function lockCatalog(transaction: Transaction<DB>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('catalog'))`.execute(transaction);
 }
@@ -47,18 +47,18 @@ export interface Tier {
   tier: number;
 }
 
-/** The apps that are in another tier than their popularity says. Only those that are, or were, among the popular ones are read. */
+/** The apps that are in another tier than their popularity says. Reads only apps that are or were above the last tier. */
 export async function findChangedTiers(database: Kysely<DB>): Promise<Tier[]> {
   const tier = sql.join(
-    tierEnds.map((end, nth) => sql`when place <= ${sql.lit(end)} then ${sql.lit(nth)}`),
+    tierEnds.map((end, nth) => sql`when rank <= ${sql.lit(end)} then ${sql.lit(nth)}`),
     sql` `,
   );
   const { rows } = await sql<Tier>`
     with wanted as (
       select app_id, case ${tier} end as tier from (
-        select app_id, row_number() over (order by popularity desc, app_id desc) as place from app_popularity
-      ) placed
-      where place <= ${sql.lit(mostRanked)}
+        select app_id, row_number() over (order by popularity desc, app_id desc) as rank from app_popularity
+      ) ranked
+      where rank <= ${sql.lit(maxRanked)}
     ),
     present as (
       select app_id, tier from app_search where tier < ${sql.lit(lastTier)}
@@ -91,14 +91,14 @@ export async function findKnownWords(database: Kysely<DB>): Promise<KnownWord[]>
   return rows;
 }
 
-/** How many of the next apps have each word, as it is indexed; and the last of these apps. */
+/** For the next apps in id order: how many have each indexed word, and the id of the last one. */
 export async function countWords(
   database: Kysely<DB>,
-  { after, most }: { after: string; most: number },
+  { after, limit }: { after: string; limit: number },
 ): Promise<{ last: string | undefined; counts: { word: string; apps: number }[] }> {
   const { rows: ends } = await sql<{ last: string }>`
     select app_id as last from (
-      select app_id from app_search where app_id > ${after}::uuid order by app_id limit ${most}
+      select app_id from app_search where app_id > ${after}::uuid order by app_id limit ${limit}
     ) next
     order by app_id desc limit 1`.execute(database);
   const last = ends[0]?.last;
@@ -122,10 +122,10 @@ export async function updateWords(
   return Number(numAffectedRows);
 }
 
-/** Those of them that no app has by now; it takes the catalog's lock itself. */
-export async function forgetWords(database: Kysely<DB>, words: string[]): Promise<number> {
-  const { rows } = await sql<{ forgotten: number }>`select forget_search_words(${words}::text[]) as forgotten`.execute(
-    database,
-  );
-  return rows[0]?.forgotten ?? 0;
+/** Deletes those of the words that no app has. The function takes the catalog's lock itself. */
+export async function deleteUnusedWords(database: Kysely<DB>, words: string[]): Promise<number> {
+  const { rows } = await sql<{
+    deleted: number;
+  }>`select delete_unused_search_words(${words}::text[]) as deleted`.execute(database);
+  return rows[0]?.deleted ?? 0;
 }

@@ -143,12 +143,12 @@ describe("an organisation's callback", () => {
 
   test("is the same with and without a trailing slash: putting the other form changes nothing", async () => {
     await put("https://ehr.example/base/");
-    const before = await stored();
-    assert.equal(before.callbackUrl, "https://ehr.example/base");
+    const first = await stored();
+    assert.equal(first.callbackUrl, "https://ehr.example/base");
     for (const same of ["https://ehr.example/base", "https://ehr.example/base/", "https://ehr.example/base//"]) {
       const answer = await put(same);
       assert.equal(answer.status, 200);
-      assert.deepEqual(await answer.json(), before);
+      assert.deepEqual(await answer.json(), first);
     }
   });
 

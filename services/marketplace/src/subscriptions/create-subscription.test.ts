@@ -63,10 +63,13 @@ describe("subscribing", () => {
     assert.deepEqual(event, {
       id: event["id"],
       event: "subscription.created",
+      vendor_id: event["vendor_id"],
       subscription_id: record.id,
       sequence: 1,
       occurred_at: new Date(record.createdAt),
     });
+    const [vendor] = await rows("select slug from vendors where id = $1", event["vendor_id"]);
+    assert.deepEqual(vendor, { slug: "northwind-health" });
     const read = JSON.parse(String(payload)) as object;
     assertShape("SubscriptionEvent", read);
     const { id, slug, name, iconUrl, category, extensionPoints, smartLaunchUrl, fhirScopes } = app;

@@ -102,11 +102,11 @@ export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Pr
 /** An event that its recipient has no delivery of. */
 export interface MissedEvent {
   event_id: string;
-  /** With the recipient, what keeps it in order; null where it is outside any sequence. */
+  /** With the recipient, its ordering key; null where the event is outside any sequence. */
   subscription_id: string | null;
 }
 
-/** Deliveries of past events, as rows that wait in their places. One that somebody else made meanwhile is left alone. */
+/** Creates deliveries of past events, as waiting rows with the event's time and sequence. Existing ones stay as they are. */
 export async function insertMissed(
   transaction: Transaction<DB>,
   recipientId: string,

@@ -8,10 +8,10 @@ import { lockLanes, queueAll, queueSuccessors } from "./queue-store.ts";
 const isString = (value: string | null): value is string => value !== null;
 
 /**
- * Lets settled deliveries of one recipient go out again, as further attempts of the same ones, and past events that it has
- * missed for the first time. In each lane only the first goes
- * at once, and the others follow it; what is new in the lane waits behind them. Locks are taken in the order in which
- * settling takes them: lanes, deliveries, recipient. Answers how many there were: those under way already are left alone.
+ * Queues settled deliveries of one recipient again, as further attempts of the same ones, and creates deliveries of events that
+ * it has missed. Per ordering key only the first is queued at once; the others, and new events, follow it. Locks are taken in the
+ * order in which settling takes them: subscriptions, deliveries, recipient. Returns how many there were; deliveries under way
+ * stay as they are.
  */
 export async function sendAgain(
   transaction: Transaction<DB>,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
+import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
@@ -21,6 +22,7 @@ describe("a replay of events that its endpoint was never told", () => {
   let connected: Connected<DB>;
   before(async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo");
+    await loadSubscribers(ownerUrl, "https://ehr.example");
     connected = await connectTo<DB>(cleanUp, serviceUrl);
     ground = await startReplayground(cleanUp, {
       serviceUrl,
@@ -95,8 +97,8 @@ describe("a replay of events that its endpoint was never told", () => {
     assertLanes(await replayed(id, everything), [1, 4]);
     const second = await told(id);
     assert.deepEqual(
-      second.map((each) => [each.id, each.attempts]).toSorted(),
-      first.map((each) => [each.id, 2]).toSorted(),
+      second.map((each) => `${each.id} ${each.attempts}`).toSorted(),
+      first.map((each) => `${each.id} 2`).toSorted(),
     );
   });
 

@@ -31,8 +31,8 @@ export const mostReady = 50;
 const mostDue = 1_000;
 const betweenSteps = 1_000;
 const whileHeld = 15_000;
-/** Of a range that has few events for the endpoint, so many are looked at in one step. */
-const eventsAtOnce = 1_000;
+/** Bounds a step over a range in which the endpoint selects few events. */
+const maxEventsPerStep = 1_000;
 
 interface Step {
   settled: SettledDelivery[];
@@ -48,14 +48,14 @@ async function nextFailures(transaction: Transaction<DB>, replay: ReplayRow, roo
   return { settled, missed: [], cursor, isOver: settled.length < room };
 }
 
-/** As many as there is room for, out of the next events; the others are passed over. */
+/** Takes as many sendable events as there is room for, and skips the others. */
 async function nextEvents(
   transaction: Transaction<DB>,
   replay: ReplayRow,
   endpoint: Audience,
   room: number,
 ): Promise<Step> {
-  const events = await findPastEvents(transaction, replay, endpoint, eventsAtOnce);
+  const events = await findPastEvents(transaction, replay, endpoint, maxEventsPerStep);
   const sendable = events.filter((each) => each.sendable).slice(0, room);
   const isFull = sendable.length === room;
   const last = isFull ? sendable.at(-1) : events.at(-1);
@@ -65,7 +65,7 @@ async function nextEvents(
     ),
     missed: sendable.filter(({ delivery_id }) => delivery_id === null),
     cursor: last === undefined ? {} : { cursor_at: last.occurred_at, cursor_id: last.event_id },
-    isOver: !isFull && events.length < eventsAtOnce,
+    isOver: !isFull && events.length < maxEventsPerStep,
   };
 }
 

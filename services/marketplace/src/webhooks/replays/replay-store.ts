@@ -13,7 +13,7 @@ export interface Audience {
   events: string[];
 }
 
-// One lower bound, never both: beside the other, the cursor would only filter what a search from the beginning finds.
+// One lower bound, never both: with two, PostgreSQL starts the index scan at the first and filters by the cursor.
 function behindCursor({ from_at, cursor_at, cursor_id }: Replayable, time: string, id: string): RawBuilder<unknown> {
   if (cursor_at !== null) {
     return sql`and (${sql.ref(time)}, ${sql.ref(id)}) > (${cursor_at}::timestamptz, ${cursor_id}::uuid)`;
@@ -21,12 +21,12 @@ function behindCursor({ from_at, cursor_at, cursor_id }: Replayable, time: strin
   return from_at === null ? sql`` : sql`and ${sql.ref(time)} >= ${from_at}`;
 }
 
-/** The deliveries of a replay of failures. Their statuses are written out: only so does the planner see that their index will do. */
+/** The deliveries of a replay of failures. The statuses are literals, so that the planner can use the partial index. */
 const failuresIn = (replay: Replayable): RawBuilder<unknown> => sql`
   recipient_id = ${replay.recipient_id} and status in ('failed', 'expired') and created_at < ${replay.to_at}
   ${behindCursor(replay, "created_at", "id")}`;
 
-/** The events of a replay of a range: all of the vendor's, whether or not the endpoint was told of them. */
+/** The events of a replay of a range: all of the vendor's, whether or not the endpoint has a delivery of them. */
 const eventsIn = (replay: Replayable, { vendor_id }: Audience): RawBuilder<unknown> => sql`
   vendor_id = ${vendor_id} and occurred_at < ${replay.to_at} ${behindCursor(replay, "occurred_at", "id")}`;
 
@@ -36,19 +36,19 @@ export interface PastEvent {
   subscription_id: string | null;
   /** Null where the endpoint has no delivery of it. */
   delivery_id: string | null;
-  /** It can go out: its delivery is settled, or the endpoint has missed it and selects its name. A ping is one endpoint's own. */
+  /** Its delivery is settled; or the endpoint has none, and selects the event. A ping belongs to the endpoint that was tested. */
   sendable: boolean;
 }
 
-// Event by event, whatever the planner thinks of them: all deliveries of an endpoint may be millions.
-const pastEvents = (replay: Replayable, audience: Audience, most: number): RawBuilder<PastEvent> => sql`
+// A lateral join looks up one delivery per event. The planner could otherwise read all deliveries of the endpoint.
+const pastEvents = (replay: Replayable, audience: Audience, limit: number): RawBuilder<PastEvent> => sql`
   select e.id as event_id, e.occurred_at, case when e.sequence is not null then e.subscription_id end as subscription_id,
     d.id as delivery_id,
     case when d.id is null then e.event = any (${audience.events}::text[]) and e.event <> 'ping'
       else d.status in ('delivered', 'failed', 'expired') end as sendable
   from (
     select id, event, occurred_at, subscription_id, sequence from events
-    where ${eventsIn(replay, audience)} order by occurred_at, id limit ${sql.lit(most)}
+    where ${eventsIn(replay, audience)} order by occurred_at, id limit ${sql.lit(limit)}
   ) e
   left join lateral (
     select id, status from deliveries where event_id = e.id and recipient_id = ${replay.recipient_id} limit 1
@@ -97,12 +97,12 @@ const countedExactly = 10_000;
 /** Counting millions would keep the caller waiting: above ten thousand, what the planner thinks is good enough. */
 export async function estimateTotal(database: Kysely<DB>, replay: Replayable, audience: Audience): Promise<number> {
   const ofFailures = replay.kind === "failures";
-  const most = countedExactly + 1;
+  const limit = countedExactly + 1;
   const { rows } = await sql<{ seen: number; sendable: number }>`
     select count(*)::int as seen, (count(*) filter (where sendable))::int as sendable from (${
       ofFailures
-        ? sql`select true as sendable from deliveries where ${failuresIn(replay)} order by created_at, id limit ${most}`
-        : pastEvents(replay, audience, most)
+        ? sql`select true as sendable from deliveries where ${failuresIn(replay)} order by created_at, id limit ${limit}`
+        : pastEvents(replay, audience, limit)
     }) counted`.execute(database);
   const { seen, sendable } = rows[0] ?? { seen: 0, sendable: 0 };
   if (seen <= countedExactly) return sendable;
@@ -115,22 +115,26 @@ export async function estimateTotal(database: Kysely<DB>, replay: Replayable, au
   return Math.max(sendable, Math.min(guessed, 2_147_483_647));
 }
 
-/** The next failures behind the cursor, the oldest first: so the places of a lane come in their order. */
-export async function findFailures(database: Kysely<DB>, replay: Replayable, most: number): Promise<SettledDelivery[]> {
+/** The next failures behind the cursor, the oldest first, so that those of a subscription keep their order. */
+export async function findFailures(
+  database: Kysely<DB>,
+  replay: Replayable,
+  limit: number,
+): Promise<SettledDelivery[]> {
   const { rows } = await sql<SettledDelivery>`
     select id, subscription_id, created_at from deliveries
-    where ${failuresIn(replay)} order by created_at, id limit ${most}`.execute(database);
+    where ${failuresIn(replay)} order by created_at, id limit ${limit}`.execute(database);
   return rows;
 }
 
-/** The next events behind the cursor, likewise, also those that are not to be sent. */
+/** The next events behind the cursor, the oldest first, including those that are not sendable. */
 export async function findPastEvents(
   database: Kysely<DB>,
   replay: Replayable,
   audience: Audience,
-  most: number,
+  limit: number,
 ): Promise<PastEvent[]> {
-  const { rows } = await sql<PastEvent>`${pastEvents(replay, audience, most)} order by e.occurred_at, e.id`.execute(
+  const { rows } = await sql<PastEvent>`${pastEvents(replay, audience, limit)} order by e.occurred_at, e.id`.execute(
     database,
   );
   return rows;

@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
+import { rankCatalog } from "@ehr-marketplace/marketplace/rank-catalog";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type pg from "pg";
 import { v7 as uuid } from "uuid";
+import { withDatabase } from "../catalog/with-database.ts";
+import { withClient } from "../postgres/service-database.ts";
 import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
+import { demoApps } from "./apps.ts";
 
 const places = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper", "Linden", "Maple"];
 const kinds = ["Clinic", "Family Practice", "Medical Group", "Paediatrics", "Health Centre", "Surgery"];
@@ -11,15 +15,20 @@ const practices = kinds.flatMap((kind) => places.map((place) => `${place} Street
 const aliasOf = (name: string): string => name.toLowerCase().replaceAll(" ", "-");
 
 /**
- * Practices that have the demo's apps, so that popularity is what it says: live subscriptions. Each subscription has its event and
- * its audit entry, like any other, and all are older than anything that happens in the stack; nobody is told of them. What is
- * there already stays as it is.
+ * Creates practices that subscribe to the demo's apps, so that popularity is the number of live subscriptions here too. Each
+ * subscription has its event and its audit entry, with times in the past, and no deliveries. Existing rows stay as they are.
  */
-export async function insertSubscribers(
-  client: pg.Client,
-  apps: { appId: string; subscribers: number }[],
-  callbackUrl: string,
-): Promise<void> {
+export async function loadSubscribers(ownerUrl: string, callbackUrl: string): Promise<void> {
+  await withClient(ownerUrl, async (client) => {
+    await client.query("begin");
+    await insertPractices(client, callbackUrl);
+    await insertSubscriptions(client);
+    await client.query("commit");
+  });
+  await withDatabase(ownerUrl, (database, logger) => rankCatalog(database, { logger }));
+}
+
+async function insertPractices(client: pg.Client, callbackUrl: string): Promise<void> {
   const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
   const made = practices.map((name) => ({ id: uuid(), alias: aliasOf(name), name }));
   await client.query(
@@ -37,8 +46,11 @@ export async function insertSubscribers(
       loopbackNetworks,
     ],
   );
-  const wanted = apps.flatMap(({ appId, subscribers }) =>
-    practices.slice(0, subscribers).map((name, nth) => ({ app: appId, alias: aliasOf(name), days: nth + 1 })),
+}
+
+async function insertSubscriptions(client: pg.Client): Promise<void> {
+  const wanted = demoApps("").flatMap(({ slug, subscribers }) =>
+    practices.slice(0, subscribers).map((name, nth) => ({ slug, alias: aliasOf(name), days: nth + 1 })),
   );
   await client.query(
     `with subscribed as (
@@ -46,9 +58,9 @@ export async function insertSubscribers(
          (id, organisation_id, app_id, pricing_plan_id, quantity, status, created_at, updated_at, revision)
        select mint_uuid(), organisation.id, app.id, plan.id,
          case when plan.pricing_model in ('PER_UNIT', 'TIERED') then 1 end, 'active', made.at, made.at, 1
-       from unnest($1::uuid[], $2::text[], $3::integer[]) as wanted (app, alias, days)
+       from unnest($1::text[], $2::text[], $3::integer[]) as wanted (slug, alias, days)
        join organisations organisation on organisation.alias = wanted.alias
-       join apps app on app.id = wanted.app
+       join apps app on app.slug = wanted.slug
        cross join lateral (
          select id, pricing_model from pricing_plans where app_id = app.id and published_at is not null and retired_at is null
          order by position limit 1
@@ -83,6 +95,6 @@ export async function insertSubscribers(
          'pricingPlanId', pricing_plan_id, 'quantity', quantity, 'status', 'active', 'pauseReason', null,
          'trialEndsAt', null, 'createdAt', at, 'updatedAt', at, 'pausedAt', null, 'cancelledAt', null, 'blockReason', null)
      from named`,
-    [wanted.map(({ app }) => app), wanted.map(({ alias }) => alias), wanted.map(({ days }) => days)],
+    [wanted.map(({ slug }) => slug), wanted.map(({ alias }) => alias), wanted.map(({ days }) => days)],
   );
 }
