@@ -16,7 +16,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { openRoutes } from "./open-routes.ts";
 import { type Prepared, prepareSubscriptions } from "./prepare-subscriptions.ts";
-import { prepareWebhooks } from "./prepare-webhooks.ts";
+import { isForWebhooks, prepareWebhooks } from "./prepare-webhooks.ts";
 
 const id = "/api/v1/subscriptions/:id";
 const matrix = readMatrix(`
@@ -130,9 +130,7 @@ describe("who may do what, each use case on one database connection", () => {
   for (const row of matrix) {
     const { route, on } = row;
     test(`${route} on ${on}`, () =>
-      assertRow({ ...running, kinds }, row, () =>
-        (/webhooks|\/developer\//.test(route) ? webhooks : prepared).question(route, on),
-      ));
+      assertRow({ ...running, kinds }, row, () => (isForWebhooks(route) ? webhooks : prepared).question(route, on)));
   }
 
   test("a role that doesn't say in which of two organisations it holds is refused with the reason", async () => {

@@ -16,6 +16,9 @@ const bodies: Record<string, object> = {
   "POST replays": { failures: true },
 };
 
+/** Routes that `prepareWebhooks` has the requests for; `prepareSubscriptions` has the others. */
+export const isForWebhooks = (route: string): boolean => /webhooks|\/developer\//.test(route);
+
 export async function prepareWebhooks(url: string, operator: string): Promise<Prepared> {
   const operate = async <T>(path: string, body?: object): Promise<T> => {
     const asking = { method: "POST", headers: named, ...(body === undefined ? {} : { body }) };

@@ -12,7 +12,7 @@ import {
 import { openRoutes } from "../access/open-routes.ts";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
-import { prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
@@ -70,7 +70,7 @@ describe("a query parameter without a value counts as absent", () => {
     assert.ok(routes.length > 8);
     for (const { url, schema = {} } of routes) {
       const route = `GET ${url}`;
-      const preparing = url.includes("webhooks") ? webhooks : prepared;
+      const preparing = isForWebhooks(url) ? webhooks : prepared;
       const open = openRoutes.get(route);
       const { path } = open ?? (await preparing.question(route, marketplaceRows[route] ?? ""));
       // The age of what is due goes on.

@@ -39,7 +39,8 @@ const escalations: Escalations = {
     "update vendors set name = 'planted'",
     "update categories set name = 'planted'",
     "select refresh_listings('{}')",
-    "select rerank_catalog()",
+    "update app_search set words = ''",
+    "delete from search_words",
   ],
   "moves no subscription to another organisation, app or plan, and deletes none": [
     "update subscriptions set pricing_plan_id = gen_random_uuid()",
