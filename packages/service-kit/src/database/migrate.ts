@@ -2,23 +2,30 @@ import { readdirSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { runner } from "node-pg-migrate";
-import type { ClientConfig } from "pg";
+import pg from "pg";
 
 const migrationsTable = "schema_migrations";
 
 /** Runs what is missing, in one transaction, while an advisory lock keeps any other migrator waiting. */
-export async function migrate(database: string | ClientConfig, directory: string): Promise<string[]> {
+export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
   const silent = (): undefined => undefined;
-  const applied = await runner({
-    databaseUrl: database,
-    dir: directory,
-    direction: "up",
-    migrationsTable,
-    singleTransaction: true,
-    advisoryLockMode: "wait",
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-  });
-  return applied.map((migration) => migration.name);
+  // node-pg-migrate doesn't wait until a connection of its own has closed: a database dropped right after would end it with an error.
+  const dbClient = new pg.Client(database);
+  await dbClient.connect();
+  try {
+    const applied = await runner({
+      dbClient,
+      dir: directory,
+      direction: "up",
+      migrationsTable,
+      singleTransaction: true,
+      advisoryLockMode: "wait",
+      logger: { debug: silent, info: silent, warn: silent, error: silent },
+    });
+    return applied.map((migration) => migration.name);
+  } finally {
+    await dbClient.end();
+  }
 }
 
 function migrationsIn(directory: string): string[] {
