@@ -125,7 +125,7 @@ describe("tending", () => {
     const started = startTending({ ...tending, reconciles: true }, [async () => void works.push("worked on")]);
     cleanUp(() => started.stop());
     await eventually("it has begun", 20_000, async () => logged.length === 1);
-    assert.equal(await scheduled(rows), 4);
+    await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 4 && works.length === 1);
     assert.deepEqual(works, ["worked on"]);
     await tending.queue.boss().send(chores, { chore: "keep-house" });
     await eventually("the rest is done", 20_000, async () => {
