@@ -75,6 +75,9 @@ export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
     // The server's own time-out comes first; this one ends waiting on a connection that died without a word.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
+    // A plan that is made while a table is empty scans it, and stays in use on its connection while the table grows: the foreign
+    // keys' own plans too. With no index to use the planner scans all the same; it must not compile that as if it were expensive.
+    options: "-c enable_seqscan=off -c jit=off",
   });
   // A connection that breaks while in use fails its query and emits an error as well; unheard, that ends the process.
   pool.on("connect", (client) => client.on("error", () => undefined));

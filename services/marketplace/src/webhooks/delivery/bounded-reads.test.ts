@@ -4,13 +4,22 @@ import { deliveryStatuses } from "@ehr-marketplace/contracts";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, type ExecutedPlan } from "@ehr-marketplace/tests/support";
+import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { Asked } from "../../access/role-for.ts";
+import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 import { changeSubscription } from "../../subscriptions/change-subscription.ts";
 import { findDeliveries } from "../endpoints/endpoint-store.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { readHealth } from "../health/read-health.ts";
+import {
+  type Audience,
+  estimateTotal,
+  findFailures,
+  findPastEvents,
+  type Replayable,
+} from "../replays/replay-store.ts";
 import { type Backlogged, startBacklogged } from "./bounded-reads.test-support.ts";
 import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
 import { type DeliveryJob, sendJobs } from "./jobs.ts";
@@ -53,6 +62,16 @@ async function recover({ connected, run, endpointId }: Backlogged, status: "held
   await connected.queue.boss().fetch(recoveries);
   await recoverRecipient(connected, { id: endpointId, retryCount: 0 });
   await run(setStatus, endpointId, "active");
+}
+
+async function replay(
+  { connected, changes, endpointId }: Backlogged,
+  find: (transaction: Transaction<DB>, replay: Replayable, audience: Audience) => Promise<unknown>,
+  kind: "range" | "failures" = "range",
+): Promise<void> {
+  const all = { recipient_id: endpointId, kind, from_at: null, to_at: new Date(), cursor_at: null, cursor_id: null };
+  const audience = { vendor_id: changes[0]?.vendorId ?? "", events: ["subscription.paused"] };
+  await connected.database.transaction().execute((transaction) => find(transaction, all, audience));
 }
 
 const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
@@ -136,6 +155,20 @@ const useCases: Record<string, UseCase> = {
         await findDeliveries(connected.database, endpointId, filter, { after: undefined, limit: 101 });
       }
     },
+  },
+  "counting what a replay is about": {
+    work: (given) => replay(given, estimateTotal),
+    // Counts 10,000 events at most, each with its deliveries.
+    mostRows: 60_000,
+    mostPages: 120_000,
+  },
+  "a step of a replay": {
+    work: (given) => replay(given, (...of) => findPastEvents(...of, 1_000)),
+    mostRows: 6_000,
+    mostPages: 12_000,
+  },
+  "a step of a replay of failures": {
+    work: (given) => replay(given, (transaction, failures) => findFailures(transaction, failures, 1_000), "failures"),
   },
   "the sweep": {
     work: ({ connected }) => sweepDeliveries(connected.database, connected.queue, new Date()),

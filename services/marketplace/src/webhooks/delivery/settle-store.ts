@@ -37,9 +37,11 @@ export async function findLatest(
   attempts: { id: string; attempt: number }[],
 ): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`/* planned once: find-latest */
-    select d.id from deliveries d
-    join unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
-      as made (id, attempt) on d.id = made.id and d.attempts = made.attempt`.execute(transaction);
+    select d.id from unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
+      as made (id, attempt)
+    -- By the primary key alone: a limit keeps the planner from joining the whole table
+    cross join lateral (select id, attempts from deliveries where id = made.id limit 1) d
+    where d.attempts = made.attempt`.execute(transaction);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -25,7 +25,7 @@ export async function readHealthRow(database: Kysely<DB>, now: Date): Promise<He
   const { rows } = await sql<HealthRow>`
     select
       least(
-        (select min(created_at) from deliveries where status = 'waiting'),
+        (select created_at from deliveries where status = 'waiting' order by created_at limit 1),
         (select min(created_at) from deliveries where status = 'queued')
       ) as oldest_at,
       (select start_after from pgboss.job

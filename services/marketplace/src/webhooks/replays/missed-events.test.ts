@@ -5,13 +5,10 @@ import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { type Connected, cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
-import type { DB } from "../../database-schema.ts";
-import { rowsRead } from "../../rows-read.test-support.ts";
 import { getReplay, startReplay } from "./manage-replays.ts";
 import { developer, minute, type Replayground, startReplayground, vendor } from "./replay.test-support.ts";
-import { findPastEvents } from "./replay-store.ts";
 
 const names = ["subscription.created", "subscription.paused", "subscription.resumed", "subscription.cancelled"];
 const everything = { from: minute(0), to: minute(100_000) };
@@ -19,11 +16,9 @@ const everything = { from: minute(0), to: minute(100_000) };
 describe("a replay of events that its endpoint was never told", () => {
   const cleanUp = cleanUpAfter();
   let ground: Replayground;
-  let connected: Connected<DB>;
   before(async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo");
     await loadSubscribers(ownerUrl, "https://ehr.example");
-    connected = await connectTo<DB>(cleanUp, serviceUrl);
     ground = await startReplayground(cleanUp, {
       serviceUrl,
       ask: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
@@ -140,19 +135,5 @@ describe("a replay of events that its endpoint was never told", () => {
     );
     const id = await endpoint(["app.updated"]);
     assert.equal((await replayed(id, everything)).size, 0);
-  });
-
-  test("a step reads as many events as it looks at, and one delivery each, whatever the planner knows", async () => {
-    const [row] = await ground.ask<{ vendor_id: string }>(
-      "select id as vendor_id from vendors where slug = $1",
-      vendor,
-    );
-    const id = await endpoint(names);
-    const bounds = { from_at: new Date(minute(0)), to_at: new Date(minute(100_000)), cursor_at: null, cursor_id: null };
-    const replay = { recipient_id: id, kind: "range", ...bounds };
-    await ground.ask("analyze events, deliveries");
-    const audience = { vendor_id: row?.vendor_id ?? "", events: names };
-    const read = await rowsRead(connected, (database) => findPastEvents(database, replay, audience, 100));
-    assert.ok(read <= 300, `it reads ${read} rows`);
   });
 });

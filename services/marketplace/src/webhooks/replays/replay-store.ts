@@ -40,7 +40,8 @@ export interface PastEvent {
   sendable: boolean;
 }
 
-// A lateral join looks up one delivery per event. The planner could otherwise read all deliveries of the endpoint.
+// A lateral join looks up the deliveries of one event, by the event alone (`offset 0`): where the planner thinks that the endpoint
+// has few deliveries, it would otherwise read all of them for each event.
 const pastEvents = (replay: Replayable, audience: Audience, limit: number): RawBuilder<PastEvent> => sql`
   select e.id as event_id, e.occurred_at, case when e.sequence is not null then e.subscription_id end as subscription_id,
     d.id as delivery_id,
@@ -51,8 +52,12 @@ const pastEvents = (replay: Replayable, audience: Audience, limit: number): RawB
     where ${eventsIn(replay, audience)} order by occurred_at, id limit ${sql.lit(limit)}
   ) e
   left join lateral (
-    select id, status from deliveries where event_id = e.id and recipient_id = ${replay.recipient_id} limit 1
+    select id, status from (select id, status, recipient_id from deliveries where event_id = e.id offset 0) of_event
+    where recipient_id = ${replay.recipient_id} limit 1
   ) d on true`;
+
+/** Until the commit, the first rows of an order are read from its index, also where the planner thinks that sorting all is as cheap. */
+const readInOrder = (transaction: Transaction<DB>) => sql`set local enable_bitmapscan = off`.execute(transaction);
 
 export async function insertReplay(transaction: Transaction<DB>, row: Insertable<Replays>): Promise<ReplayRow> {
   return transaction.insertInto("replays").values(row).returningAll().executeTakeFirstOrThrow();
@@ -95,7 +100,12 @@ export function updateReplay(
 const countedExactly = 10_000;
 
 /** Counting millions would keep the caller waiting: above ten thousand, what the planner thinks is good enough. */
-export async function estimateTotal(database: Kysely<DB>, replay: Replayable, audience: Audience): Promise<number> {
+export async function estimateTotal(
+  transaction: Transaction<DB>,
+  replay: Replayable,
+  audience: Audience,
+): Promise<number> {
+  await readInOrder(transaction);
   const ofFailures = replay.kind === "failures";
   const limit = countedExactly + 1;
   const { rows } = await sql<{ seen: number; sendable: number }>`
@@ -103,39 +113,41 @@ export async function estimateTotal(database: Kysely<DB>, replay: Replayable, au
       ofFailures
         ? sql`select true as sendable from deliveries where ${failuresIn(replay)} order by created_at, id limit ${limit}`
         : pastEvents(replay, audience, limit)
-    }) counted`.execute(database);
+    }) counted`.execute(transaction);
   const { seen, sendable } = rows[0] ?? { seen: 0, sendable: 0 };
   if (seen <= countedExactly) return sendable;
   const all = ofFailures
     ? sql`deliveries where ${failuresIn(replay)}`
     : sql`events where ${eventsIn(replay, audience)}`;
   const explained = await sql<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>`
-    explain (format json) select from ${all}`.execute(database);
+    explain (format json) select from ${all}`.execute(transaction);
   const guessed = Math.round(((explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0) * sendable) / seen);
   return Math.max(sendable, Math.min(guessed, 2_147_483_647));
 }
 
 /** The next failures behind the cursor, the oldest first, so that those of a subscription keep their order. */
 export async function findFailures(
-  database: Kysely<DB>,
+  transaction: Transaction<DB>,
   replay: Replayable,
   limit: number,
 ): Promise<SettledDelivery[]> {
+  await readInOrder(transaction);
   const { rows } = await sql<SettledDelivery>`
     select id, subscription_id, created_at from deliveries
-    where ${failuresIn(replay)} order by created_at, id limit ${limit}`.execute(database);
+    where ${failuresIn(replay)} order by created_at, id limit ${limit}`.execute(transaction);
   return rows;
 }
 
 /** The next events behind the cursor, the oldest first, including those that are not sendable. */
 export async function findPastEvents(
-  database: Kysely<DB>,
+  transaction: Transaction<DB>,
   replay: Replayable,
   audience: Audience,
   limit: number,
 ): Promise<PastEvent[]> {
+  await readInOrder(transaction);
   const { rows } = await sql<PastEvent>`${pastEvents(replay, audience, limit)} order by e.occurred_at, e.id`.execute(
-    database,
+    transaction,
   );
   return rows;
 }
