@@ -16,9 +16,6 @@ export async function recordStatements(
   requests: InjectOptions[],
   issuer?: TokenIssuer,
 ): Promise<Statement[][]> {
-  const environment = { ...marketplaceEnvironment(serviceUrl, issuer), NODE_ENV: "test", CATALOG_CACHE_SECONDS: "0" };
-  const app = await createApp(readConfig(environment), createLogger({ service: "bench", level: "silent" }));
-  await app.server.inject("/health/ready");
   let recorded: Statement[] | undefined;
   // oxlint-disable-next-line typescript/unbound-method -- the proxy passes `this` on
   const query = pg.Client.prototype.query;
@@ -32,6 +29,10 @@ export async function recordStatements(
       return Reflect.apply(sent, client, given) as unknown;
     },
   });
+  // After that: each connection of the pool keeps the method that it found when it was made.
+  const environment = { ...marketplaceEnvironment(serviceUrl, issuer), NODE_ENV: "test", CATALOG_CACHE_SECONDS: "0" };
+  const app = await createApp(readConfig(environment), createLogger({ service: "bench", level: "silent" }));
+  await app.server.inject("/health/ready");
   const all: Statement[][] = [];
   for (const request of requests) {
     recorded = [];
