@@ -80,7 +80,7 @@ const meanings: Record<number, string> = {
   422: "Well-formed, but it names something that can't be used",
   429: "Too many requests; try again after `Retry-After` seconds",
   431: "The headers are too large",
-  500: "An error on our side; quote `instance` when you report it",
+  500: "An error on our side; quote the response's `X-Request-Id` when you report it",
   503: "Overloaded, or something that the service needs is unavailable; try again after `Retry-After` seconds",
 };
 

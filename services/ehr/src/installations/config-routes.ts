@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success } from "../answers.ts";
+import { failureResponses, success, unconfirmedMeaning } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
 import { type Configuring, putConfig, readConfig } from "./put-config.ts";
 
@@ -65,7 +65,10 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
           "the service has is 500.",
         headers: organisationHeader,
         params: appSlugParams,
-        response: { 200: answerOf("The configuration", "ConfigAnswer"), ...failureResponses(401, 403, 404) },
+        response: {
+          200: answerOf("The configuration", "ConfigAnswer"),
+          ...failureResponses(401, 403, 404, { 503: unconfirmedMeaning }),
+        },
       },
     },
     async (request, reply) => {

@@ -10,7 +10,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success } from "../answers.ts";
+import { failureResponses, success, unconfirmedMeaning } from "../answers.ts";
 import { configRoutes } from "./config-routes.ts";
 import type { InstallationCache } from "./installation-cache.ts";
 import type { Configuring } from "./put-config.ts";
@@ -95,7 +95,10 @@ export async function installationRoutes(
           "confirmed with the marketplace first: 503 while that can't be reached, 404 where it doesn't know the app.",
         headers: organisationHeader,
         params: appSlugParams,
-        response: { 200: answerOf("The installed app", "InstallationAnswer"), ...failureResponses(401, 403, 404) },
+        response: {
+          200: answerOf("The installed app", "InstallationAnswer"),
+          ...failureResponses(401, 403, 404, { 503: unconfirmedMeaning }),
+        },
       },
     },
     (request, reply) => {
@@ -117,7 +120,10 @@ export async function installationRoutes(
           "moment is confirmed with the marketplace first: 503 while that can't be reached.",
         headers: organisationHeader,
         params: appSlugParams,
-        response: { 200: answerOf("Whether it is installed", "InstalledAnswer"), ...failureResponses(401, 403) },
+        response: {
+          200: answerOf("Whether it is installed", "InstalledAnswer"),
+          ...failureResponses(401, 403, { 503: unconfirmedMeaning }),
+        },
       },
     },
     (request, reply) => {
