@@ -19,6 +19,47 @@ interface Webhook {
   requestBody: { content: Record<string, { schema: object }> };
 }
 
+const sentHeaders = [
+  "x-marketplace-event",
+  "x-marketplace-delivery-id",
+  "x-marketplace-signature",
+  "x-marketplace-attempt",
+  "x-marketplace-version",
+  "webhook-id",
+  "webhook-timestamp",
+  "webhook-signature",
+];
+
+const app = {
+  id: "01890a5d-ac96-774b-bcce-b302099a8057",
+  slug: "northwind-scribe",
+  name: "Northwind Scribe",
+  iconUrl: "https://icons.example/northwind-scribe.svg",
+  category: "DOCUMENTATION",
+  extensionPoints: ["note-panel"],
+  smartLaunchUrl: null,
+  fhirScopes: "launch",
+};
+const timestamp = "2026-03-18T09:30:00.000Z";
+const aboutSubscription = (event: string, status: string, more: object = {}) => ({
+  event,
+  app,
+  subscription: { id: app.id, status, orgAlias: "riverside-clinic", ...more },
+  timestamp,
+});
+const payloads = [
+  aboutSubscription("subscription.created", "active"),
+  aboutSubscription("subscription.paused", "paused", { pauseReason: "SECURITY" }),
+  aboutSubscription("subscription.resumed", "active"),
+  aboutSubscription("subscription.cancelled", "cancelled"),
+  {
+    ...aboutSubscription("usage.reported", "active"),
+    usage: [{ metric: "notes", quantity: "12.5", from: timestamp, to: timestamp, recordCount: 3 }],
+  },
+  { event: "app.updated", app, timestamp },
+  { event: "ping", timestamp },
+];
+
 describe("the document's webhooks", () => {
   const cleanUp = cleanUpAfter();
   let marketplace: PeopledMarketplace;
@@ -39,6 +80,21 @@ describe("the document's webhooks", () => {
     assert.deepEqual(Object.keys(webhooks).toSorted(), [...webhookEventNames].toSorted());
     const ids = Object.values(webhooks).map(({ post }) => post.operationId);
     assert.equal(new Set(ids).size, ids.length);
+  });
+
+  test("require all eight headers for every event, and accept as its payload that event and no other", () => {
+    for (const [name, { post }] of Object.entries(webhooks)) {
+      const required = post.parameters.filter((each) => each.in === "header" && each.required);
+      assert.deepEqual(
+        required.map((each) => each.name.toLowerCase()),
+        sentHeaders,
+        name,
+      );
+      const path = `document#/webhooks/${name}/post/requestBody/content/application~1json/schema`;
+      for (const payload of payloads) {
+        assert.equal(ajv.validate({ $ref: path }, payload), payload.event === name, `${payload.event} as ${name}`);
+      }
+    }
   });
 
   test("describe what arrives: every header, and the payload of every event that is sent", async () => {

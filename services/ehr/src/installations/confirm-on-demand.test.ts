@@ -52,7 +52,7 @@ describe("an app that was subscribed to this moment", () => {
     assert.equal(requestsFor("lumen-schedule"), 1);
   });
 
-  test("can be used at once in every way: the catalog is read while the request waits", async () => {
+  test("can be configured, launched and read at once: the catalog is read while the request waits", async () => {
     const uses: Record<string, (slug: string) => Promise<unknown>> = {
       "northwind-scribe": async (slug) => {
         const { config } = await dataOf<InstallationDto>(

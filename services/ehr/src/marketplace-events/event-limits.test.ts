@@ -113,6 +113,20 @@ describe("what verified events can create for one organisation is limited", () =
     assert.equal(await reserve(riverside, later), 2);
   });
 
+  test("to fields of a bounded length: 64 characters of a slug, 255 of a delivery id, 64 of a time", async () => {
+    const event = eventOf({ what: "created", id: randomUUID(), at: began, app: "known-app" });
+    for (const [sending, why] of [
+      [{ body: { ...event, app: { slug: "a".repeat(65) } } }, /app\/slug/],
+      [{ body: { ...event, timestamp: `2026-03-18T09:30:00.${"0".repeat(44)}Z` } }, /timestamp/],
+      [{ body: event, deliveryId: "x".repeat(256) }, /x-marketplace-delivery-id/],
+    ] as const) {
+      const { status, message } = await send(ehr.url, sending);
+      assert.equal(status, 400);
+      assert.match(message, why);
+    }
+    assert.deepEqual(await send(ehr.url, { body: event, deliveryId: "x".repeat(255) }), applied);
+  });
+
   test("an organisation that has used its requests up waits for a job, and causes no request meanwhile", async () => {
     await change("update organisations set app_fetches_until = now() + interval '1 hour' where alias = $1", [
       riverside,

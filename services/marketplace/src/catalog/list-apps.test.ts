@@ -87,7 +87,7 @@ describe("GET /apps", () => {
     updatedAt: (a, b) => a.updatedAt.localeCompare(b.updatedAt),
   };
   for (const [property, order] of Object.entries(orders)) {
-    test(`sort=${property} sorts upwards unless desc is asked for`, async () => {
+    test(`sort=${property} sorts upwards unless desc is asked for, the direction in either case`, async () => {
       const upwards = await page(`?size=100&sort=${property}`);
       const byId = (a: AppDto, b: AppDto): number => (a.id < b.id ? -1 : 1);
       const expected = upwards.content.toSorted((a, b) => order(a, b) || byId(a, b)).map((app) => app.slug);
