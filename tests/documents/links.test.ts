@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { access, glob, readFile } from "node:fs/promises";
+import { dirname, join, normalize } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const markdownFiles = await Array.fromAsync(glob("**/*.md", { cwd: root, exclude: ["**/node_modules/**", ".*/**"] }));
+
+interface Link {
+  text: string;
+  /** Relative to the root of the repository. */
+  file: string;
+  anchor: string;
+}
+
+const withoutCode = (markdown: string): string => markdown.replaceAll(/^ *(```+)[\s\S]*?^ *\1 *$/gm, "");
+
+/** Links to files of the repository. A text may have code spans, which may have brackets. */
+async function linksIn(file: string): Promise<Link[]> {
+  const markdown = withoutCode(await readFile(join(root, file), "utf8"));
+  const links = markdown.matchAll(/\[((?:`[^`]*`|[^\][`])*)\]\(([^)\s]+)\)/g);
+  return [...links]
+    .map(([, text = "", target = ""]) => ({ text, target }))
+    .filter(({ target }) => !/^[a-z]+:/.test(target))
+    .map(({ text, target }) => {
+      const [path = "", anchor = ""] = target.split("#");
+      return { text, file: path === "" ? file : normalize(join(dirname(file), path)), anchor };
+    });
+}
+
+/** The anchors that GitHub gives to headings. */
+async function anchorsOf(file: string): Promise<string[]> {
+  const headings = withoutCode(await readFile(join(root, file), "utf8")).matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+const isThere = (file: string): Promise<boolean> =>
+  access(join(root, file)).then(
+    () => true,
+    () => false,
+  );
+
+test("every link in a document leads to a file and a heading that exist", async () => {
+  assert.ok(markdownFiles.includes("README.md"));
+  const broken: string[] = [];
+  for (const from of markdownFiles) {
+    for (const { file, anchor } of await linksIn(from)) {
+      const isBroken =
+        !(await isThere(file)) || (anchor !== "" && file.endsWith(".md") && !(await anchorsOf(file)).includes(anchor));
+      if (isBroken) broken.push(`${from}: ${file}${anchor === "" ? "" : `#${anchor}`}`);
+    }
+  }
+  assert.deepEqual(broken, []);
+});
+
+test("every test that SECURITY.md names is in the file that it links to", async () => {
+  const tests = (await linksIn("SECURITY.md")).filter(({ file }) => file.endsWith(".ts"));
+  assert.ok(tests.length >= 60);
+  const missing: string[] = [];
+  for (const { text, file } of tests) {
+    const source = await readFile(join(root, file), "utf8");
+    if (text.length < 10 || !source.includes(text)) missing.push(`${file}: ${text}`);
+  }
+  assert.deepEqual(missing, []);
+});
+
+test("every row of SECURITY.md's threats names a test", async () => {
+  const markdown = await readFile(join(root, "SECURITY.md"), "utf8");
+  const [, threats = ""] = /^## Threats$([\s\S]*?)^## /m.exec(markdown) ?? [];
+  const rows = threats.split("\n").filter((line) => /^\| [STRIDE]/.test(line) && !line.startsWith("| STRIDE"));
+  assert.ok(rows.length >= 40, `${rows.length} rows`);
+  assert.deepEqual(
+    rows.filter((row) => !/\]\([^)]+\.ts\) *\|$/.test(row)),
+    [],
+  );
+});
