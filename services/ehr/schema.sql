@@ -200,141 +200,6 @@ CREATE TABLE public.audit_entries (
 )
 PARTITION BY RANGE (at);
 
-CREATE TABLE public.audit_entries_20261114 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261115 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261116 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261117 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261118 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261119 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261120 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261121 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
-CREATE TABLE public.audit_entries_20261122 (
-    id uuid NOT NULL,
-    at timestamp(3) with time zone NOT NULL,
-    actor_issuer text NOT NULL,
-    actor_subject text NOT NULL,
-    actor_role text NOT NULL,
-    on_behalf_of text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    target_kind text NOT NULL,
-    target_id text NOT NULL,
-    request_id text NOT NULL,
-    before json,
-    after json
-);
-
 CREATE TABLE public.audit_log_retention (
     only_row boolean DEFAULT true NOT NULL,
     least_days integer DEFAULT 2192 NOT NULL,
@@ -442,24 +307,6 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261114 FOR VALUES FROM ('2026-11-14 00:00:00+00') TO ('2026-11-15 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261115 FOR VALUES FROM ('2026-11-15 00:00:00+00') TO ('2026-11-16 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261116 FOR VALUES FROM ('2026-11-16 00:00:00+00') TO ('2026-11-17 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261117 FOR VALUES FROM ('2026-11-17 00:00:00+00') TO ('2026-11-18 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261118 FOR VALUES FROM ('2026-11-18 00:00:00+00') TO ('2026-11-19 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261119 FOR VALUES FROM ('2026-11-19 00:00:00+00') TO ('2026-11-20 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261120 FOR VALUES FROM ('2026-11-20 00:00:00+00') TO ('2026-11-21 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261121 FOR VALUES FROM ('2026-11-21 00:00:00+00') TO ('2026-11-22 00:00:00+00');
-
-ALTER TABLE ONLY public.audit_entries ATTACH PARTITION public.audit_entries_20261122 FOR VALUES FROM ('2026-11-22 00:00:00+00') TO ('2026-11-23 00:00:00+00');
-
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
 
 ALTER TABLE ONLY public.applied_deliveries
@@ -470,33 +317,6 @@ ALTER TABLE ONLY public.apps
 
 ALTER TABLE ONLY public.audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261114
-    ADD CONSTRAINT audit_entries_20261114_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261115
-    ADD CONSTRAINT audit_entries_20261115_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261116
-    ADD CONSTRAINT audit_entries_20261116_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261117
-    ADD CONSTRAINT audit_entries_20261117_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261118
-    ADD CONSTRAINT audit_entries_20261118_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261119
-    ADD CONSTRAINT audit_entries_20261119_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261120
-    ADD CONSTRAINT audit_entries_20261120_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261121
-    ADD CONSTRAINT audit_entries_20261121_pkey PRIMARY KEY (at, id);
-
-ALTER TABLE ONLY public.audit_entries_20261122
-    ADD CONSTRAINT audit_entries_20261122_pkey PRIMARY KEY (at, id);
 
 ALTER TABLE ONLY public.audit_log_retention
     ADD CONSTRAINT audit_log_retention_pkey PRIMARY KEY (only_row);
@@ -531,63 +351,9 @@ CREATE INDEX apps_to_fetch ON public.apps USING btree (fetched_at NULLS FIRST, s
 
 CREATE INDEX audit_entries_of_action ON ONLY public.audit_entries USING btree (action, at, id);
 
-CREATE INDEX audit_entries_20261114_action_at_id_idx ON public.audit_entries_20261114 USING btree (action, at, id);
-
 CREATE INDEX audit_entries_of_actor ON ONLY public.audit_entries USING btree (actor_subject, at, id);
 
-CREATE INDEX audit_entries_20261114_actor_subject_at_id_idx ON public.audit_entries_20261114 USING btree (actor_subject, at, id);
-
 CREATE INDEX audit_entries_on_behalf_of ON ONLY public.audit_entries USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261114_on_behalf_of_at_id_idx ON public.audit_entries_20261114 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261115_action_at_id_idx ON public.audit_entries_20261115 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261115_actor_subject_at_id_idx ON public.audit_entries_20261115 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261115_on_behalf_of_at_id_idx ON public.audit_entries_20261115 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261116_action_at_id_idx ON public.audit_entries_20261116 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261116_actor_subject_at_id_idx ON public.audit_entries_20261116 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261116_on_behalf_of_at_id_idx ON public.audit_entries_20261116 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261117_action_at_id_idx ON public.audit_entries_20261117 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261117_actor_subject_at_id_idx ON public.audit_entries_20261117 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261117_on_behalf_of_at_id_idx ON public.audit_entries_20261117 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261118_action_at_id_idx ON public.audit_entries_20261118 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261118_actor_subject_at_id_idx ON public.audit_entries_20261118 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261118_on_behalf_of_at_id_idx ON public.audit_entries_20261118 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261119_action_at_id_idx ON public.audit_entries_20261119 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261119_actor_subject_at_id_idx ON public.audit_entries_20261119 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261119_on_behalf_of_at_id_idx ON public.audit_entries_20261119 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261120_action_at_id_idx ON public.audit_entries_20261120 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261120_actor_subject_at_id_idx ON public.audit_entries_20261120 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261120_on_behalf_of_at_id_idx ON public.audit_entries_20261120 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261121_action_at_id_idx ON public.audit_entries_20261121 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261121_actor_subject_at_id_idx ON public.audit_entries_20261121 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261121_on_behalf_of_at_id_idx ON public.audit_entries_20261121 USING btree (on_behalf_of, at, id);
-
-CREATE INDEX audit_entries_20261122_action_at_id_idx ON public.audit_entries_20261122 USING btree (action, at, id);
-
-CREATE INDEX audit_entries_20261122_actor_subject_at_id_idx ON public.audit_entries_20261122 USING btree (actor_subject, at, id);
-
-CREATE INDEX audit_entries_20261122_on_behalf_of_at_id_idx ON public.audit_entries_20261122 USING btree (on_behalf_of, at, id);
 
 CREATE INDEX installations_of_app ON public.installations USING btree (app_slug);
 
@@ -609,99 +375,9 @@ CREATE INDEX subscriptions_unconfirmed ON public.subscriptions USING btree (org_
 
 CREATE INDEX subscriptions_unconfirmed_of_app ON public.subscriptions USING btree (app_slug, org_alias) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
 
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261114_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261114_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261114_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261114_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261115_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261115_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261115_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261115_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261116_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261116_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261116_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261116_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261117_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261117_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261117_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261117_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261118_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261118_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261118_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261118_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261119_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261119_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261119_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261119_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261120_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261120_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261120_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261120_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261121_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261121_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261121_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261121_pkey;
-
-ALTER INDEX public.audit_entries_of_action ATTACH PARTITION public.audit_entries_20261122_action_at_id_idx;
-
-ALTER INDEX public.audit_entries_of_actor ATTACH PARTITION public.audit_entries_20261122_actor_subject_at_id_idx;
-
-ALTER INDEX public.audit_entries_on_behalf_of ATTACH PARTITION public.audit_entries_20261122_on_behalf_of_at_id_idx;
-
-ALTER INDEX public.audit_entries_pkey ATTACH PARTITION public.audit_entries_20261122_pkey;
-
 CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
 
 CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261114 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261115 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261116 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261117 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261118 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261119 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261120 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261121 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries_20261122 FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
 
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 

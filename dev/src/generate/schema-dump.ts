@@ -13,6 +13,7 @@ export async function schemaDump(service: GeneratedService, cluster: DebianClust
     "--exclude-schema=pgboss",
     "--exclude-table=delivery_attempts_2*",
     "--exclude-table=launches_2*",
+    "--exclude-table=audit_entries_2*",
     ownerUrl,
   );
   return dump
