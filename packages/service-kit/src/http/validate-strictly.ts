@@ -7,7 +7,7 @@ import { strictAjv } from "./strict-ajv.ts";
 const wholeNumber = /^-?\d+$/;
 
 /**
- * A query holds strings only. A parameter without a value counts as absent. Ajv's own coercion would take "0x10", " 1" and
+ * A query holds strings only. A parameter without a value, or with blanks only, counts as absent. Ajv's own coercion would take "0x10", " 1" and
  * "1e2" for whole numbers and an array of one for its element; here "12" becomes 12, what is too large becomes the largest
  * number that is exact, and everything else stays as it is, for the schema to refuse.
  */
@@ -16,7 +16,7 @@ function queryReader({ properties = {} }: FieldSchema): (query: Record<string, u
   return (query) => {
     for (const [name, { type }] of parameters) {
       const given = query[name];
-      if (given === "") {
+      if (typeof given === "string" && given.trim() === "") {
         delete query[name];
       } else if (type === "integer" && typeof given === "string" && wholeNumber.test(given)) {
         query[name] = Math.min(Number(given), Number.MAX_SAFE_INTEGER);

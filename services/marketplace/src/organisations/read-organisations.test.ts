@@ -85,7 +85,7 @@ describe("reading organisations", () => {
     });
   }
 
-  for (const limit of ["0", "-1", "1.5", "x", "%20"]) {
+  for (const limit of ["0", "-1", "1.5", "x", "%201"]) {
     test(`400: a limit of ${JSON.stringify(limit)}`, async () => {
       await assertProblem(await list(`limit=${limit}`), 400, "invalid-request");
     });
