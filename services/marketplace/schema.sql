@@ -608,7 +608,7 @@ PARTITION BY RANGE (started_at);
 
 CREATE TABLE public.delivery_log_retention (
     only_row boolean DEFAULT true NOT NULL,
-    least_days integer DEFAULT 30 NOT NULL,
+    least_days integer DEFAULT 90 NOT NULL,
     CONSTRAINT delivery_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 3650))),
     CONSTRAINT delivery_log_retention_only_row_check CHECK (only_row)
 );
@@ -1063,7 +1063,11 @@ CREATE INDEX audit_entries_of_action ON public.audit_entries USING btree (action
 
 CREATE INDEX audit_entries_of_actor ON public.audit_entries USING btree (actor_subject, at, id);
 
+CREATE INDEX audit_entries_of_actor_and_action ON public.audit_entries USING btree (actor_subject, action, at, id);
+
 CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_behalf_of, at, id);
+
+CREATE INDEX deliveries_dropped ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = 'dropped'::text);
 
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
@@ -1108,6 +1112,8 @@ CREATE INDEX subscriptions_of_app ON public.subscriptions USING btree (app_id, s
 CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
 
 CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree (organisation_id, app_id) WHERE (trial_ends_at IS NOT NULL);
+
+CREATE INDEX subscriptions_paused_by_reason ON public.subscriptions USING btree (pause_reason, created_at, id) WHERE (status = 'paused'::text);
 
 CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
 

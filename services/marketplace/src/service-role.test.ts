@@ -148,18 +148,18 @@ describe("the delivery log's days", () => {
     return database;
   };
 
-  test("stay for 30 days, whatever the service passes", async () => {
-    const { ownerUrl, serviceUrl } = await withDays(30);
+  test("stay for 90 days, whatever the service passes", async () => {
+    const { ownerUrl, serviceUrl } = await withDays(90);
     const kept = await agesIn(ownerUrl);
     for (const [date, keptDays] of [
-      [day, "90"],
+      [day, "100"],
       [`${day} - 1`, "0"],
-      [`${day} - 29`, "1"],
-      [`${day} - 30`, "1"],
-      [`${day} - 30`, "-2147483648"],
-      [`${day} - 30`, "null"],
+      [`${day} - 89`, "1"],
+      [`${day} - 90`, "1"],
+      [`${day} - 90`, "-2147483648"],
+      [`${day} - 90`, "null"],
       [`to_date(${day} || ' BC', 'YYYY-MM-DD BC')`, "90"],
-      [`to_date(${day} - 30 || ' BC', 'YYYY-MM-DD BC')`, "1"],
+      [`to_date(${day} - 90 || ' BC', 'YYYY-MM-DD BC')`, "1"],
       ["'-infinity'", "1"],
       ["'infinity'", "1"],
       [`${day} - 100`, "2147483647"],
@@ -170,10 +170,10 @@ describe("the delivery log's days", () => {
   });
 
   test("go when they are older than that, and than they are kept for", async () => {
-    const { ownerUrl, serviceUrl } = await withDays(40);
-    assert.match(await call(serviceUrl, `${day} - 40`, "40"), /is not old enough/);
-    assert.equal(await call(serviceUrl, `${day} - 41`, "40"), "true");
-    assert.ok(!(await agesIn(ownerUrl)).includes(41));
+    const { ownerUrl, serviceUrl } = await withDays(100);
+    assert.match(await call(serviceUrl, `${day} - 100`, "100"), /is not old enough/);
+    assert.equal(await call(serviceUrl, `${day} - 101`, "100"), "true");
+    assert.ok(!(await agesIn(ownerUrl)).includes(101));
   });
 
   test("go earlier only where the owner lowers the floor", async () => {

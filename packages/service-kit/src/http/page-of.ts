@@ -23,9 +23,14 @@ function placeOf(cursor: string): { at: string; id: string } {
 /** One page, and the way to the next: one row more than is wanted tells whether there is one. */
 export async function pageOf<Row extends { id: string }, Item>(
   query: PageQuery,
-  list: { find: (slice: Slice) => Promise<Row[]>; timeOf: (row: Row) => Date; itemOf: (row: Row) => Item },
+  list: {
+    find: (slice: Slice) => Promise<Row[]>;
+    timeOf: (row: Row) => Date;
+    itemOf: (row: Row) => Item;
+    maxItems?: number;
+  },
 ): Promise<{ items: Item[]; next: string | null }> {
-  const limit = Math.min(query.limit, mostItems);
+  const limit = Math.min(query.limit, list.maxItems ?? mostItems);
   const after = query.after === undefined ? undefined : placeOf(query.after);
   const found = await list.find({ after, limit: limit + 1 });
   const rows = found.slice(0, limit);

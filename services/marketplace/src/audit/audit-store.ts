@@ -33,11 +33,13 @@ export interface AuditFilter {
 
 const [minId, maxId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-/** The first filter that an index begins with. */
-function leadingColumn({ onBehalfOf, actor, action }: AuditFilter) {
-  if (onBehalfOf !== undefined) return { column: sql.ref("on_behalf_of"), value: onBehalfOf };
-  if (actor !== undefined) return { column: sql.ref("actor_subject"), value: actor };
-  return action === undefined ? undefined : { column: sql.ref("action"), value: action };
+/** The filters that an index begins with. Those of one organisation come without other filters. */
+function leadingColumns({ onBehalfOf, actor, action }: AuditFilter): [column: string, value: string][] {
+  if (onBehalfOf !== undefined) return [["on_behalf_of", onBehalfOf]];
+  return [
+    ...(actor === undefined ? [] : [["actor_subject", actor] satisfies [string, string]]),
+    ...(action === undefined ? [] : [["action", action] satisfies [string, string]]),
+  ];
 }
 
 /**
@@ -49,21 +51,19 @@ export async function findEntries(
   filter: AuditFilter,
   { after, limit }: Slice,
 ): Promise<AuditEntry[]> {
-  const { actor, action, from, to } = filter;
-  const leading = leadingColumn(filter);
-  const key = leading === undefined ? sql`at, id` : sql`${leading.column}, at, id`;
-  const place = (at: Date | string, id: string) =>
-    leading === undefined
-      ? sql`(${at}::timestamptz, ${id}::uuid)`
-      : sql`(${leading.value}::text, ${at}::timestamptz, ${id}::uuid)`;
+  const { from, to } = filter;
+  const leading = leadingColumns(filter);
+  const columns = [...leading.map(([column]) => column), "at", "id"].map((column) => sql.ref(column));
+  const key = sql.join(columns);
+  const values = leading.map(([, value]) => sql`${value}::text`);
+  const keyAt = (at: Date | string, id: string) =>
+    sql`(${sql.join([...values, sql`${at}::timestamptz`, sql`${id}::uuid`])})`;
   const end = to === undefined ? { at: "infinity", id: maxId } : { at: to, id: minId };
   const below = after !== undefined && (to === undefined || new Date(after.at) < to) ? after : end;
   const { rows } = await sql<Selectable<AuditEntries>>`
     select * from audit_entries
-    where (${key}) < ${place(below.at, below.id)} and (${key}) >= ${place(from ?? "-infinity", minId)}
-      ${actor === undefined ? sql`` : sql`and actor_subject = ${actor}`}
-      ${action === undefined ? sql`` : sql`and action = ${action}`}
-    order by ${leading === undefined ? sql`` : sql`${leading.column} desc,`} at desc, id desc
+    where (${key}) < ${keyAt(below.at, below.id)} and (${key}) >= ${keyAt(from ?? "-infinity", minId)}
+    order by ${sql.join(columns.map((column) => sql`${column} desc`))}
     limit ${sql.lit(limit)}`.execute(database);
   return rows.map((row) => ({
     id: row.id,

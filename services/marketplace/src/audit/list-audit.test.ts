@@ -106,6 +106,8 @@ describe("GET /admin/audit", () => {
       { actor: "person 1" },
       { action: "rare.action" },
       { action: "action.1" },
+      { actor: "person 1", action: "rare.action" },
+      { actor: "rare person", action: "action.1" },
       { from: new Date(from), to: new Date(to) },
     ]) {
       for (const slice of [

@@ -10,7 +10,7 @@ import {
   startMarketplace,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { subscribed } from "./subscribe.test-support.ts";
+import { subscribe, subscribed } from "./subscribe.test-support.ts";
 
 describe("a subscription changes at most 30 times an hour", () => {
   const cleanUp = cleanUpAfter();
@@ -73,6 +73,23 @@ describe("a subscription changes at most 30 times an hour", () => {
     }
     const cancelled = await marketplace.as("riverside-admin", `/subscriptions/${id}/cancel`, { method: "POST" });
     await assertProblem(cancelled, 429, "subscription-changed-too-often");
+  });
+
+  test("and is created at most 30 times an hour for one organisation and app, operators exempt", async () => {
+    const slug = "tallowmere-claims";
+    const cancel = (id: string) => marketplace.as("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    for (let nth = 0; nth < 30; nth += 1) await cancel((await subscribed(marketplace, slug)).id);
+    const refused = await subscribe(marketplace, slug);
+    const seconds = Number(refused.headers.get("retry-after"));
+    await assertProblem(refused, 429, "subscription-created-too-often");
+    assert.ok(seconds > 3_000 && seconds <= 3_600, `${seconds}`);
+    await cancel((await subscribed(marketplace, slug, { by: "operator" })).id);
+    await withClient(marketplace.database.ownerUrl, (client) =>
+      // The trigger keeps times from going back.
+      client.query(`set session_replication_role = replica;
+        update subscriptions set created_at = created_at - interval '1 hour'`),
+    );
+    await subscribed(marketplace, slug);
   });
 
   test("however many processes are asked at once", async () => {

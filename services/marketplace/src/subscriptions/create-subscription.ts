@@ -1,5 +1,5 @@
 import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind, rateLimited } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
@@ -13,7 +13,13 @@ import { findOrganisationId } from "../organisations/find-organisation.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";
-import { findInTheWay, insertSubscription, type NewSubscription, type SubscriptionRow } from "./subscription-store.ts";
+import {
+  findInTheWay,
+  findNthCreation,
+  insertSubscription,
+  type NewSubscription,
+  type SubscriptionRow,
+} from "./subscription-store.ts";
 
 export interface Subscribing {
   database: Kysely<DB>;
@@ -22,7 +28,9 @@ export interface Subscribing {
   bodyDigest: KeyedDigest;
 }
 
+const hourMs = 3_600_000;
 const dayMs = 86_400_000;
+const maxCreationsPerHour = 30;
 const mostAttempts = 3;
 
 const unusable = (kind: ProblemKind, field: string, detail: string): Problem =>
@@ -43,6 +51,7 @@ export async function createSubscription(
       if (organisationId === undefined) {
         throw unusable(subscriptionProblems.unknownOrganisation, "orgAlias", "is not registered with the marketplace");
       }
+      if (role !== "operator") await requireCreationAllowed(transaction, organisationId, app.id, now);
       const inserted = await insertOnce(transaction, {
         id: uuid(),
         organisation_id: organisationId,
@@ -96,6 +105,23 @@ async function offerFor(
     throw unusable(subscriptionProblems.quantityNotCounted, "quantity", "is not counted by this plan");
   }
   return { ...offer, plan };
+}
+
+/** Each subscription may change 30 times an hour: cancelling and subscribing again must not get around that. */
+async function requireCreationAllowed(
+  transaction: Transaction<DB>,
+  organisationId: string,
+  appId: string,
+  now: Date,
+): Promise<void> {
+  const since = new Date(now.getTime() - hourMs);
+  const createdAt = await findNthCreation(transaction, { organisationId, appId, nth: maxCreationsPerHour, since });
+  if (createdAt === undefined) return;
+  throw rateLimited(
+    subscriptionProblems.createdTooOften,
+    `The organisation has subscribed to this app ${maxCreationsPerHour} times within an hour.`,
+    { limit: maxCreationsPerHour, retryAfterMs: createdAt.getTime() - since.getTime() },
+  );
 }
 
 async function insertOnce(transaction: Transaction<DB>, row: NewSubscription) {

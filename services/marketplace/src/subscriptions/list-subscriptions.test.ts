@@ -142,6 +142,7 @@ describe("lists of subscriptions over organisations", () => {
         [{ vendor: "northwind-health" }, 3 * new Set(northwinds().map(({ appSlug }) => appSlug)).size],
         [{ vendor: "northwind-health", appSlug: "northwind-scribe" }, 3],
         [{}, 3],
+        [{ pauseReason: "SECURITY" }, 3],
       ] as const) {
         const read = await rowsRead(connected, (database) =>
           findInRanges(database, { ...filter, statuses }, { after, limit }),

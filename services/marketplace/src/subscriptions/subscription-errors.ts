@@ -46,6 +46,13 @@ export const subscriptionProblems = {
     advice:
       "A subscription changes its state at most 30 times an hour. Wait as many seconds as `Retry-After` says. Operators are exempt.",
   },
+  createdTooOften: {
+    code: "subscription-created-too-often",
+    status: 429,
+    title: "The organisation has subscribed to the app too often",
+    advice:
+      "An organisation subscribes to one app at most 30 times an hour. Wait as many seconds as `Retry-After` says. Operators are exempt.",
+  },
   unknownApp: {
     code: "unknown-app",
     status: 422,

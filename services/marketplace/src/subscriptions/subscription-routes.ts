@@ -60,6 +60,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
           },
           ...problemResponses(401, 403, 409, 413, 415, {
             422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan counts no `quantity`, or the `Idempotency-Key` came with another body before",
+            429: "The organisation has subscribed to this app 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
           }),
         },
       },
@@ -193,6 +194,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       config: { access: ["billing", "operator"], waitsOnlyForDatabase: true },
       schema: {
         ...changeSchema,
+        response: { ...changed, ...problemResponses(429) },
         operationId: "liftBlock",
         summary: "Let an organisation subscribe again",
         description:

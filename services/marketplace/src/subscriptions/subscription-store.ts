@@ -96,6 +96,25 @@ export async function insertSubscription(
     .executeTakeFirst();
 }
 
+/** When the nth newest subscription of the organisation to the app began, where that is later than `since`. */
+export async function findNthCreation(
+  database: Kysely<DB>,
+  { organisationId, appId, nth, since }: { organisationId: string; appId: string; nth: number; since: Date },
+): Promise<Date | undefined> {
+  const found = await database
+    .selectFrom("subscriptions")
+    .select("created_at")
+    .where("organisation_id", "=", organisationId)
+    .where("app_id", "=", appId)
+    .where("created_at", ">", since)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .offset(nth - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return found?.created_at;
+}
+
 /** What keeps the organisation from subscribing, where something does. */
 export function findInTheWay(database: Kysely<DB>, organisationId: string, appId: string) {
   return database

@@ -86,7 +86,8 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         tags,
         operationId: "listAttempts",
         summary: "List a delivery's attempts",
-        description: "The delivery log (WebhookDeliveryLog), the oldest attempt first. It is kept for 90 days.",
+        description:
+          "The delivery log (WebhookDeliveryLog), the oldest attempt first, at most 100 on a page. It is kept for 90 days.",
         headers: vendorHeaders,
         params: webhookDeliveryParams,
         querystring: pageQuery,

@@ -210,7 +210,7 @@ describe("reading what became of an endpoint's deliveries", () => {
       delivery = { ...first, id: randomUUID(), eventId: randomUUID(), createdAt: new Date(noon).toISOString() };
       delivery = { ...delivery, event: "usage.reported", status: "queued", settledAt: null, nextAttemptAt: null };
       await insert(endpoint, [delivery]);
-      attempts = Array.from({ length: 25 }, (_, place): WebhookDeliveryLog => {
+      attempts = Array.from({ length: 125 }, (_, place): WebhookDeliveryLog => {
         const outcome = (["delivered", "failed", "unknown"] as const)[place % 3] ?? "unknown";
         return {
           id: randomUUID(),
@@ -220,7 +220,7 @@ describe("reading what became of an endpoint's deliveries", () => {
           recipient: { kind: "endpoint", id: endpoint, url: `https://hooks.example/${place}` },
           attempt: place + 1,
           // The first began before the event by another machine's clock; pairs have the same time.
-          startedAt: new Date(noon - 60_000 + Math.floor(place / 2) * 7_200_000).toISOString(),
+          startedAt: new Date(noon - 60_000 + Math.floor(place / 2) * 1_440_000).toISOString(),
           durationMs: outcome === "unknown" ? null : place,
           outcome,
           statusCode: outcome === "unknown" ? null : 200 + place,
@@ -244,9 +244,10 @@ describe("reading what became of an endpoint's deliveries", () => {
     });
 
     for (const [search, sizes] of [
-      ["", [25]],
-      ["limit=10", [10, 10, 5]],
-      ["limit=5", [5, 5, 5, 5, 5]],
+      ["", [100, 25]],
+      ["limit=50", [50, 50, 25]],
+      ["limit=25", [25, 25, 25, 25, 25]],
+      ["limit=1000", [100, 25]],
     ] as const) {
       test(`${search === "" ? "without a limit" : search}: each once, the oldest first`, async () => {
         const pages = await walk<WebhookDeliveryLog>(`/${delivery.id}/attempts`, search);
@@ -276,7 +277,7 @@ describe("reading what became of an endpoint's deliveries", () => {
         for (const { name } of rows) await client.query(`lock table only ${name} in access exclusive mode`);
         const answer = await list(`/${delivery.id}/attempts`);
         assert.equal(answer.status, 200, await answer.clone().text());
-        assert.equal(((await answer.json()) as WebhookDeliveryLogPage).items.length, 25);
+        assert.equal(((await answer.json()) as WebhookDeliveryLogPage).items.length, 100);
         await client.query("rollback");
       });
     });

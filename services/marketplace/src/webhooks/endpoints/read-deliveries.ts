@@ -62,5 +62,7 @@ export async function listAttempts(
     find: (slice) => findAttempts(database, { deliveryId: delivery.id, since }, slice),
     timeOf: (row) => row.started_at,
     itemOf: (row) => attemptRecord(row, delivery),
+    // Each has up to 4 KiB of what a receiver sent, which may double when it is escaped.
+    maxItems: 100,
   });
 }

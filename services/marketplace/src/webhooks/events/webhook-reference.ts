@@ -103,7 +103,7 @@ const responses = {
   "410": { description: "Disables a vendor's endpoint; from an EHR it is a failure like any other" },
   default: {
     description:
-      "Failed, redirects included: tried again up to twelve times over three days. On 429 and 503 `Retry-After` is obeyed",
+      "Failed, redirects included: attempted up to twelve times over three days. On 429 and 503 `Retry-After` is obeyed",
   },
 };
 
