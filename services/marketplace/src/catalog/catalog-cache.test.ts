@@ -114,7 +114,7 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
         return rows[0]?.waiting ?? 0;
       };
       // Until it listens, it has yet to drop everything once: in the middle of the herd, that would cost a second query.
-      await eventually("all processes listen", 5_000, async () => {
+      await eventually("all processes listen", 20_000, async () => {
         const { rowCount } = await client.query(
           "select from pg_stat_activity where datname = current_database() and application_name like '%listener' and query ilike 'listen%'",
         );
@@ -123,9 +123,9 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
       await client.query("begin");
       await client.query("lock table app_listings in access exclusive mode");
       const answers = Array.from({ length: 200 }, () => herd.get("/apps/inbox-heron"));
-      await eventually("a query of the herd waits", 5_000, async () => (await waiting()) > 0);
+      await eventually("a query of the herd waits", 20_000, async () => (await waiting()) > 0);
       // All two hundred are in: the server counts them as begun.
-      await eventually("the herd has arrived", 5_000, async () => {
+      await eventually("the herd has arrived", 20_000, async () => {
         const connections = await new Promise<number>((resolve) =>
           herd.server.server.getConnections((_error, count) => resolve(count)),
         );
