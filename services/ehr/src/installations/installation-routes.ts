@@ -25,7 +25,7 @@ export async function installationRoutes(
   scope: FastifyInstance,
   options: Configuring & { installations: InstallationCache<OrganisationInstallations> },
 ): Promise<void> {
-  const { installations, confirmer } = options;
+  const { installations } = options;
   const shapes = [installationDto, installationAnswer, installationsAnswer, installedAnswer];
   for (const shape of shapes) scope.addSchema(shape);
   await scope.register(configRoutes, options);
@@ -37,26 +37,12 @@ export async function installationRoutes(
   const send = (
     reply: FastifyReply,
     orgAlias: string,
-    appSlug: string,
     bytesOf: (found: OrganisationInstallations) => Buffer,
   ): FastifyReply | Promise<FastifyReply> => {
     const found = installations.get(orgAlias);
     const answer = (loaded: OrganisationInstallations): FastifyReply =>
       reply.header("content-type", json).send(bytesOf(loaded));
-    const answerOrConfirm = (loaded: OrganisationInstallations): FastifyReply | Promise<FastifyReply> =>
-      loaded.isAwaited(appSlug) ? confirmed(loaded, orgAlias, appSlug).then(answer) : answer(loaded);
-    return found instanceof Promise ? found.then(answerOrConfirm) : answerOrConfirm(found);
-  };
-
-  const confirmed = async (
-    loaded: OrganisationInstallations,
-    orgAlias: string,
-    appSlug: string,
-  ): Promise<OrganisationInstallations> => {
-    if (!(await confirmer.confirmOnDemand(orgAlias, appSlug))) return loaded;
-    // The notification may not have arrived yet.
-    installations.drop(orgAlias);
-    return installations.get(orgAlias);
+    return found instanceof Promise ? found.then(answer) : answer(found);
   };
 
   routes.get(
@@ -91,8 +77,8 @@ export async function installationRoutes(
         operationId: "getInstallation",
         summary: "Get an installed app",
         description:
-          "One of the organisation's installed apps, also while it is paused. An app that was subscribed to this moment is " +
-          "confirmed with the marketplace first: 503 while that can't be reached, 404 where it doesn't know the app.",
+          "One of the organisation's installed apps, also while it is paused. An app that was subscribed to this moment is installed " +
+          "once the marketplace has confirmed it, and 404 until then.",
         headers: organisationHeader,
         params: appSlugParams,
         response: {
@@ -103,7 +89,7 @@ export async function installationRoutes(
     },
     (request, reply) => {
       const { appSlug } = request.params;
-      return send(reply, actingOrganisation(request, readers), appSlug, (found) => found.one(appSlug));
+      return send(reply, actingOrganisation(request, readers), (found) => found.one(appSlug));
     },
   );
 
@@ -116,8 +102,8 @@ export async function installationRoutes(
         operationId: "isInstalled",
         summary: "Ask whether an app is installed",
         description:
-          "`true` also while it is paused; `false` for any slug that isn't installed. An app that was subscribed to this " +
-          "moment is confirmed with the marketplace first: 503 while that can't be reached.",
+          "`true` also while it is paused; `false` for any slug that isn't installed. An app that was subscribed to this moment is " +
+          "installed once the marketplace has confirmed it.",
         headers: organisationHeader,
         params: appSlugParams,
         response: {
@@ -128,7 +114,7 @@ export async function installationRoutes(
     },
     (request, reply) => {
       const { appSlug } = request.params;
-      return send(reply, actingOrganisation(request, readers), appSlug, (found) =>
+      return send(reply, actingOrganisation(request, readers), (found) =>
         found.has(appSlug) ? installed : notInstalled,
       );
     },
