@@ -304,6 +304,7 @@ CREATE TABLE public.subscriptions (
     status text NOT NULL,
     as_of timestamp(3) with time zone NOT NULL,
     confirmed_at timestamp(3) with time zone,
+    listed_at timestamp(3) with time zone,
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
@@ -371,6 +372,8 @@ CREATE INDEX organisations_unlisted ON public.organisations USING btree (unliste
 
 CREATE INDEX subscriptions_live ON public.subscriptions USING btree (org_alias, app_slug, as_of DESC) WHERE (status <> 'cancelled'::text);
 
+CREATE INDEX subscriptions_never_listed ON public.subscriptions USING btree (app_slug, org_alias) WHERE ((listed_at IS NULL) AND (status <> 'cancelled'::text));
+
 CREATE INDEX subscriptions_unconfirmed ON public.subscriptions USING btree (org_alias, app_slug) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
 
 CREATE INDEX subscriptions_unconfirmed_of_app ON public.subscriptions USING btree (app_slug, org_alias) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
@@ -382,8 +385,6 @@ CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 
 CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_stay();
-
-CREATE TRIGGER subscriptions_unconfirmed_changed AFTER INSERT OR UPDATE ON public.subscriptions FOR EACH ROW WHEN ((new.confirmed_at IS NULL)) EXECUTE FUNCTION public.installations_changed();
 
 ALTER TABLE ONLY public.applied_deliveries
     ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);

@@ -180,6 +180,10 @@ export const reconciliationAnswer = succeeded(
     orgAlias: Type.String(),
     checked: Type.Integer({ description: "Subscriptions that the marketplace listed" }),
     changed: Type.Integer({ description: "Of them, those that were not known as they are, or not confirmed" }),
+    corrected: Type.Integer({
+      description:
+        "Of the changed ones, those whose stored state contradicted the list and claimed to be as new: forged, most likely",
+    }),
     unlisted: Type.Integer({ description: "Installed here and not listed there: they are left as they are" }),
     reconciledAt: instant("Reconciled"),
   }),

@@ -35,7 +35,7 @@ import { createSubscriptionList } from "./reconciliation/marketplace-subscriptio
 import { createMarketplaceToken } from "./reconciliation/marketplace-token.ts";
 import type { Reconciling } from "./reconciliation/reconcile.ts";
 import { workReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
-import { watchReconciliation } from "./reconciliation/reconciliation-metrics.ts";
+import { createCorrectionCounter, watchReconciliation } from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 
 const service = "ehr-api";
@@ -53,6 +53,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const reconciling: Reconciling | undefined = credentials && {
     ...common,
     logger,
+    countCorrections: createCorrectionCounter(metrics.registry),
     listSubscriptions: createSubscriptionList(marketplaceUrl, createMarketplaceToken(credentials, clock), readApp),
   };
   const reconciles = reconciling !== undefined;

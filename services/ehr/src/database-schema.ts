@@ -139,6 +139,7 @@ export interface Subscriptions {
   as_of: Timestamp;
   confirmed_at: Timestamp | null;
   id: string;
+  listed_at: Timestamp | null;
   org_alias: string;
   status: string;
 }

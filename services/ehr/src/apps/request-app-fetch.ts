@@ -8,6 +8,17 @@ import type { AppRow } from "./app-store.ts";
 /** However many events and requests name an app, it is fetched from the catalog once a minute at most. */
 export const recheckAfterMs = 60_000;
 
+/** An app that was found in the catalog for longer may have been withdrawn since. */
+const confirmsForMs = 3_600_000;
+
+/** Whether what is stored confirms a subscription to the app without another request. */
+export function isFreshInCatalog(
+  { isInCatalog, fetchedAt }: Pick<AppRow, "isInCatalog" | "fetchedAt">,
+  now: Date,
+): boolean {
+  return isInCatalog && fetchedAt !== null && now.getTime() - fetchedAt.getTime() < confirmsForMs;
+}
+
 export function secondsUntilRecheck({ fetchedAt }: Pick<AppRow, "fetchedAt">, now: Date): number {
   const since = Math.max(0, now.getTime() - (fetchedAt?.getTime() ?? 0));
   return Math.max(0, Math.ceil((recheckAfterMs - since) / 1_000));

@@ -47,6 +47,8 @@ describe("the state of a subscription", () => {
       ownerUrl,
       Array.from({ length: 100 }, (_, index) => `app-${index}`),
     );
+    // At any time of these tests the catalog was read lately.
+    await withClient(ownerUrl, (client) => client.query("update apps set fetched_at = now() + interval '10 years'"));
   });
   const installed = async (slug: string): Promise<InstalledRow | undefined> =>
     (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
@@ -117,12 +119,14 @@ describe("the state of a subscription", () => {
     );
   });
 
-  test("moves the installation where the app's slug is another now", async () => {
-    const [old, renamed, subscriptionId] = [newApp(), newApp(), randomUUID()];
-    await apply({ subscriptionId, appSlug: old });
-    await apply({ subscriptionId, appSlug: renamed, asOf: new Date(began + 1) });
-    assert.equal((await installed(old))?.status, "removed");
-    assert.equal((await installed(renamed))?.status, "active");
+  test("never moves to another app by an event, but does where the marketplace lists it with another", async () => {
+    const [known, other, subscriptionId] = [newApp(), newApp(), randomUUID()];
+    await apply({ subscriptionId, appSlug: known });
+    await assert.rejects(apply({ subscriptionId, appSlug: other, asOf: new Date(began + 1) }), /another app/);
+    assert.equal((await installed(known))?.status, "active");
+    assert.equal(await apply({ subscriptionId, appSlug: other, asOf: new Date(began - 1), isListed: true }), true);
+    assert.equal((await installed(known))?.status, "removed");
+    assert.equal((await installed(other))?.status, "active");
   });
 
   for (const [days, kept] of [

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDatabaseAway } from "@ehr-marketplace/service-kit/database";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem, rateLimited } from "@ehr-marketplace/service-kit/http";
 import { LRUCache } from "lru-cache";
 import { type FetchDeps, type FetchResult, fetchApp } from "../apps/fetch-app.ts";
-import { secondsUntilRecheck } from "../apps/request-app-fetch.ts";
-import { canFetchApp } from "../organisations/app-fetch-rate.ts";
+import { isFreshInCatalog, secondsUntilRecheck } from "../apps/request-app-fetch.ts";
+import { appFetchesPerMinute, takeAppFetch } from "../organisations/app-fetch-rate.ts";
 import { type ConfirmDeps, confirmFor, confirmForAll, quarantineForAll } from "./confirm-subscriptions.ts";
 import { installationProblems } from "./installation-errors.ts";
 import { findSchemaState } from "./installation-store.ts";
@@ -17,7 +17,8 @@ export interface AppConfirmer {
   confirmSoon(appSlug: string): void;
   /**
    * For a request that names an app which isn't installed: where a live subscription waits for it, fetches it within two seconds. Returns whether
-   * to look again, because something may have changed; throws where the marketplace can't be reached.
+   * to look again, because something may have changed; throws where the marketplace can't be reached, or where the
+   * organisation has used up its catalog requests.
    */
   confirmOnDemand(orgAlias: string, appSlug: string): Promise<boolean>;
   /** Before a configuration: the same, and for an installed app whose schema was never read. */
@@ -68,7 +69,9 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
   const fetchWithinTime = async (orgAlias: string, appSlug: string): Promise<FetchResult> => {
     const underWay = fetches.get(appSlug);
     if (underWay !== undefined) return withinTime(underWay.result);
-    if (failures.has(appSlug) || !(await canFetchApp(database, orgAlias, clock()))) throw unavailable();
+    if (failures.has(appSlug)) throw unavailable();
+    const waitSeconds = await takeAppFetch(database, orgAlias, clock());
+    if (waitSeconds > 0) throw tooManyFetches(waitSeconds);
     return withinTime(startFetch(appSlug).result);
   };
 
@@ -86,7 +89,7 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     const awaited = await findUnconfirmedApp(database, orgAlias, appSlug);
     // It may have been confirmed this moment.
     if (awaited === undefined) return true;
-    const result = awaited.isInCatalog ? "found" : await fetchOnDemand(orgAlias, appSlug, awaited);
+    const result = isFreshInCatalog(awaited, clock()) ? "found" : await fetchOnDemand(orgAlias, appSlug, awaited);
     if (result === "found") await confirmFor(deps, orgAlias, appSlug);
     return result === "found";
   };
@@ -134,4 +137,11 @@ const unavailable = (cause?: unknown): Problem =>
     installationProblems.marketplaceUnavailable,
     "The organisation subscribed to this app, but the marketplace can't be reached to confirm it right now.",
     { headers: { "retry-after": String(retryAfterSeconds) }, cause },
+  );
+
+const tooManyFetches = (waitSeconds: number): Problem =>
+  rateLimited(
+    installationProblems.appFetchesLimited,
+    `The organisation subscribed to this app, but its ${appFetchesPerMinute} requests a minute to the marketplace's catalog are used up. The app is confirmed once there is room.`,
+    { limit: appFetchesPerMinute, retryAfterMs: waitSeconds * 1_000 },
   );

@@ -72,7 +72,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         const appSlug = newApp();
         const ids = [0, 1, 2].map(() => randomUUID());
-        const known = new Map<number, { status: string; at: number; isConfirmed: boolean }>();
+        const known = new Map<number, { status: string; at: number; isConfirmed: boolean; isListed: boolean }>();
         let [hasFacts, isInCatalog] = [false, false];
         for (const each of steps) {
           if (!("of" in each)) {
@@ -82,7 +82,9 @@ describe("an app is installed by the newest confirmed live subscription, and by 
             await (each.kind === "found" ? confirmForAll : quarantineForAll)(deps, appSlug, never);
             isInCatalog = each.kind === "found";
             hasFacts ||= isInCatalog;
-            for (const one of known.values()) one.isConfirmed ||= isInCatalog && one.status !== "cancelled";
+            for (const one of known.values()) {
+              if (one.status !== "cancelled") one.isConfirmed = isInCatalog || (one.isConfirmed && one.isListed);
+            }
             continue;
           }
           const isListed = each.kind === "listed";
@@ -92,11 +94,13 @@ describe("an app is installed by the newest confirmed live subscription, and by 
           await apply({ subscriptionId, appSlug, status: each.status, asOf: new Date(began + each.at), isListed });
           const earlier = known.get(each.of);
           const isNewer = earlier === undefined || earlier.at < each.at;
-          const isConfirmed =
-            earlier?.isConfirmed === true ||
-            (isListed && (isNewer || !earlier.isConfirmed)) ||
-            (isNewer && hasFacts && isInCatalog);
-          known.set(each.of, isNewer ? { status: each.status, at: each.at, isConfirmed } : { ...earlier, isConfirmed });
+          // Cancelling ends what was confirmed and listed of it.
+          const isRevived = isNewer && earlier?.status === "cancelled" && each.status !== "cancelled";
+          const kept = isRevived ? undefined : earlier;
+          const isConfirmed = kept?.isConfirmed === true || isListed || (isNewer && hasFacts && isInCatalog);
+          const hasBeenListed = kept?.isListed === true || (isListed && (isNewer || kept?.isConfirmed === false));
+          const next = isNewer ? { status: each.status, at: each.at } : earlier;
+          known.set(each.of, { ...next, isConfirmed, isListed: hasBeenListed });
         }
         const shown = [...known]
           .filter(([, one]) => one.isConfirmed && one.status !== "cancelled")
@@ -108,7 +112,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     );
   });
 
-  test("a confirmation is for one app: an event that names another one under the same subscription needs its own", async () => {
+  test("a subscription never changes its app: an event that names another one is refused", async () => {
     const [real, planted, subscriptionId] = [newApp(), newApp(), randomUUID()];
     await apply({ subscriptionId, appSlug: real });
     await fetched(real, true);
@@ -116,8 +120,8 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     assert.deepEqual(await installed(real), ["active", subscriptionId]);
     // Known from the list of some other organisation, and in no catalog.
     await storeListedApps(deps.database, [appCalled(planted)], new Date());
-    await apply({ subscriptionId, appSlug: planted, asOf: new Date(began + 1) });
-    assert.deepEqual([await installed(real), await installed(planted)], [undefined, undefined]);
+    await assert.rejects(apply({ subscriptionId, appSlug: planted, asOf: new Date(began + 1) }), /another app/);
+    assert.deepEqual([await installed(real), await installed(planted)], [["active", subscriptionId], undefined]);
   });
 
   test("two processes confirm at once for many organisations, and a third that was killed half-way: each is installed once", async () => {
@@ -148,21 +152,30 @@ describe("an app is installed by the newest confirmed live subscription, and by 
   });
 
   test("what waits is found by its index, however many subscriptions there are", async () => {
+    const appSlug = newApp();
+    await storeListedApps(deps.database, [appCalled(appSlug)], new Date());
     await withClient(ownerUrl, async (client) => {
       await client.query(
-        `insert into subscriptions select $1, gen_random_uuid(), 'app-1', 'active', now(), now() from generate_series(1, 20000)`,
-        [riverside],
+        `insert into subscriptions select $1, gen_random_uuid(), $2, 'active', now(), now() from generate_series(1, 20000)`,
+        [riverside, appSlug],
       );
       await client.query("analyze subscriptions");
       const where = "where confirmed_at is null and status <> 'cancelled'";
       for (const query of [
-        `select distinct org_alias from subscriptions ${where} and app_slug = 'app-1' order by 1 limit 100`,
-        `select distinct app_slug from subscriptions ${where} and org_alias = '${riverside}'`,
+        `select distinct org_alias from subscriptions ${where} and app_slug = '${appSlug}' order by 1 limit 100`,
+        `select from subscriptions join apps on slug = app_slug ${where} and org_alias = '${riverside}' and app_slug = '${appSlug}'`,
         `select count(*) from subscriptions join apps on slug = app_slug ${where} and catalog_absent_at is not null`,
       ]) {
         const { rows } = await client.query(`explain ${query}`);
         assert.match(JSON.stringify(rows), /subscriptions_unconfirmed/, query);
       }
+      await client.query("update subscriptions set listed_at = now()");
+      await client.query("analyze subscriptions");
+      const neverListed = `listed_at is null and status <> 'cancelled' and app_slug = '${appSlug}'`;
+      const { rows } = await client.query(
+        `explain select distinct org_alias from subscriptions where ${neverListed} order by 1 limit 100`,
+      );
+      assert.match(JSON.stringify(rows), /subscriptions_never_listed/);
     });
   });
 });

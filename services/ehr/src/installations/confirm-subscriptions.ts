@@ -5,7 +5,12 @@ import type { DB } from "../database-schema.ts";
 import { holdingOrganisation, secondsUntilQuarantineCheck } from "../organisations/hold-organisation.ts";
 import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
 import { deriveInstallation } from "./apply-state.ts";
-import { confirmLive, findUnconfirmedOrganisations } from "./subscription-store.ts";
+import {
+  confirmLive,
+  findUnconfirmedOrganisations,
+  findUnlistedOrganisations,
+  unconfirmUnlisted,
+} from "./subscription-store.ts";
 
 export interface ConfirmDeps {
   database: Kysely<DB>;
@@ -18,13 +23,14 @@ export interface ConfirmDeps {
 
 const pageSize = 100;
 
-async function* organisationsAwaiting(
+async function* eachOrganisation(
+  find: typeof findUnconfirmedOrganisations,
   database: Kysely<DB>,
   appSlug: string,
   stopped: AbortSignal,
 ): AsyncGenerator<string> {
   for (let last = ""; ; ) {
-    const aliases = await findUnconfirmedOrganisations(database, appSlug, last, pageSize);
+    const aliases = await find(database, appSlug, last, pageSize);
     for (const alias of aliases) {
       // Thrown, so that the job isn't taken for done.
       stopped.throwIfAborted();
@@ -47,24 +53,27 @@ export async function confirmFor(deps: ConfirmDeps, orgAlias: string, appSlug: s
 
 /** The same for all organisations, a transaction for each: killed in between, the rest is still unconfirmed and comes next time. */
 export async function confirmForAll(deps: ConfirmDeps, appSlug: string, stopped: AbortSignal): Promise<void> {
-  for await (const orgAlias of organisationsAwaiting(deps.database, appSlug, stopped)) {
+  for await (const orgAlias of eachOrganisation(findUnconfirmedOrganisations, deps.database, appSlug, stopped)) {
     await confirmFor(deps, orgAlias, appSlug);
   }
 }
 
 /**
- * What to do about subscriptions to an app that the catalog doesn't have: the marketplace's list decides whether they exist. Without it, or
- * where it lacks them too, they stay quarantined.
+ * Quarantines subscriptions to an app that the catalog doesn't have, unless the marketplace listed them before. Its list, where it can be
+ * requested, then decides whether they exist.
  */
 export async function quarantineForAll(deps: ConfirmDeps, appSlug: string, stopped: AbortSignal): Promise<void> {
   const { database, queue, clock, logger, reconciles } = deps;
-  for await (const orgAlias of organisationsAwaiting(database, appSlug, stopped)) {
+  for await (const orgAlias of eachOrganisation(findUnlistedOrganisations, database, appSlug, stopped)) {
     logger.warn(
       { orgAlias, appSlug },
       "quarantined a subscription to an app that the marketplace's catalog doesn't have",
     );
-    if (!reconciles) continue;
     await holdingOrganisation(deps, orgAlias, async (transaction) => {
+      if (await unconfirmUnlisted(transaction, orgAlias, appSlug)) {
+        await deriveInstallation(transaction, orgAlias, appSlug, clock());
+      }
+      if (!reconciles) return;
       const startAfter = await secondsUntilQuarantineCheck(transaction, orgAlias, clock());
       await requestReconciliation(transaction, queue, orgAlias, { because: "quarantine", startAfter });
     });

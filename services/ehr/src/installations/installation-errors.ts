@@ -20,6 +20,18 @@ export const installationProblems = {
     advice:
       "Find out who sends these events. Reconciliation takes over whatever the marketplace lists, without a limit.",
   },
+  anotherApp: {
+    code: "another-app",
+    status: 422,
+    title: "The subscription is to another app",
+    advice: "A subscription never changes its app. Find out who sends these events, and reconcile the organisation.",
+  },
+  appFetchesLimited: {
+    code: "app-fetches-limited",
+    status: 429,
+    title: "Too many apps of the organisation wait for confirmation",
+    advice: "Try again after as many seconds as `Retry-After` says.",
+  },
   schemaUnusable: {
     code: "schema-unusable",
     status: 422,

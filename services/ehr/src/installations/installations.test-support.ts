@@ -81,11 +81,11 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
        values ($1, $2, $3, $4, $5, $6, $7, $8, $11, $9, $10, case when $11 then now() end, now()) on conflict do nothing`,
       [slug, ...facts, text, problem, isRead ? hidden : '[""]', isRead],
     );
-    await client.query("insert into subscriptions values ($1, $2, $3, 'active', now(), now())", [
-      orgAlias,
-      subscription,
-      slug,
-    ]);
+    await client.query(
+      `insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at, listed_at)
+       values ($1, $2, $3, 'active', now(), now(), case when not $4 then now() end)`,
+      [orgAlias, subscription, slug, isRead],
+    );
     await client.query(
       `insert into installations
          (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)

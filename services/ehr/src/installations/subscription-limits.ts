@@ -5,26 +5,22 @@ import { installationProblems } from "./installation-errors.ts";
 import { countSubscriptions } from "./subscription-store.ts";
 
 /**
- * What events can create for one organisation, so that the holder of its signing secret can't fill the database or send this service
- * after thousands of apps. What the marketplace itself lists is not limited.
+ * What events can create for one organisation, so that the holder of its signing secret can't fill the database. Unconfirmed subscriptions
+ * have no limit of their own: forged ones would then keep genuine ones out. What the marketplace itself lists is not limited.
  */
 const maxLive = 1_000;
-const maxUnconfirmed = 100;
-/** Cancelled ones included: they are kept, so that a late event finds something newer. */
+/** A bound of storage. Cancelled ones included: they are kept, so that a late event finds something newer. */
 const maxAll = 10_000;
 
 /** For an event that adds a subscription, or makes one live again. */
 export async function assertWithinLimits(
   transaction: Transaction<DB>,
   orgAlias: string,
-  added: { isNew: boolean; isLive: boolean; isConfirmed: boolean },
+  added: { isNew: boolean; isLive: boolean },
 ): Promise<void> {
-  const { all, live, unconfirmed } = await countSubscriptions(transaction, orgAlias, maxAll);
+  const { all, live } = await countSubscriptions(transaction, orgAlias, maxAll);
   if (added.isNew && all >= maxAll) throw tooMany(`${maxAll} subscriptions, cancelled ones included`);
   if (added.isLive && live >= maxLive) throw tooMany(`${maxLive} live subscriptions`);
-  if (added.isLive && !added.isConfirmed && unconfirmed >= maxUnconfirmed) {
-    throw tooMany(`${maxUnconfirmed} live subscriptions that the marketplace has not confirmed`);
-  }
 }
 
 const tooMany = (what: string): Problem =>

@@ -43,7 +43,6 @@ export async function upsertSubscription(transaction: Transaction<DB>, row: Inse
 export interface SubscriptionCounts {
   all: number;
   live: number;
-  unconfirmed: number;
 }
 
 /** Of an organisation; no more rows are read than `limit`. */
@@ -53,12 +52,9 @@ export async function countSubscriptions(
   limit: number,
 ): Promise<SubscriptionCounts> {
   const { rows } = await sql<SubscriptionCounts>`
-    select count(*)::integer as "all", count(*) filter (where status <> 'cancelled')::integer as live,
-      count(*) filter (where status <> 'cancelled' and confirmed_at is null)::integer as unconfirmed
-    from (select status, confirmed_at from subscriptions where org_alias = ${orgAlias} limit ${limit}) counted`.execute(
-    database,
-  );
-  return rows[0] ?? { all: 0, live: 0, unconfirmed: 0 };
+    select count(*)::integer as "all", count(*) filter (where status <> 'cancelled')::integer as live
+    from (select status from subscriptions where org_alias = ${orgAlias} limit ${limit}) counted`.execute(database);
+  return rows[0] ?? { all: 0, live: 0 };
 }
 
 const unconfirmed = (database: Kysely<DB>) =>
@@ -79,6 +75,27 @@ export async function findUnconfirmedOrganisations(
 ): Promise<string[]> {
   const rows = await unconfirmed(database)
     .select("org_alias")
+    .where("app_slug", "=", appSlug)
+    .where("org_alias", ">", after)
+    .distinct()
+    .orderBy("org_alias")
+    .limit(limit)
+    .execute();
+  return rows.map(({ org_alias }) => org_alias);
+}
+
+/** The organisations with a live subscription to the app that the marketplace never listed, by alias. */
+export async function findUnlistedOrganisations(
+  database: Kysely<DB>,
+  appSlug: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await database
+    .selectFrom("subscriptions")
+    .select("org_alias")
+    .where("listed_at", "is", null)
+    .where("status", "<>", "cancelled")
     .where("app_slug", "=", appSlug)
     .where("org_alias", ">", after)
     .distinct()
@@ -114,6 +131,35 @@ export async function confirmLive(
     transaction,
   );
   return numAffectedRows > 0n;
+}
+
+/** Takes back what only the catalog confirmed, now that it doesn't have the app; returns whether there was any. */
+export async function unconfirmUnlisted(
+  transaction: Transaction<DB>,
+  orgAlias: string,
+  appSlug: string,
+): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update subscriptions set confirmed_at = null
+    where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled'
+      and confirmed_at is not null and listed_at is null
+      and exists (select from apps where slug = ${appSlug} and catalog_absent_at is not null)`.execute(transaction);
+  return numAffectedRows > 0n;
+}
+
+/** Only where the app is the same: another one was not listed. */
+export async function updateListed(
+  transaction: Transaction<DB>,
+  orgAlias: string,
+  listed: { id: string; appSlug: string }[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    update subscriptions set listed_at = ${now}
+    from unnest(${listed.map(({ id }) => id)}::uuid[], ${listed.map(({ appSlug }) => appSlug)}::text[]) as given (id, slug)
+    where org_alias = ${orgAlias} and subscriptions.id = given.id and app_slug = given.slug and listed_at is null`.execute(
+    transaction,
+  );
 }
 
 /** Live subscriptions to apps that the catalog doesn't have, and that the marketplace never listed. */

@@ -4,6 +4,7 @@ import { before, beforeEach, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   askAt,
+  assertFailure,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
@@ -12,9 +13,10 @@ import {
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
-import { type Workbench, workbench } from "../apps/apps.test-support.ts";
+import { type FetchJob, type Workbench, workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
-import { canFetchApp, reserveAppFetch } from "../organisations/app-fetch-rate.ts";
+import { refreshApps } from "../apps/refresh-apps.ts";
+import { reserveAppFetch, takeAppFetch } from "../organisations/app-fetch-rate.ts";
 import { eventOf, hilltop, knowApps, riverside, secretOf, send } from "./events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
@@ -48,6 +50,12 @@ describe("what verified events can create for one organisation is limited", () =
     return send(ehr.url, { body, secret: secretOf(orgAlias) });
   };
   const applied = { status: 200, message: "applied" };
+  const jobsFor = async (slug: string): Promise<FetchJob[]> => (await bench.jobs()).filter((job) => job.slug === slug);
+  const isInstalled = async (slug: string): Promise<boolean> => {
+    const url = `${ehr.url}/api/app-installations/${slug}/installed`;
+    const response = await askAt(url, callers.token("riverside-member"), {});
+    return ((await response.json()) as { data: boolean }).data;
+  };
   const has = (count: number, status: string, confirmed: string): Promise<unknown> =>
     change(
       `insert into subscriptions select $1, gen_random_uuid(), 'known-app', $3, now(), ${confirmed} from generate_series(1, $2)`,
@@ -82,11 +90,29 @@ describe("what verified events can create for one organisation is limited", () =
     await refused("known-app", /1000 live subscriptions/, { id, what: "resumed", at: began + 3 });
   });
 
-  test("to 100 that the marketplace has not confirmed, so that the table of apps can't be filled", async () => {
-    await has(99, "active", "null");
-    assert.deepEqual(await sendEvent("invented-app"), applied);
-    await refused("another-invented-app", /100 live subscriptions that the marketplace has not confirmed/);
-    assert.deepEqual(await sendEvent("known-app"), applied, "one to a known app doesn't count");
+  test("to 1,000 live ones whether they are confirmed or not: a few hundred forged ones keep no genuine one out", async () => {
+    await has(998, "active", "null");
+    assert.deepEqual(await sendEvent("a-new-app"), applied);
+    assert.deepEqual(await sendEvent("known-app"), applied);
+    await refused("another-new-app", /1000 live subscriptions/);
+  });
+
+  test("to one app for each subscription: an event that names another leaves nothing behind", async () => {
+    const id = randomUUID();
+    assert.deepEqual(await sendEvent("known-app", { id }), applied);
+    const reserved = () =>
+      withClient(ownerUrl, async (client) => {
+        const jobs = await client.query("select from pgboss.job where data->>'slug' like 'invented-%'");
+        const until = await client.query("select app_fetches_until from organisations order by alias");
+        return [jobs.rowCount, until.rows];
+      });
+    const earlier = await reserved();
+    for (const what of ["created", "paused", "cancelled"] as const) {
+      await refused(`invented-${what}`, /known with another app/, { id, what, at: Date.now() });
+    }
+    assert.deepEqual(await reserved(), earlier);
+    assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 1 }), applied);
+    await refused("other-app", /known with another app/, { id, what: "resumed", at: Date.now() });
   });
 
   test("to 10,000 altogether, cancelled ones included", async () => {
@@ -100,16 +126,16 @@ describe("what verified events can create for one organisation is limited", () =
 
   test("to 30 catalog requests at once and then 30 a minute, over all processes", async () => {
     const now = new Date();
-    const reserve = (orgAlias: string, at = now): Promise<number> =>
+    const reserve = (orgAlias: string, at = now): Promise<number | undefined> =>
       bench.database.transaction().execute((transaction) => reserveAppFetch(transaction, orgAlias, at));
-    const waits: number[] = [];
+    const waits: (number | undefined)[] = [];
     for (let nth = 0; nth < 33; nth += 1) waits.push(await reserve(riverside));
     assert.deepEqual(waits, [...Array.from({ length: 30 }, () => 0), 2, 4, 6]);
-    assert.equal(await canFetchApp(bench.database, riverside, now), false, "requests of users count as well");
-    assert.equal(await canFetchApp(bench.database, hilltop, now), true, "others have a rate of their own");
+    assert.equal(await takeAppFetch(bench.database, riverside, now), 8, "requests of users count as well");
+    assert.equal(await takeAppFetch(bench.database, hilltop, now), 0, "others have a rate of their own");
     const later = new Date(now.getTime() + 8_000);
-    assert.equal(await canFetchApp(bench.database, riverside, later), true);
-    assert.equal(await canFetchApp(bench.database, riverside, later), false, "what is refused doesn't count");
+    assert.equal(await takeAppFetch(bench.database, riverside, later), 0);
+    assert.equal(await takeAppFetch(bench.database, riverside, later), 2, "what is refused doesn't count");
     assert.equal(await reserve(riverside, later), 2);
   });
 
@@ -127,24 +153,41 @@ describe("what verified events can create for one organisation is limited", () =
     assert.deepEqual(await send(ehr.url, { body: event, deliveryId: "x".repeat(255) }), applied);
   });
 
-  test("an organisation that has used its requests up waits for a job, and causes no request meanwhile", async () => {
+  test("to five minutes of catalog requests ahead, so that a genuine app doesn't wait for hours", async () => {
+    const now = new Date();
+    const reserve = (): Promise<number | undefined> =>
+      bench.database.transaction().execute((transaction) => reserveAppFetch(transaction, riverside, now));
+    const waits: (number | undefined)[] = [];
+    for (let nth = 0; nth < 160; nth += 1) waits.push(await reserve());
+    assert.deepEqual(waits.slice(148), [238, 240, ...Array.from({ length: 10 }, () => undefined)]);
     await change("update organisations set app_fetches_until = now() + interval '1 hour' where alias = $1", [
+      riverside,
+    ]);
+    assert.deepEqual(await sendEvent("inbox-heron"), applied);
+    assert.deepEqual(await jobsFor("inbox-heron"), [], "no job is sent");
+    await refreshApps(bench);
+    await eventually("the hourly refresh finds it", 20_000, () => isInstalled("inbox-heron"));
+  });
+
+  test("an organisation that has used its requests up waits for a job, and causes no request meanwhile", async () => {
+    await change("update organisations set app_fetches_until = now() + interval '4 minutes' where alias = $1", [
       riverside,
     ]);
     const earlier = catalog.requested.length;
     assert.deepEqual(await sendEvent("lab-lantern"), applied);
-    const job = (await bench.jobs()).find(({ slug }) => slug === "lab-lantern");
-    assert.ok(job !== undefined && job.inSeconds > 3_000, JSON.stringify(job));
-    const url = `${ehr.url}/api/app-installations/lab-lantern/installed`;
-    assert.equal((await askAt(url, callers.token("riverside-member"), {})).status, 503);
+    const [job] = await jobsFor("lab-lantern");
+    assert.ok(job !== undefined && job.inSeconds > 120, JSON.stringify(job));
+    const url = `${ehr.url}/api/app-installations/lab-lantern`;
+    const launch = await askAt(`${url}/launch`, callers.token("riverside-member"), { body: {} });
+    assert.match(await assertFailure(launch, 429), /30 requests a minute to the marketplace's catalog are used up/);
+    const wait = Number(launch.headers.get("retry-after"));
+    assert.ok(wait > 120 && wait <= 190, `${wait} s`);
+    assert.equal(launch.headers.get("ratelimit-limit"), "30");
     assert.deepEqual(
       catalog.requested.slice(earlier).filter((path) => path.endsWith("/lab-lantern")),
       [],
     );
     assert.deepEqual(await sendEvent("lab-lantern", { orgAlias: hilltop }), applied);
-    await eventually("another organisation's event fetches it for both", 20_000, async () => {
-      const response = await askAt(url, callers.token("riverside-member"), {});
-      return response.status === 200 && ((await response.json()) as { data: boolean }).data;
-    });
+    await eventually("another organisation's event fetches it for both", 20_000, () => isInstalled("lab-lantern"));
   });
 });

@@ -75,6 +75,7 @@ describe("the holder of an organisation's signing secret can't say what an app i
     const slug = "northwind-scribe";
     for (const orgAlias of [hilltop, riverside]) {
       await deliver(orgAlias, appCalled(slug), began);
+      await eventually("it is installed", 15_000, async () => (await request(`/${slug}`, orgAlias)).status === 200);
       const earlier = await seen(slug, orgAlias);
       assert.equal(earlier.app.name, "Northwind Scribe");
       await forge(slug);
@@ -89,12 +90,8 @@ describe("the holder of an organisation's signing secret can't say what an app i
     await forge(slug);
     await deliver(hilltop, appCalled(slug), began);
     for (const orgAlias of [riverside, hilltop]) {
-      await eventually(
-        "the fetch has failed",
-        15_000,
-        async () => (await request(`/${slug}`, orgAlias)).status === 503,
-      );
       await assertFailure(await request(`/${slug}/launch`, orgAlias, { body: {} }), 503);
+      await assertFailure(await request(`/${slug}`, orgAlias), 404);
       assert.deepEqual(
         (await data<InstallationDto[]>(await request("", orgAlias))).filter(({ appSlug }) => appSlug === slug),
         [],

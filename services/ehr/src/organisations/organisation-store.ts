@@ -96,6 +96,15 @@ export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most
   return Number(numAffectedRows);
 }
 
+export async function findAppFetchesUntil(database: Kysely<DB>, alias: string): Promise<Date | undefined> {
+  const row = await database
+    .selectFrom("organisations")
+    .select("app_fetches_until")
+    .where("alias", "=", alias)
+    .executeTakeFirst();
+  return row?.app_fetches_until ?? undefined;
+}
+
 /**
  * Counts one more catalog request of the organisation, by the generic cell rate algorithm, and returns until when its requests are used up. Undefined
  * where that would be later than `noLaterThan`; then nothing is counted.
@@ -103,15 +112,14 @@ export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most
 export async function advanceAppFetches(
   database: Kysely<DB>,
   alias: string,
-  rate: { now: Date; intervalMs: number; noLaterThan?: Date },
+  { now, intervalMs, noLaterThan }: { now: Date; intervalMs: number; noLaterThan: Date },
 ): Promise<Date | undefined> {
-  const { now, intervalMs, noLaterThan = null } = rate;
   const next = sql<Date>`greatest(app_fetches_until, ${now}::timestamptz) + ${intervalMs} * interval '1 ms'`;
   const row = await database
     .updateTable("organisations")
     .set({ app_fetches_until: next })
     .where("alias", "=", alias)
-    .where(sql<boolean>`coalesce(${next} <= ${noLaterThan}::timestamptz, true)`)
+    .where(sql<boolean>`${next} <= ${noLaterThan}::timestamptz`)
     .returning("app_fetches_until")
     .executeTakeFirst();
   return row?.app_fetches_until ?? undefined;

@@ -15,6 +15,7 @@ import {
   startEhr,
   startPeopledMarketplace,
 } from "@ehr-marketplace/tests/support";
+import { workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { eventOf, hilltop, riverside, secretOf, send } from "../marketplace-events/events.test-support.ts";
 
@@ -24,11 +25,12 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
   let catalog: Catalog;
   let ehr: RunningEhr;
   let ownerUrl: string;
+  let serviceUrl: string;
   before(async () => {
     marketplace = await startPeopledMarketplace(cleanUp);
     catalog = await startCatalog(cleanUp, { ...marketplace, ownerUrl: marketplace.database.ownerUrl });
     const database = await cloneDatabase(cleanUp, "ehr");
-    ({ ownerUrl } = database);
+    ({ ownerUrl, serviceUrl } = database);
     ehr = await startEhr(cleanUp, database.serviceUrl, {
       ...marketplace.callers.environment,
       MARKETPLACE_URL: catalog.url,
@@ -125,15 +127,29 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
     assert.match(metrics, /^subscriptions_unlisted{[^}]*} 0$/m, "what was never installed isn't missed on the list");
   });
 
-  test("that was installed before stays installed", async () => {
+  test("that was installed by its event and withdrawn before any list was read comes back with the list", async () => {
     const slug = "cuffline";
-    await deliver(await subscribe(slug));
+    const { id } = await subscribe(slug);
+    await deliver({ id, appSlug: slug, orgAlias: riverside, updatedAt: new Date().toISOString() });
     await eventually("it is installed", 15_000, () => isInstalled(slug));
     await catalog.unpublish(slug);
-    await withClient(ownerUrl, (client) =>
-      client.query("update apps set catalog_absent_at = now(), fetched_at = now() where slug = $1", [slug]),
+    await withClient(ownerUrl, async (client) => {
+      await client.query("update organisations set quarantine_checked_at = null");
+      await client.query("update apps set fetched_at = now() - interval '2 hours' where slug = $1", [slug]);
+    });
+    const bench = await workbench(cleanUp, serviceUrl);
+    await bench.requestFetch(slug);
+    await eventually("it is listed", 30_000, () =>
+      withClient(ownerUrl, async (client) => {
+        const { rowCount } = await client.query(
+          `select from subscriptions join apps on slug = app_slug
+           where subscriptions.id = $1 and listed_at is not null and confirmed_at is not null and catalog_absent_at is not null`,
+          [id],
+        );
+        return rowCount === 1;
+      }),
     );
-    assert.equal(await isInstalled(slug), true);
+    await eventually("it is installed", 15_000, () => isInstalled(slug));
     assert.ok((await data<LaunchDto>(await request(`/${slug}/launch`, { body: {} }))).launchId);
   });
 });

@@ -61,6 +61,7 @@ describe("held against the marketplace's own list", () => {
     const token = createMarketplaceToken(credentials, connected.clock);
     reconciling = {
       ...connected,
+      countCorrections: () => undefined,
       listSubscriptions: createSubscriptionList(
         `${marketplace.url}/api/v1`,
         token,

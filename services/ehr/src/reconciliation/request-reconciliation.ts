@@ -12,7 +12,7 @@ export async function requestReconciliation(
   transaction: Transaction<DB>,
   queue: Queue,
   alias: string,
-  { because = "now", startAfter = 0 }: { because?: "now" | "quarantine"; startAfter?: number } = {},
+  { because = "now", startAfter = 0 }: { because?: "now" | "quarantine" | "correction"; startAfter?: number } = {},
 ): Promise<void> {
   const boss = queue.boss();
   const job = { data: { alias }, singletonKey: `${alias} ${because}`, startAfter };
