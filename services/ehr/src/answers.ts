@@ -18,6 +18,12 @@ export const wrapperShape: ErrorShape = {
   },
 };
 
+/** Of a route that fetches an app from the marketplace where a subscription to it waits for confirmation. */
+export const fetchFailures = {
+  429: "Too many requests, or the app waits for confirmation and the organisation's requests to the marketplace's catalog are used up; try again after `Retry-After` seconds",
+  503: "The app waits for confirmation and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+};
+
 export const failureResponses = errorResponses("application/json", "Failure");
 
 /** What 503 means where an app that was subscribed to just now is confirmed on demand. */

@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success, unconfirmedMeaning } from "../answers.ts";
+import { failureResponses, fetchFailures, success } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
 import { type Configuring, putConfig, readConfig } from "./put-config.ts";
 
@@ -38,8 +38,9 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         response: {
           200: answerOf("The installed app, configured", "InstallationAnswer"),
           ...failureResponses(401, 403, 404, 413, 415, {
+            429: fetchFailures[429],
             422: "The app's `configSchema` can't be used to check the configuration",
-            503: "The app's `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+            503: "The app or its `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
           }),
         },
       },
@@ -62,12 +63,13 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
         summary: "Read a configuration with its secrets",
         description:
           "For the EHR's own backend: every value as it was set. No cache keeps it, and the audit log has every reading. One that can't be opened with the keys that " +
-          "the service has is 500.",
+          "the service has is 500. An app that was subscribed to this moment is confirmed with the marketplace first: 503 while that " +
+          "can't be reached.",
         headers: organisationHeader,
         params: appSlugParams,
         response: {
           200: answerOf("The configuration", "ConfigAnswer"),
-          ...failureResponses(401, 403, 404, { 503: unconfirmedMeaning }),
+          ...failureResponses(401, 403, 404, fetchFailures),
         },
       },
     },

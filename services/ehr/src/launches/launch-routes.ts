@@ -16,7 +16,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success, unconfirmedMeaning } from "../answers.ts";
+import { failureResponses, fetchFailures, success } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
 import { type Launching, launchApp } from "./launch-app.ts";
 import { readLaunches } from "./read-launches.ts";
@@ -48,8 +48,8 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
         response: {
           200: answerOf("The app is launched", "LaunchAnswer"),
           ...failureResponses(401, 403, 404, 409, 413, 415, {
-            422: "The app has no `smartLaunchUrl`, so it can't be launched as `smart`",
-            503: unconfirmedMeaning,
+            ...fetchFailures,
+            422: "The app has no `smartLaunchUrl` that browsers open, so it can't be launched as `smart` or `standalone`",
           }),
         },
       },

@@ -34,7 +34,7 @@ export async function marketplaceEventRoutes(
         operationId: "receiveEvent",
         summary: "Tell what happened to a subscription",
         description:
-          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Of the app only the slug is used: what it is, the marketplace's catalog says, and until that has confirmed it the app is not installed. Events of other kinds are answered 200 and ignored. Only refused signatures count toward a rate; an address beyond it is refused with 429, whatever it sends. At most 64 KiB.",
+          "For the marketplace. `X-Marketplace-Signature` is the HMAC-SHA256 of the body, keyed with the secret of the organisation that the body names. Whatever comes late, twice or out of order is answered 200 and changes nothing. Of the app only the slug is used: what it is, the marketplace's catalog says, and until that has confirmed it the app is not installed. Events of other kinds are answered 200 and ignored. 422: the organisation has as many subscriptions as events may create, or the event names another app than the one that the subscription is known with. Only refused signatures count toward a rate. At most 64 KiB.",
         headers: {
           type: "object",
           properties: {
@@ -48,7 +48,7 @@ export async function marketplaceEventRoutes(
           200: answerOf("Applied, or nothing had to be", "WebhookAnswer"),
           ...failureResponses(413, 415, {
             401: "No secret of the organisation that the body names made the signature",
-            422: "The organisation has as many subscriptions as events may create",
+            422: "The organisation has too many subscriptions, or the subscription is known with another app",
             429: "Too many refused signatures from this address; try again after `Retry-After` seconds",
           }),
         },

@@ -22,7 +22,7 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
         operationId: "reconcile",
         summary: "Hold an organisation against the marketplace",
         description:
-          "Asks the marketplace for the organisation's subscriptions, and takes over what is newer than what is known here. This happens every night as well.",
+          "Asks the marketplace for the organisation's subscriptions, and takes over what is newer than what is known here. Where the list contradicts what was stored before it was requested, the list wins, whatever time the stored event claimed: `corrected` counts these. This happens every night as well.",
         params: orgAliasParams,
         response: {
           200: answerOf("What is known here is what the marketplace has", "ReconciliationAnswer"),
