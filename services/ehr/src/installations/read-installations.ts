@@ -10,14 +10,11 @@ import { notInstalled } from "./installation-errors.ts";
 import { installationRecord } from "./installation-record.ts";
 import { findInstallations, type InstallationRow } from "./installation-store.ts";
 import { openIfPossible } from "./stored-config.ts";
-import { findUnconfirmedSlugs } from "./subscription-store.ts";
 
 /** An organisation's installations, as they are answered: made once, then only copied out. */
 export interface OrganisationInstallations {
   list: Representation;
   has(appSlug: string): boolean;
-  /** Not installed, but a live subscription waits for the marketplace to confirm the app. */
-  isAwaited(appSlug: string): boolean;
   one(appSlug: string): Buffer;
   bytes: number;
 }
@@ -37,8 +34,6 @@ export async function loadInstallations(
   orgAlias: string,
   logger: Logger,
 ): Promise<OrganisationInstallations> {
-  // In this order: an app that is confirmed in between is in both, and counts as installed.
-  const awaited = new Set(await findUnconfirmedSlugs(database, orgAlias));
   const rows = await findInstallations(database, orgAlias);
   const configOf = (row: InstallationRow): JsonObject =>
     openIfPossible(seal, row, (error) =>
@@ -66,13 +61,12 @@ export async function loadInstallations(
   return {
     list,
     has: (appSlug) => places.has(appSlug),
-    isAwaited: (appSlug) => awaited.has(appSlug) && !places.has(appSlug),
     one(appSlug) {
       const json = places.get(appSlug);
       if (json === undefined) throw notInstalled();
       return Buffer.concat([oneBefore, json, oneAfter]);
     },
     // The compressed forms come later and are smaller; half the size again leaves room for both.
-    bytes: Math.ceil(list.plain.body.length * 1.5) + (records.length + awaited.size) * bytesPerInstallation,
+    bytes: Math.ceil(list.plain.body.length * 1.5) + records.length * bytesPerInstallation,
   };
 }

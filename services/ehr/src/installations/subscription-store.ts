@@ -60,12 +60,6 @@ export async function countSubscriptions(
 const unconfirmed = (database: Kysely<DB>) =>
   database.selectFrom("subscriptions").where("confirmed_at", "is", null).where("status", "<>", "cancelled");
 
-/** The apps that live subscriptions of the organisation wait to be confirmed for. */
-export async function findUnconfirmedSlugs(database: Kysely<DB>, orgAlias: string): Promise<string[]> {
-  const rows = await unconfirmed(database).select("app_slug").where("org_alias", "=", orgAlias).distinct().execute();
-  return rows.map(({ app_slug }) => app_slug);
-}
-
 /** The organisations with an unconfirmed live subscription to the app, by alias. */
 export async function findUnconfirmedOrganisations(
   database: Kysely<DB>,
