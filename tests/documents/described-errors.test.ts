@@ -34,8 +34,6 @@ test("every operation of the EHR that calls the marketplace says in its 503 that
   const described = await describedAs("ehr", 503);
   const naming = [...described].filter(([, description]) => /the marketplace can't be reached/i.test(description));
   assert.deepEqual(naming.map(([operation]) => operation).toSorted(), [
-    "getInstallation",
-    "isInstalled",
     "launchApp",
     "putConfig",
     "readConfig",
@@ -46,6 +44,6 @@ test("every operation of the EHR that calls the marketplace says in its 503 that
 test("the EHR's webhook receiver documents refused signatures, the limit on subscriptions and the limit on refusals", async () => {
   const of = async (status: number): Promise<string> => (await describedAs("ehr", status)).get("receiveEvent") ?? "";
   assert.match(await of(401), /made the signature/);
-  assert.match(await of(422), /as many subscriptions as events may create/);
+  assert.match(await of(422), /too many subscriptions, or the subscription is known with another app/);
   assert.match(await of(429), /refused signatures from this address/);
 });

@@ -25,7 +25,3 @@ export const fetchFailures = {
 };
 
 export const failureResponses = errorResponses("application/json", "Failure");
-
-/** What 503 means where an app that was subscribed to just now is confirmed on demand. */
-export const unconfirmedMeaning =
-  "The app was subscribed to just now and the marketplace can't be reached to confirm it, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds";

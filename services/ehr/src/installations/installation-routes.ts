@@ -10,7 +10,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { actingOrganisation } from "../access/acting-organisation.ts";
 import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success, unconfirmedMeaning } from "../answers.ts";
+import { failureResponses, success } from "../answers.ts";
 import { configRoutes } from "./config-routes.ts";
 import type { InstallationCache } from "./installation-cache.ts";
 import type { Configuring } from "./put-config.ts";
@@ -83,7 +83,7 @@ export async function installationRoutes(
         params: appSlugParams,
         response: {
           200: answerOf("The installed app", "InstallationAnswer"),
-          ...failureResponses(401, 403, 404, { 503: unconfirmedMeaning }),
+          ...failureResponses(401, 403, 404),
         },
       },
     },
@@ -108,7 +108,7 @@ export async function installationRoutes(
         params: appSlugParams,
         response: {
           200: answerOf("Whether it is installed", "InstalledAnswer"),
-          ...failureResponses(401, 403, { 503: unconfirmedMeaning }),
+          ...failureResponses(401, 403),
         },
       },
     },
