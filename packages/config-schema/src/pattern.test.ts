@@ -26,6 +26,9 @@ describe("a pattern is refused", () => {
     ["(?:a{1000}){1000}", /250 positions/],
     ["(?:(?:(?:(?:a{9999}){9999}){9999}){9999}){9999}", /250 positions/],
     ["[ab]{125}(?:c|d){125}", /250 positions/],
+    ["\\p{L}".repeat(10), /250 positions/],
+    [`[${"\\p{L}".repeat(10)}]`, /Unicode property counts as 25/],
+    [`[^${"\\s".repeat(63)}]`, /250 positions/],
   ] as const) {
     test(source.slice(0, 40), () => {
       assert.throws(
@@ -44,7 +47,9 @@ test("repetitions count once written out, and no more than that", () => {
     "a{0,100}b{100,}",
     "\\{a{240}\\}",
     "[{]{240}",
-    "\\p{L}{250}",
+    "\\p{L}{225}",
+    "^[\\p{L}\\p{M}\\s'.-]{1,190}$",
+    "[\\\\p{L}s]{240}",
   ]) {
     assert.ok(compilePattern(source).size >= 60, source);
   }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checkSchema } from "./check-schema.ts";
 import { compileSchema } from "./compile-schema.ts";
-import { compilePattern } from "./pattern.ts";
-import { type ConfigSchema, formats } from "./profile.ts";
+import { compilePattern, maxPatternLength } from "./pattern.ts";
+import { type ConfigSchema, formats, maxTotalPositions } from "./profile.ts";
 import { findSecrets, keepSecrets, redact } from "./secrets.ts";
 
 const maxMs = 100;
@@ -39,8 +39,8 @@ const expensive: [pattern: string, alphabet: string][] = [
   ["[ab]*a[ab]{20}[cd]", "ab"],
   ["^(?:[ab]{0,240}a)*[cd]", "ab"],
   ["(?:.?){80}[cd]", "ab"],
-  ["(?:\\p{L}?\\p{N}?){45}[cd]", "éβ1"],
-  ["(?:[\\s\\p{L}]?\\S?){45}\\x00", "éβ1 "],
+  ["(?:\\p{L}?\\p{N}?){39}[cd]", "éβ1"],
+  ["(?:[\\s\\p{L}]?\\S?){40}\\x00", "éβ1 "],
   ["(?:a*b*){45}[cd]", "ab"],
   ["(?:(?:(?:a|)|)|){30}[cd]", "ab"],
   ["((((a|b)*)*)*)*[cd]", "ab"],
@@ -124,6 +124,23 @@ describe("no configuration of 64 KiB takes long to validate", () => {
   }
 });
 
+/** Schemas that repeat what RE2 expands into many ranges: as often as a pattern is long, and as often as is allowed. */
+function expensiveRanges(unit: string): [name: string, schema: unknown][] {
+  const repeated = (count: number): string =>
+    unit.endsWith("|") ? `${unit.repeat(count)}a` : `[^${unit.repeat(count)}]`;
+  const isAllowed = (count: number): boolean =>
+    checkSchema(object({ p: { type: "string", pattern: repeated(count) } })).length === 0;
+  const longest = Math.floor((maxPatternLength - 3) / unit.length);
+  const allowed = many(longest, (n) => longest - n).find(isAllowed) ?? 1;
+  const atMost = Math.floor(maxTotalPositions / compilePattern(repeated(allowed)).positions);
+  const schema = (count: number, times: number): unknown =>
+    properties(times, () => ({ type: "string", pattern: repeated(count) }));
+  return [
+    [`95 patterns of ${longest} ${unit}`, schema(longest, 95)],
+    [`${atMost} patterns of ${allowed} ${unit}, which are allowed`, schema(allowed, Math.min(atMost, 95))],
+  ];
+}
+
 describe("no schema takes long to check or to compile", () => {
   const full = "[a-z]{0,40}";
   const cases: [name: string, schema: unknown][] = [
@@ -138,6 +155,7 @@ describe("no schema takes long to check or to compile", () => {
       "100 patterns with classes of many ranges",
       properties(100, () => ({ type: "string", pattern: "[\\p{L}\\S]{40}" })),
     ],
+    ...["\\p{L}", "\\P{C}", "\\p{C}|", "[^\\P{C}]|", "\\s", "\\S", "\\W", "\\p{Lu}\\s"].flatMap(expensiveRanges),
     [
       "100 patterns that are refused",
       properties(100, () => ({ type: "string", pattern: "(?:a{1000}){1000}(?:b{1000}){1000}" })),
