@@ -31,6 +31,7 @@ import { launchRoutes } from "./launches/launch-routes.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 import { createSubscriptionList } from "./reconciliation/marketplace-subscriptions.ts";
 import { createMarketplaceToken } from "./reconciliation/marketplace-token.ts";
 import type { Reconciling } from "./reconciliation/reconcile.ts";
@@ -65,6 +66,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     maxBytes: config.installationCacheBytes,
     load: (orgAlias) => loadInstallations(database.query, seal, orgAlias, logger),
   });
+  const slots = createOrganisationSlots();
   const listener = listen({
     url: config.database.url,
     service,
@@ -100,6 +102,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
         ...common,
         logger,
         confirmer,
+        slots,
         seal,
         refusedSignaturesPerMinute: config.publicRequestsPerMinute,
       });

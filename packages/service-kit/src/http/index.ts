@@ -16,6 +16,7 @@ export { readinessOf } from "./readiness-of.ts";
 export { type Representation, representationOf, sendRepresentation } from "./representation.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";
+export { createSlots } from "./slots.ts";
 export { standardProblems } from "./standard-problems.ts";
 export { strictAjv } from "./strict-ajv.ts";
 export { timeAt, timeInQuery } from "./time-at.ts";

@@ -7,6 +7,7 @@ import { applyState } from "../installations/apply-state.ts";
 import type { AppConfirmer } from "../installations/confirm-apps.ts";
 import { isKnownState } from "../installations/known-states.ts";
 import { holdingOrganisation } from "../organisations/hold-organisation.ts";
+import type { OrganisationSlots } from "../organisations/organisation-slots.ts";
 import { insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
 import { type ReceivedEvent, readEvent } from "./marketplace-event.ts";
 import type { Verified } from "./verify-event.ts";
@@ -17,6 +18,7 @@ export interface Receiving {
   clock: () => Date;
   logger: Logger;
   confirmer: Pick<AppConfirmer, "confirmSoon">;
+  slots: OrganisationSlots;
 }
 
 const aheadMs = 5 * 60_000;
@@ -63,16 +65,18 @@ async function apply(
   { app, subscription, occurredAt }: ReceivedEvent,
   now: Date,
 ): Promise<Outcome> {
-  const { database, queue, logger, confirmer } = receiving;
+  const { database, queue, logger, confirmer, slots } = receiving;
   const { id: subscriptionId, status } = subscription;
   // Replayed deliveries return before the row lock is taken, so they can't delay new events.
   if (!(await isKnownState(database, orgAlias, subscriptionId, occurredAt))) {
-    const { changed, fetchNow } = await holdingOrganisation(receiving, orgAlias, async (transaction) => {
-      const state = { orgAlias, subscriptionId, appSlug: app.slug, status, asOf: occurredAt, now, isListed: false };
-      const applied = await applyState(transaction, queue, state);
-      if (applied.changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
-      return applied;
-    }).catch((error: unknown) => {
+    const applyLocked = () =>
+      holdingOrganisation(receiving, orgAlias, async (transaction) => {
+        const state = { orgAlias, subscriptionId, appSlug: app.slug, status, asOf: occurredAt, now, isListed: false };
+        const applied = await applyState(transaction, queue, state);
+        if (applied.changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
+        return applied;
+      });
+    const { changed, fetchNow } = await slots.run(orgAlias, applyLocked).catch((error: unknown) => {
       if (error instanceof Problem) logger.warn({ orgAlias, err: error }, "refused an event of the marketplace");
       throw error;
     });

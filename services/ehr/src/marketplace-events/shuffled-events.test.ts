@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, connectTo, rounds } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
+import { createOrganisationSlots } from "../organisations/organisation-slots.ts";
 import { installationsIn, knowApps } from "./events.test-support.ts";
 import { type Outcome, receiveEvent } from "./receive-event.ts";
 import {
@@ -35,10 +36,11 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
   const { configuredBy, forgotten, takenUp } = configurationsLeft(arrivals);
 
   const outcomes = new Map<Outcome, number>();
+  const slots = createOrganisationSlots();
   const arrive = async (arrival: Arrival): Promise<void> => {
     const { event, deliveryId, at, copies } = arrival;
     const { orgAlias } = event.subscription;
-    const receiving = { ...connected, clock: () => new Date(at), confirmer: { confirmSoon: () => undefined } };
+    const receiving = { ...connected, clock: () => new Date(at), confirmer: { confirmSoon: () => undefined }, slots };
     const receive = () => receiveEvent(receiving, { orgAlias, parsed: event }, deliveryId);
     for (const outcome of await Promise.all(Array.from({ length: copies }, receive)))
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
