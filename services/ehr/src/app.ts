@@ -109,7 +109,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await scope.register(organisationRoutes, { ...common, seal, reconciles });
       await scope.register(auditRoutes, { database: database.query, clock });
       await scope.register(reconciliationRoutes, { database: database.query, reconciling });
-      await scope.register(installationRoutes, { ...common, seal, installations, confirmer });
+      await scope.register(installationRoutes, { ...common, seal, installations, confirmer, slots });
       await scope.register(launchRoutes, {
         database,
         log: launchLog(database),

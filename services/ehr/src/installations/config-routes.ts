@@ -29,7 +29,9 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
           "Replaces the whole configuration, if it is valid against the app's `configSchema`. A value that the schema marks " +
           "`writeOnly` is returned as `null`; `null` for it keeps the stored value, leaving it out removes it. A value that an " +
           "earlier schema marked is treated alike until it is set anew. `default`s are not filled in. At most 64 KiB. 422: the " +
-          "schema that the vendor published is outside the supported profile, and the message says why. A schema that isn't known " +
+          "schema that the vendor published is outside the supported profile, and the message says why; or all configurations of the " +
+          "organisation would have more than 1 MiB together, as they are stored (encrypted, which takes a third more). 429: 52 changes of " +
+          "the organisation are under way at once. A schema that isn't known " +
           "yet is fetched first, within two seconds: 503 while the marketplace can't be reached. An app whose schema was never known, " +
           "because it is not published any more, takes any object, and all of it counts as `writeOnly`.",
         headers: organisationHeader,
@@ -39,7 +41,7 @@ export async function configRoutes(scope: FastifyInstance, options: Configuring)
           200: answerOf("The installed app, configured", "InstallationAnswer"),
           ...failureResponses(401, 403, 404, 413, 415, {
             429: fetchFailures[429],
-            422: "The app's `configSchema` can't be used to check the configuration",
+            422: "The app's `configSchema` can't be used to check the configuration, or the organisation's configurations would be too large together",
             503: "The app or its `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
           }),
         },

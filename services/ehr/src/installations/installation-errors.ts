@@ -32,6 +32,13 @@ export const installationProblems = {
     title: "Too many apps of the organisation wait for confirmation",
     advice: "Try again after as many seconds as `Retry-After` says.",
   },
+  configurationsTooLarge: {
+    code: "configurations-too-large",
+    status: 422,
+    title: "The organisation's configurations are too large together",
+    advice:
+      "Shorten this configuration or those of other apps. An organisation's configurations may have 1 MiB together, encrypted.",
+  },
   schemaUnusable: {
     code: "schema-unusable",
     status: 422,

@@ -1,4 +1,4 @@
-import type { Kysely, NotNull, Transaction, Updateable } from "kysely";
+import { type Kysely, type NotNull, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Installations } from "../database-schema.ts";
 
 /** With what the marketplace says of its app, which is known: only confirmed subscriptions make an installation. */
@@ -50,6 +50,14 @@ export function lockConfigured(transaction: Transaction<DB>, orgAlias: string, a
     .where("installations.app_slug", "=", appSlug)
     .forUpdate("installations")
     .executeTakeFirst();
+}
+
+/** Of the organisation's other installations, removed ones included: their configurations come back with a new subscription. */
+export async function sumOtherConfigBytes(transaction: Transaction<DB>, orgAlias: string, id: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(octet_length(sealed_config)), 0)::integer as bytes
+    from installations where org_alias = ${orgAlias} and id <> ${id}`.execute(transaction);
+  return rows[0]?.bytes ?? 0;
 }
 
 export async function updateInstallation(

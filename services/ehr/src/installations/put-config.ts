@@ -2,14 +2,16 @@ import { type ConfigSchema, compileSchema, type JsonObject, keepSecrets } from "
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { invalidInputs, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import { holdingOrganisation } from "../organisations/hold-organisation.ts";
+import type { OrganisationSlots } from "../organisations/organisation-slots.ts";
 import type { AppConfirmer } from "./confirm-apps.ts";
 import { configOwner } from "./installation.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
 import { installationRecord } from "./installation-record.ts";
-import { findConfigured, lockConfigured, updateInstallation } from "./installation-store.ts";
+import { findConfigured, lockConfigured, sumOtherConfigBytes, updateInstallation } from "./installation-store.ts";
 import { openConfig, openIfPossible, secretsOf, secretsToStore } from "./stored-config.ts";
 
 export interface Configuring {
@@ -19,20 +21,24 @@ export interface Configuring {
   /** Dropped at once, so that whoever has configured an app sees it at the next request. */
   installations: { drop(orgAlias: string): void };
   confirmer: Pick<AppConfirmer, "confirmOnDemand" | "ensureConfigurable">;
+  slots: OrganisationSlots;
 }
+
+/** Encrypted, and of all apps of an organisation: listing them decrypts them all, and keeps the event loop for that long. */
+const maxConfigBytesTogether = 1_048_576;
 
 type Configured = NonNullable<Awaited<ReturnType<typeof findConfigured>>>;
 
-/** Replaces the configuration. Others wait for the row's lock meanwhile: validation takes milliseconds. */
+/** Replaces the configuration, under the organisation's lock: validation takes milliseconds. */
 export async function putConfig(
-  { database, seal, clock, installations, confirmer }: Configuring,
+  { database, seal, clock, installations, confirmer, slots }: Configuring,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
   given: JsonObject,
 ): Promise<InstallationDto> {
   await confirmer.ensureConfigurable(orgAlias, appSlug);
-  const stored = await database.transaction().execute(async (transaction) => {
+  const store = async (transaction: Transaction<DB>): Promise<InstallationDto> => {
     const row = await lockConfigured(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
     const old = openIfPossible(seal, row);
@@ -44,6 +50,7 @@ export async function putConfig(
       config_secrets: secretsToStore(row, config, kept),
       updated_at: clock(),
     };
+    await assertFits(transaction, orgAlias, row, changes.sealed_config);
     await updateInstallation(transaction, row.id, changes);
     await recordAudit(transaction, {
       actor,
@@ -58,7 +65,8 @@ export async function putConfig(
       { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at },
       config,
     );
-  });
+  };
+  const stored = await slots.run(orgAlias, () => holdingOrganisation({ database }, orgAlias, store));
   installations.drop(orgAlias);
   return stored;
 }
@@ -95,6 +103,22 @@ function schemaOf(row: Configured): ConfigSchema | null {
     throw new Problem(installationProblems.schemaUnusable, detail);
   }
   return row.config_schema === null ? null : (JSON.parse(row.config_schema) as ConfigSchema);
+}
+
+/** What doesn't grow is always accepted, so that an organisation beyond the limit can get below it step by step. */
+async function assertFits(
+  transaction: Transaction<DB>,
+  orgAlias: string,
+  { id, sealed_config }: Configured,
+  next: string,
+): Promise<void> {
+  if (next.length <= (sealed_config?.length ?? 0)) return;
+  const others = await sumOtherConfigBytes(transaction, orgAlias, id);
+  if (others + next.length <= maxConfigBytesTogether) return;
+  const detail =
+    `With this configuration, which has ${next.length} bytes encrypted, the organisation's configurations would have ${others + next.length} ` +
+    `together; at most ${maxConfigBytesTogether} are stored. Shorten this one or those of other apps; those of apps that were removed count for 30 days.`;
+  throw new Problem(installationProblems.configurationsTooLarge, detail);
 }
 
 function assertValid(schema: ConfigSchema | null, config: JsonObject): void {

@@ -270,7 +270,10 @@ describe("a configuration that can't be opened", () => {
     const lines: string[] = [];
     const logger = createLogger({ service: "test", level: "info" }, { write: (line) => void lines.push(line) });
     const otherKey = createSeal(parseEncryptionKeys(`1:${randomBytes(32).toString("base64")}`));
-    await loadInstallations(database, otherKey, hilltop, logger);
+    const loaded = await loadInstallations(database, otherKey, hilltop, logger);
+    assert.deepEqual([loaded.has(slug), loaded.has("no-such-app")], [true, false]);
+    assert.deepEqual(lines, [], "whether an app is installed is known without opening any configuration");
+    assert.match(loaded.list.plain.body.toString(), /"config":\{\}/);
     const [line = "", ...others] = lines;
     assert.deepEqual(others, []);
     const { level, orgAlias, appSlug } = JSON.parse(line) as Record<string, unknown>;

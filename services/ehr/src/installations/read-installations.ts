@@ -1,4 +1,3 @@
-import type { JsonObject } from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { type Representation, representationOf } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
@@ -11,9 +10,9 @@ import { installationRecord } from "./installation-record.ts";
 import { findInstallations, type InstallationRow } from "./installation-store.ts";
 import { openIfPossible } from "./stored-config.ts";
 
-/** An organisation's installations, as they are answered: made once, then only copied out. */
+/** An organisation's installations. Configurations are decrypted when they are first read; responses are made once, then only copied out. */
 export interface OrganisationInstallations {
-  list: Representation;
+  readonly list: Representation;
   has(appSlug: string): boolean;
   one(appSlug: string): Buffer;
   bytes: number;
@@ -26,7 +25,19 @@ const inOrder = (a: InstallationDto, b: InstallationDto): number =>
 /** The wrapper, up to its data. */
 const wrapperTo = (message: string): string => JSON.stringify(success(message, 0)).slice(0, -"0}".length);
 const [oneBefore, oneAfter] = [Buffer.from(wrapperTo("The app is installed.")), Buffer.from("}")];
-const bytesPerInstallation = 200;
+const bytesPerInstallation = 1_000;
+/** A row with its encrypted configuration, then the list's bytes: a quarter less, and half again for the compressed forms. */
+const bytesOf = ({
+  sealed_config,
+  name,
+  icon_url,
+  smart_launch_url,
+  fhir_scopes,
+  extension_points,
+}: InstallationRow): number =>
+  (sealed_config?.length ?? 0) * 2.5 +
+  [name, icon_url, smart_launch_url ?? "", fhir_scopes, ...extension_points].join("").length * 2.5 +
+  bytesPerInstallation;
 
 export async function loadInstallations(
   database: Kysely<DB>,
@@ -34,39 +45,52 @@ export async function loadInstallations(
   orgAlias: string,
   logger: Logger,
 ): Promise<OrganisationInstallations> {
-  const rows = await findInstallations(database, orgAlias);
-  const configOf = (row: InstallationRow): JsonObject =>
-    openIfPossible(seal, row, (error) =>
+  // In this order: an app that is confirmed in between is in both, and counts as installed.
+  const awaited = new Set(await findUnconfirmedSlugs(database, orgAlias));
+  const rows = new Map((await findInstallations(database, orgAlias)).map((row) => [row.app_slug, row]));
+  const recordOf = (row: InstallationRow): InstallationDto => {
+    const config = openIfPossible(seal, row, (error) =>
       logger.error(
         { err: error, orgAlias, appSlug: row.app_slug },
         "a configuration can't be opened; it is shown as empty",
       ),
     );
-  const records = rows.map((row) => installationRecord(row, configOf(row))).toSorted(inOrder);
+    return installationRecord(row, config);
+  };
+  const jsons = new Map<string, Buffer>();
+  let list: Representation | undefined;
+  return {
+    get list() {
+      list ??= listOf([...rows.values()].map(recordOf).toSorted(inOrder), jsons);
+      return list;
+    },
+    has: (appSlug) => rows.has(appSlug),
+    isAwaited: (appSlug) => awaited.has(appSlug) && !rows.has(appSlug),
+    one(appSlug) {
+      const row = rows.get(appSlug);
+      if (row === undefined) throw notInstalled();
+      const json = jsons.get(appSlug) ?? Buffer.from(JSON.stringify(recordOf(row)));
+      jsons.set(appSlug, json);
+      return Buffer.concat([oneBefore, json, oneAfter]);
+    },
+    bytes: Math.ceil(rows.values().reduce((sum, row) => sum + bytesOf(row), 0) + awaited.size * bytesPerInstallation),
+  };
+}
+
+/** `jsons` gets each record's part of the list's bytes: a copy of its own would take the same memory again. */
+function listOf(records: InstallationDto[], jsons: Map<string, Buffer>): Representation {
   const before = `${wrapperTo(records.length === 1 ? "1 app is installed." : `${records.length} apps are installed.`)}[`;
-  const jsons = records.map((record) => JSON.stringify(record));
-  const list = representationOf(`${before}${jsons.join(",")}]}`, {
+  const parts = records.map((record) => JSON.stringify(record));
+  const list = representationOf(`${before}${parts.join(",")}]}`, {
     contentType: "application/json; charset=utf-8",
     cacheControl: "private, no-cache",
     vary: "authorization, x-org-alias, origin, accept-encoding",
   });
-  // Where each lies in the list's bytes: a copy of its own would take the same memory again.
-  const places = new Map<string, Buffer>();
   let at = Buffer.byteLength(before);
   for (const [index, { appSlug }] of records.entries()) {
-    const end = at + Buffer.byteLength(jsons[index] ?? "");
-    places.set(appSlug, list.plain.body.subarray(at, end));
+    const end = at + Buffer.byteLength(parts[index] ?? "");
+    jsons.set(appSlug, list.plain.body.subarray(at, end));
     at = end + ",".length;
   }
-  return {
-    list,
-    has: (appSlug) => places.has(appSlug),
-    one(appSlug) {
-      const json = places.get(appSlug);
-      if (json === undefined) throw notInstalled();
-      return Buffer.concat([oneBefore, json, oneAfter]);
-    },
-    // The compressed forms come later and are smaller; half the size again leaves room for both.
-    bytes: Math.ceil(list.plain.body.length * 1.5) + records.length * bytesPerInstallation,
-  };
+  return list;
 }

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import {
+  change,
+  configInClear,
+  dataOf,
+  hilltop,
+  install,
+  type Practice,
+  putConfig,
+  riverside,
+  startPractice,
+} from "./installations.test-support.ts";
+
+const maxBytes = 1_048_576;
+
+describe("an organisation's configurations have at most 1 MiB together", () => {
+  const cleanUp = cleanUpAfter();
+  let practice: Practice;
+  const slugs: string[] = [];
+  before(async () => {
+    practice = await startPractice(cleanUp);
+    for (let nth = 0; nth < 30; nth += 1) slugs.push(await install(practice.database.ownerUrl, { schema: null }));
+  });
+  const storedBytes = (): Promise<number> =>
+    withClient(practice.database.ownerUrl, async (client) => {
+      const { rows } = await client.query<{ bytes: number }>(
+        "select sum(octet_length(sealed_config))::integer as bytes from installations where org_alias = $1",
+        [riverside],
+      );
+      return rows[0]?.bytes ?? 0;
+    });
+  const large = { text: "x".repeat(60_000) };
+  let stored: string[] = [];
+
+  test("also when many are put at once", async () => {
+    const statuses = await Promise.all(
+      slugs.map(async (slug) => {
+        const answer = await putConfig(practice, slug, large);
+        await answer.text();
+        return answer.status;
+      }),
+    );
+    stored = slugs.filter((_, index) => statuses[index] === 200);
+    assert.deepEqual(new Set(statuses), new Set([200, 422]));
+    const bytes = await storedBytes();
+    assert.ok(bytes <= maxBytes && bytes + 80_100 > maxBytes, `${bytes}`);
+  });
+
+  test("beyond, the response says what to do, and nothing changes", async () => {
+    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    const message = await assertFailure(await putConfig(practice, refused, large), 422);
+    assert.match(
+      message,
+      /would have \d+ together; at most 1048576 are stored\. Shorten this one or those of other apps/,
+    );
+    assert.deepEqual(await configInClear(practice, refused), {});
+  });
+
+  test("those of removed apps count, because they come back with a new subscription", async () => {
+    const [removed = ""] = stored;
+    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    const setStatus = "update installations set status = $2, removed_at = case $2 when 'removed' then now() end";
+    await change(practice.database.ownerUrl, `${setStatus} where app_slug = $1`, [removed, "removed"]);
+    await assertFailure(await putConfig(practice, refused, large), 422);
+    await change(practice.database.ownerUrl, `${setStatus} where app_slug = $1`, [removed, "active"]);
+  });
+
+  test("what doesn't grow is accepted, even beyond the limit, and what becomes smaller makes room", async () => {
+    const [first = "", second = ""] = stored;
+    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    // As it may have been stored before there was a limit.
+    await change(
+      practice.database.ownerUrl,
+      `update installations set sealed_config = sealed_config || repeat('x', 100000) where app_slug = $1`,
+      [second],
+    );
+    await dataOf(await putConfig(practice, first, { text: "y".repeat(60_000) }));
+    await assertFailure(await putConfig(practice, first, { text: "y".repeat(60_100) }), 422);
+    await dataOf(await putConfig(practice, second, {}));
+    await dataOf(await putConfig(practice, refused, large));
+  });
+
+  test("others have room of their own", async () => {
+    const slug = await install(practice.database.ownerUrl, { orgAlias: hilltop, schema: null });
+    await dataOf(await putConfig(practice, slug, large, "hilltop-admin"));
+  });
+});
