@@ -15,6 +15,8 @@ export interface MeasuredService {
   url: string;
   /** Sends a request and returns its status and the CPU time that the service's event loop spent on it. */
   measure(sent: Sent): Promise<{ status: number; cpuMs: number }>;
+  /** The same for the longest turn of the event loop: what keeps other requests waiting where the work yields to them. */
+  measureLongestTurn(sent: Sent): Promise<{ status: number; cpuMs: number }>;
 }
 
 interface ProcessOptions {
@@ -38,6 +40,12 @@ export async function startMeasured(start: (options: ProcessOptions) => Promise<
       const before = await cpuTime();
       const { status } = await send(port, sent);
       return { status, cpuMs: (await cpuTime()) - before };
+    },
+    async measureLongestTurn(sent) {
+      await send(cpuPort, { method: "GET", path: "/watch" });
+      const { status } = await send(port, sent);
+      const { text } = await send(cpuPort, { method: "GET", path: "/longest-turn" });
+      return { status, cpuMs: Number(text) };
     },
   };
 }

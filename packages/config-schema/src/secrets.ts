@@ -38,17 +38,25 @@ function treeOf(secrets: readonly string[], names: string[]): Node {
   return root;
 }
 
-/** The configuration with null in place of each secret. */
+/** The configuration with null in place of each secret. Only objects that have a secret are copied: a configuration may have many others. */
 export function redact(config: JsonObject, secrets: readonly string[]): JsonObject {
-  const redactAt = (value: JsonObject, { parts }: Node): JsonObject =>
-    Object.fromEntries(
-      Object.entries(value).map(([name, part]) => {
-        const at = parts.get(name);
-        if (at?.isSecret === true) return [name, null];
-        return [name, at !== undefined && isObject(part) ? redactAt(part, at) : part];
-      }),
-    );
+  const redactAt = (value: JsonObject, { parts }: Node): JsonObject => {
+    const redacted = { ...value };
+    for (const [name, at] of parts) {
+      if (!Object.hasOwn(value, name)) continue;
+      const part = value[name];
+      if (at.isSecret) setOwn(redacted, name, null);
+      else if (isObject(part)) setOwn(redacted, name, redactAt(part, at));
+    }
+    return redacted;
+  };
   return redactAt(config, treeOf(secrets, Object.keys(config)));
+}
+
+/** An assignment to `__proto__` would set the prototype and leave the value as it was. */
+function setOwn(object: JsonObject, name: string, value: unknown): void {
+  if (name !== "__proto__") object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 export interface Kept {

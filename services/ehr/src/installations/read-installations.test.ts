@@ -273,7 +273,7 @@ describe("a configuration that can't be opened", () => {
     const loaded = await loadInstallations(database, otherKey, hilltop, logger);
     assert.deepEqual([loaded.has(slug), loaded.has("no-such-app")], [true, false]);
     assert.deepEqual(lines, [], "whether an app is installed is known without opening any configuration");
-    assert.match(loaded.list.plain.body.toString(), /"config":\{\}/);
+    assert.match((await loaded.list).plain.body.toString(), /"config":\{\}/);
     const [line = "", ...others] = lines;
     assert.deepEqual(others, []);
     const { level, orgAlias, appSlug } = JSON.parse(line) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { InstallationDto } from "@ehr-marketplace/contracts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Representation, representationOf } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
@@ -12,15 +12,15 @@ import { openIfPossible } from "./stored-config.ts";
 
 /** An organisation's installations. Configurations are decrypted when they are first read; responses are made once, then only copied out. */
 export interface OrganisationInstallations {
-  readonly list: Representation;
+  readonly list: Representation | Promise<Representation>;
   has(appSlug: string): boolean;
   one(appSlug: string): Buffer;
   bytes: number;
 }
 
 const byName = new Intl.Collator("und", { sensitivity: "accent" });
-const inOrder = (a: InstallationDto, b: InstallationDto): number =>
-  byName.compare(a.name, b.name) || (a.appSlug < b.appSlug ? -1 : 1);
+const inOrder = (a: InstallationRow, b: InstallationRow): number =>
+  byName.compare(a.name, b.name) || (a.app_slug < b.app_slug ? -1 : 1);
 
 /** The wrapper, up to its data. */
 const wrapperTo = (message: string): string => JSON.stringify(success(message, 0)).slice(0, -"0}".length);
@@ -48,20 +48,24 @@ export async function loadInstallations(
   // In this order: an app that is confirmed in between is in both, and counts as installed.
   const awaited = new Set(await findUnconfirmedSlugs(database, orgAlias));
   const rows = new Map((await findInstallations(database, orgAlias)).map((row) => [row.app_slug, row]));
-  const recordOf = (row: InstallationRow): InstallationDto => {
+  const jsonOf = (row: InstallationRow): string => {
     const config = openIfPossible(seal, row, (error) =>
       logger.error(
         { err: error, orgAlias, appSlug: row.app_slug },
         "a configuration can't be opened; it is shown as empty",
       ),
     );
-    return installationRecord(row, config);
+    return JSON.stringify(installationRecord(row, config));
   };
   const jsons = new Map<string, Buffer>();
-  let list: Representation | undefined;
+  let list: Representation | Promise<Representation> | undefined;
+  const makeList = async (): Promise<Representation> => {
+    list = await listOf([...rows.values()].toSorted(inOrder), jsonOf, jsons);
+    return list;
+  };
   return {
     get list() {
-      list ??= listOf([...rows.values()].map(recordOf).toSorted(inOrder), jsons);
+      list ??= makeList();
       return list;
     },
     has: (appSlug) => rows.has(appSlug),
@@ -69,7 +73,7 @@ export async function loadInstallations(
     one(appSlug) {
       const row = rows.get(appSlug);
       if (row === undefined) throw notInstalled();
-      const json = jsons.get(appSlug) ?? Buffer.from(JSON.stringify(recordOf(row)));
+      const json = jsons.get(appSlug) ?? Buffer.from(jsonOf(row));
       jsons.set(appSlug, json);
       return Buffer.concat([oneBefore, json, oneAfter]);
     },
@@ -77,19 +81,38 @@ export async function loadInstallations(
   };
 }
 
-/** `jsons` gets each record's part of the list's bytes: a copy of its own would take the same memory again. */
-function listOf(records: InstallationDto[], jsons: Map<string, Buffer>): Representation {
-  const before = `${wrapperTo(records.length === 1 ? "1 app is installed." : `${records.length} apps are installed.`)}[`;
-  const parts = records.map((record) => JSON.stringify(record));
+/** About a millisecond or two of decrypting, parsing and writing. */
+const bytesPerSlice = 16_384;
+
+/**
+ * Other requests are served between slices: all of an organisation's configurations take up to 100 ms. `jsons` gets each record's part
+ * of the list's bytes: a copy of its own would take the same memory again.
+ */
+async function listOf(
+  rows: InstallationRow[],
+  jsonOf: (row: InstallationRow) => string,
+  jsons: Map<string, Buffer>,
+): Promise<Representation> {
+  const before = `${wrapperTo(rows.length === 1 ? "1 app is installed." : `${rows.length} apps are installed.`)}[`;
+  const parts: string[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const json = jsonOf(row);
+    parts.push(json);
+    bytes += json.length;
+    if (bytes < bytesPerSlice) continue;
+    bytes = 0;
+    await nextTurn();
+  }
   const list = representationOf(`${before}${parts.join(",")}]}`, {
     contentType: "application/json; charset=utf-8",
     cacheControl: "private, no-cache",
     vary: "authorization, x-org-alias, origin, accept-encoding",
   });
   let at = Buffer.byteLength(before);
-  for (const [index, { appSlug }] of records.entries()) {
+  for (const [index, { app_slug }] of rows.entries()) {
     const end = at + Buffer.byteLength(parts[index] ?? "");
-    jsons.set(appSlug, list.plain.body.subarray(at, end));
+    jsons.set(app_slug, list.plain.body.subarray(at, end));
     at = end + ",".length;
   }
   return list;
