@@ -45,8 +45,6 @@ export async function loadInstallations(
   orgAlias: string,
   logger: Logger,
 ): Promise<OrganisationInstallations> {
-  // In this order: an app that is confirmed in between is in both, and counts as installed.
-  const awaited = new Set(await findUnconfirmedSlugs(database, orgAlias));
   const rows = new Map((await findInstallations(database, orgAlias)).map((row) => [row.app_slug, row]));
   const jsonOf = (row: InstallationRow): string => {
     const config = openIfPossible(seal, row, (error) =>
@@ -69,7 +67,6 @@ export async function loadInstallations(
       return list;
     },
     has: (appSlug) => rows.has(appSlug),
-    isAwaited: (appSlug) => awaited.has(appSlug) && !rows.has(appSlug),
     one(appSlug) {
       const row = rows.get(appSlug);
       if (row === undefined) throw notInstalled();
@@ -77,7 +74,7 @@ export async function loadInstallations(
       jsons.set(appSlug, json);
       return Buffer.concat([oneBefore, json, oneAfter]);
     },
-    bytes: Math.ceil(rows.values().reduce((sum, row) => sum + bytesOf(row), 0) + awaited.size * bytesPerInstallation),
+    bytes: Math.ceil(rows.values().reduce((sum, row) => sum + bytesOf(row), 0)),
   };
 }
 
