@@ -34,6 +34,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
     });
   const large = { text: "x".repeat(60_000) };
   let stored: string[] = [];
+  const notStored = (): string => slugs.find((slug) => !stored.includes(slug)) ?? "";
 
   test("also when many are put at once", async () => {
     const statuses = await Promise.all(
@@ -50,7 +51,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
   });
 
   test("beyond, the response says what to do, and nothing changes", async () => {
-    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    const refused = notStored();
     const message = await assertFailure(await putConfig(practice, refused, large), 422);
     assert.match(
       message,
@@ -61,7 +62,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
 
   test("those of removed apps count, because they come back with a new subscription", async () => {
     const [removed = ""] = stored;
-    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    const refused = notStored();
     const setStatus = "update installations set status = $2, removed_at = case $2 when 'removed' then now() end";
     await change(practice.database.ownerUrl, `${setStatus} where app_slug = $1`, [removed, "removed"]);
     await assertFailure(await putConfig(practice, refused, large), 422);
@@ -70,7 +71,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
 
   test("what doesn't grow is accepted, even beyond the limit, and what becomes smaller makes room", async () => {
     const [first = "", second = ""] = stored;
-    const [refused = ""] = slugs.filter((slug) => !stored.includes(slug));
+    const refused = notStored();
     // As it may have been stored before there was a limit.
     await change(
       practice.database.ownerUrl,
