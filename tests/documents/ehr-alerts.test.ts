@@ -1,35 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  followGuide,
-  guideSteps,
-  startDevStack,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
 
-const repository = new URL("../../", import.meta.url);
-const textOf = (path: string): Promise<string> => readFile(new URL(path, repository), "utf8");
-
-test("the EHR operator's guide works as it is written, and prints what it promises", async (t) => {
-  const steps = guideSteps(await textOf("docs/guides/ehr-operator.md"));
-  const printed = await followGuide(steps, await startDevStack(cleanUpAfter(t)));
-  for (const [index, { commands, promised }] of steps.entries()) assert.equal(printed[index], promised ?? "", commands);
-
-  const under = (heading: string): (string | undefined)[] =>
-    printed.filter((text, index) => text !== "" && steps[index]?.heading === heading);
-  assert.deepEqual(under("How it learns of subscriptions"), ["Northwind Scribe is active, at note-panel"]);
-  assert.deepEqual(under("Rotate it without losing an event"), ["true", "paused", "lakeside-clinic", "active\nnull"]);
-  assert.deepEqual(under("Configuring an app"), ["false\nnull\nour own key"]);
-  assert.match(
-    under("What your authorization server has to do")[0] ?? "",
-    /^the patient is who was meant\nThe launch can't/,
-  );
-  assert.deepEqual(under("Reconcile on demand"), ["0"]);
-  assert.deepEqual(under("When a practice cancels"), ["cancelled"]);
-});
+const rulesFile = new URL("../../deploy/prometheus/ehr-alerts.yml", import.meta.url);
 
 test("an alert of the EHR asks only for what its processes measure, and says what it means and what to do", async (t) => {
   const cleanUp = cleanUpAfter(t);
@@ -43,7 +17,7 @@ test("an alert of the EHR asks only for what its processes measure, and says wha
   const names = new Set([...measured.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const routes = new Set(server.routesAndAccess.map((route) => route.url));
 
-  const rules = (await textOf("deploy/prometheus/ehr-alerts.yml")).split(/^ {6}- alert: /m).slice(1);
+  const rules = (await readFile(rulesFile, "utf8")).split(/^ {6}- alert: /m).slice(1);
   assert.ok(rules.length >= 8, `${rules.length} alerts`);
   for (const rule of rules) {
     const [alert = ""] = rule.split("\n", 1);
