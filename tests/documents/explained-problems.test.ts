@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { glob, readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
+
+/** Mistakes in HTTP itself, and our own: `/problems/<code>` explains them. */
+const leftToTheProblemPage = new Set([
+  "not-found",
+  "method-not-allowed",
+  "payload-too-large",
+  "unsupported-media-type",
+  "uri-too-long",
+  "headers-too-large",
+  "request-timeout",
+  "internal-error",
+]);
+
+test("every problem of the marketplace that isn't HTTP's own is explained in a guide", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp);
+  const { url } = await startMarketplace(cleanUp, serviceUrl);
+  const page = await (await fetch(`${url}/problems`)).text();
+  const codes = [...page.matchAll(/href="\/problems\/([a-z-]+)"/g)].map(([, code = ""]) => code);
+  assert.ok(codes.includes("subscription-created-too-often"));
+
+  const guides = await Array.fromAsync(glob("docs/guides/*.md"), (path) => readFile(path, "utf8"));
+  const text = guides.join("\n");
+  const unexplained = codes.filter((code) => !leftToTheProblemPage.has(code) && !text.includes(`\`${code}\``));
+  assert.deepEqual(unexplained, []);
+});
