@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rounds } from "@ehr-marketplace/tests/rounds";
 import fc from "fast-check";
 import { cursorOf, readCursor } from "./cursor.ts";
 import { Problem } from "./problem.ts";
 
+const runs = { numRuns: rounds(1_000, 10_000) };
 const part = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0"));
 
 function assertRefused(cursor: string, parts: number): void {
@@ -27,6 +29,17 @@ test("what a cursor was made of is what is read from it, and it needs no escapin
       assert.match(cursor, /^[\w-]+$/);
       assert.deepEqual(readCursor(cursor, parts.length), parts);
     }),
+    runs,
+  );
+});
+
+test("a cursor cut short is 400, wherever it is cut", () => {
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), fc.nat(), (parts, cut) => {
+      const cursor = cursorOf(...parts);
+      assertRefused(cursor.slice(0, cut % cursor.length), parts.length);
+    }),
+    runs,
   );
 });
 
@@ -54,19 +67,34 @@ for (const [what, cursor] of [
   test(`a cursor that is ${what} is 400`, () => assertRefused(cursor, 1));
 }
 
-test("whatever is sent, it is 400 or as many texts as were asked for", () => {
+test("whatever is sent, it is 400 or as many texts as the list needs, and each of them is a valid cursor's", () => {
   const json = fc.json({ maxDepth: 2 }).map(encoded);
+  const texts = fc
+    .array(fc.string({ unit: "binary" }), { maxLength: 3 })
+    .map((parts) => encoded(JSON.stringify(parts)));
+  const changed = fc
+    .tuple(fc.array(part, { maxLength: 3 }), fc.nat(), fc.string({ maxLength: 2 }))
+    .map(([parts, at, other]) => {
+      const cursor = cursorOf(...parts);
+      return cursor.slice(0, at % cursor.length) + other + cursor.slice((at % cursor.length) + 1);
+    });
+  const any = fc.oneof(fc.string({ unit: "binary" }), json, texts, changed);
+  const counts = { read: 0, refused: 0 };
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: "binary" }), json), fc.nat({ max: 3 }), (cursor, parts) => {
+    fc.property(any, fc.nat({ max: 3 }), (cursor, parts) => {
+      let read: string[];
       try {
-        const read = readCursor(cursor, parts);
-        assert.equal(read.length, parts);
-        for (const each of read) assert.ok(typeof each === "string" && !each.includes("\0"));
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        assert.equal(error.kind.status, 400);
+        read = readCursor(cursor, parts);
+      } catch {
+        counts.refused += 1;
+        return assertRefused(cursor, parts);
       }
+      counts.read += 1;
+      assert.equal(read.length, parts);
+      for (const each of read) assert.ok(typeof each === "string" && !each.includes("\0"));
+      assert.deepEqual(readCursor(cursorOf(...read), parts), read);
     }),
-    { numRuns: 1_000 },
+    runs,
   );
+  assert.ok(counts.read > 30 && counts.refused > 30, JSON.stringify(counts));
 });

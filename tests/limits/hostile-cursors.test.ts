@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import {
+  type Callers,
+  cleanUpAfter,
+  cloneDatabase,
+  rounds,
+  startCallers,
+  startEhr,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+import fc from "fast-check";
+import type { FastifyInstance } from "fastify";
+import { prepareEhr } from "../access/prepare-ehr.ts";
+import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
+import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import type { Schema } from "./hostile-inputs.ts";
+import { ehrRows, marketplaceRows } from "./route-rows.ts";
+
+interface List {
+  route: string;
+  path: string;
+  headers: Record<string, string>;
+}
+
+const encoded = (text: string): string => Buffer.from(text).toString("base64url");
+
+const time = fc.oneof(
+  fc
+    .date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+  fc.constantFrom("0000-01-01T00:00:00.000Z", "0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"),
+  fc.constantFrom("-271821-04-20T00:00:00.000Z", "2026-02-30T00:00:00.000Z", "infinity", "now", "2026-01-01", ""),
+);
+const id = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((uuid) => uuid.toUpperCase()),
+  fc.uuid().map((uuid) => `{${uuid}}`),
+  fc.constantFrom("00000000-0000-0000-0000-000000000000", "urn:uuid:01890a5d-ac96-774b-bcce-b302099a8057", ""),
+);
+const part = fc.oneof(
+  time,
+  id,
+  fc.string({ unit: "binary", maxLength: 10 }),
+  fc.constantFrom("riverside-clinic", "\ud800"),
+);
+const cursor = fc.oneof(
+  { weight: 8, arbitrary: fc.tuple(time, id).map((parts) => cursorOf(...parts)) },
+  { weight: 2, arbitrary: fc.array(part, { maxLength: 3 }).map((parts) => cursorOf(...parts)) },
+  { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/).map((alias) => cursorOf(alias)) },
+  // The cursor of `GET /subscriptions` is the id of a subscription.
+  { weight: 1, arbitrary: id.filter((text) => text !== "") },
+  { weight: 1, arbitrary: fc.json({ maxDepth: 2 }).map(encoded) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary", minLength: 1 }) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(time, id, fc.nat(), fc.string({ maxLength: 2 })).map(([at, uuid, nth, other]) => {
+      const whole = cursorOf(at, uuid);
+      return whole.slice(0, nth % whole.length) + other + whole.slice((nth % whole.length) + 1);
+    }),
+  },
+);
+
+describe("whatever cursor is sent to a list, the response is a page or 400", () => {
+  const cleanUp = cleanUpAfter();
+  let callers: Callers;
+  const servers: Partial<Record<"marketplace" | "ehr", FastifyInstance>> = {};
+  const urls = { marketplace: "", ehr: "" };
+  before(async () => {
+    callers = await startCallers(cleanUp);
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {
+      ...callers.environment,
+      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+    });
+    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
+      ...callers.environment,
+      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    });
+    [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
+    [servers.marketplace, servers.ehr] = [marketplace.server, ehr.server];
+  });
+
+  const serverOf = (service: keyof typeof urls): FastifyInstance => servers[service] ?? assert.fail("not started");
+
+  /** Every route whose query has a cursor. */
+  async function listsOf(
+    service: keyof typeof urls,
+    find: (route: string) => Promise<{ path: string; headers?: Record<string, string> }>,
+  ): Promise<List[]> {
+    const lists: List[] = [];
+    for (const { method, url, schema } of serverOf(service).routesAndAccess) {
+      const { properties = {} } = (schema?.querystring ?? {}) as Schema;
+      if (method !== "GET" || !("after" in properties)) continue;
+      const route = `GET ${url}`;
+      const { path, headers = {} } = await find(route);
+      lists.push({ route, path, headers });
+    }
+    return lists;
+  }
+
+  async function assertPagesOr400(service: keyof typeof urls, lists: List[]): Promise<void> {
+    const server = serverOf(service);
+    const authorization = `Bearer ${callers.token("operator")}`;
+    const counts = { 200: 0, 400: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...lists), cursor, async ({ route, path, headers }, after) => {
+        const response = await server.inject({
+          url: `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after.toWellFormed())}`,
+          headers: { "x-vendor-slug": "northwind-health", ...headers, authorization },
+        });
+        const { statusCode, body } = response;
+        assert.ok(statusCode === 200 || statusCode === 400, `${route}: ${statusCode} ${body}`);
+        if (statusCode === 400) assert.match(body, after.includes("\0") ? /\/query/ : /\/query\/after/);
+        counts[statusCode] += 1;
+      }),
+      { numRuns: rounds(500, 10_000) },
+    );
+    assert.ok(counts[200] > 20 && counts[400] > 20, JSON.stringify(counts));
+  }
+
+  test("in every list of the marketplace", async () => {
+    const operator = callers.token("operator");
+    const prepared = await prepareSubscriptions(urls.marketplace, operator);
+    const webhooks = await prepareWebhooks(urls.marketplace, operator);
+    const lists = await listsOf("marketplace", (route) =>
+      (isForWebhooks(route.slice("GET ".length)) ? webhooks : prepared).question(route, marketplaceRows[route] ?? ""),
+    );
+    assert.ok(lists.length > 6, `${lists.length} lists`);
+    await assertPagesOr400("marketplace", lists);
+  });
+
+  test("in every list of the EHR", async () => {
+    const prepared = await prepareEhr(urls, callers);
+    const lists = await listsOf("ehr", (route) => prepared.question(route, ehrRows[route] ?? ""));
+    assert.ok(lists.length > 1, `${lists.length} lists`);
+    await assertPagesOr400("ehr", lists);
+  });
+});
