@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
 import { isAdmitted, isWithin } from "./admit-address.ts";
 
 const everything = ["0.0.0.0/0", "::/0"];
@@ -88,6 +87,9 @@ describe("some addresses are never admitted, whatever is allowed", () => {
       "64:ff9b::6464:64c8",
       "64:ff9b::0.0.0.0",
       "64:ff9b:1::a9fe:a9fe",
+      "64:ff9b:1:a9fe:a9:fe00::",
+      "64:ff9b:1:a9:fe:a9fe::",
+      "64:ff9b:1:0:a9:fea9:fe00:0",
       "::2",
       "::a9fe:a9fe",
       "::169.254.169.254",
@@ -134,6 +136,22 @@ test("a network allows its own addresses and no others, and may be one address",
   assert.equal(isAdmitted("fd12::2", ["fd12::1"]), false);
 });
 
+test("an IPv4-compatible address is not the public IPv4 address in it, however it is written", () => {
+  for (const address of ["::8.8.8.8", "::808:808", "0:0:0:0:0:0:8.8.8.8"]) {
+    assert.equal(isAdmitted(address, []), false, address);
+    assert.equal(isAdmitted(address, ["0.0.0.0/0"]), false, address);
+    assert.equal(isWithin(address, ["8.8.8.8"]), false, address);
+    assert.equal(isWithin(address, ["::8.8.8.8"]), true, address);
+  }
+});
+
+test("an address with a zone is not admitted, whatever the zone is", () => {
+  for (const address of ["fe80::1%eth0", "2606:4700::1%1", "::1%", "::%fff:130.231.220.111"]) {
+    assert.equal(isAdmitted(address, everything), false, address);
+    assert.equal(isWithin(address, everything), false, address);
+  }
+});
+
 test("what is no address is not admitted, nor is one in a form that others read differently", () => {
   for (const text of ["", "localhost", "example.com", "1.1.1", "1", "2130706433", "0x7f.1", "0177.0.0.1", "08.8.8.8"]) {
     assert.equal(isAdmitted(text, everything), false, text);
@@ -141,25 +159,6 @@ test("what is no address is not admitted, nor is one in a form that others read 
   for (const text of ["[::1]", "1.1.1.1:80", "1.1.1.1/32", " 1.1.1.1", "::g", "2606:4700::1::1"]) {
     assert.equal(isAdmitted(text, everything), false, text);
   }
-});
-
-test("no address throws, and what is admitted to nobody's network stays so in other clothes", () => {
-  fc.assert(
-    fc.property(fc.ipV4(), (address) => {
-      const mapped = `::ffff:${address}`;
-      for (const allowed of [[], everything, ["10.0.0.0/8"]]) {
-        assert.equal(isAdmitted(mapped, allowed), isAdmitted(address, allowed), address);
-      }
-      if (!isAdmitted(address, everything)) assert.equal(isAdmitted(`64:ff9b::${address}`, everything), false, address);
-    }),
-    { numRuns: 1_000 },
-  );
-  fc.assert(
-    fc.property(fc.ipV6(), (address) => {
-      if (isAdmitted(address, [])) assert.equal(isAdmitted(address, everything), true, address);
-    }),
-    { numRuns: 1_000 },
-  );
 });
 
 for (const [address, networks, expected] of [
