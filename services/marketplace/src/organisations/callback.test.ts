@@ -69,6 +69,7 @@ describe("an organisation's callback", () => {
     ["/api"],
     [""],
     ["https://user@ehr.example/"],
+    ["https://:@ehr.example/"],
     ["https://user:pass@ehr.example/"],
     ["https://ehr.example@evil.example/"],
     ["https://ehr.example/?"],

@@ -22,7 +22,8 @@ export function whyNoCallback(callbackUrl: string, networks: readonly string[]):
   if (!/^https?:\/\/[^/]/.test(callbackUrl)) return "must begin with https:// or http://";
   const url = new URL(callbackUrl);
   if (url.port === "0") return "must have a port that can be connected to";
-  if (url.username !== "" || url.password !== "") return "must hold no user name and no password";
+  // The parser shows no difference between https://:@host and https://host.
+  if (/^https?:\/\/[^/?#]*@/.test(callbackUrl)) return "must hold no user name and no password";
   if (/[?#]/.test(callbackUrl)) return "must have neither a query nor a fragment: a path is added to it";
   const address = url.hostname.replace(/^\[|\]$/g, "");
   const isAddress = isIP(address) !== 0;

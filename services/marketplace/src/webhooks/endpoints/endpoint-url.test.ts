@@ -33,6 +33,8 @@ const neverAllowed = [
   "https://user@hooks.example/",
   "https://user:pass@hooks.example/",
   "https://:pass@hooks.example/",
+  "https://:@hooks.example/",
+  "https://@hooks.example/",
   "https://hooks.example@evil.example/",
   "https://hooks.example/#",
   "https://hooks.example/#a",

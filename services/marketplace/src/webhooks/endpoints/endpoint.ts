@@ -22,7 +22,8 @@ export function whyNoEndpoint(text: string, allowedNetworks: readonly string[]):
   if (url === null) return "is not a URL";
   // Held against the text: the parser would take https:host for the same.
   if (!/^https?:\/\/[^/]/.test(text)) return "must begin with https://";
-  if (url.username !== "" || url.password !== "") return "must hold no user name and no password";
+  // The parser shows no difference between https://:@host and https://host.
+  if (/^https?:\/\/[^/?#]*@/.test(text)) return "must hold no user name and no password";
   if (text.includes("#")) return "must have no fragment: it would not be sent";
   if (url.port === "0") return "must have a port that can be connected to";
   const address = url.hostname.replace(/^\[|\]$/g, "");
