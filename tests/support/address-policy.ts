@@ -12,7 +12,7 @@ const never4 = `${metadata4} 0.0.0.0/8 224.0.0.0/4 255.255.255.255/32`;
 const never6 = "::/128 fe80::/10 ff00::/8 fd00:ec2::/32 fd00:c1::a9fe:a9fe/128 fd00:42::42/128 fd20:ce::254/128";
 
 /** A list by family: Node compares an IPv4 address with IPv6 networks too. */
-function listOf(networks: string): { has(address: string): boolean } {
+function listOf(networks: string): { has: (address: string) => boolean } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks.split(/\s+/).filter((each) => each !== "")) {
     const [address = "", bits] = network.split("/");

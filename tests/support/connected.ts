@@ -6,6 +6,7 @@ import type { CleanUp } from "./clean-up.ts";
 
 export interface Connected<Schema> {
   database: Database<Schema>["query"];
+  prepared: Database<Schema>["prepared"];
   pool: Database<Schema>["pool"];
   queue: Queue;
   clock: () => Date;
@@ -28,5 +29,6 @@ export async function connectTo<Schema>(
   });
   cleanUp(() => foundation.stop());
   const { database, queue } = foundation;
-  return { database: database.query, pool: database.pool, queue, clock: () => new Date(), logger };
+  const { query, prepared, pool } = database;
+  return { database: query, prepared, pool, queue, clock: () => new Date(), logger };
 }

@@ -26,7 +26,7 @@ for (const [family, address] of [
 }
 
 test("a text that is no address is never admitted, and none throws", () => {
-  const characters = fc.constantFrom(..."0123456789abcdefx:.[]%/ \0", "１", "。");
+  const characters = fc.constantFrom(...Array.from("0123456789abcdefx:.[]%/ \0１。"));
   const almost = fc.array(characters, { maxLength: 20 }).map((all) => all.join(""));
   const changed = fc
     .tuple(fc.oneof(anyIpv4Number.map(ipv4Of), anyIpv6), fc.nat(), fc.oneof(characters, fc.constant("")))

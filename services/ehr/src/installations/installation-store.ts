@@ -1,11 +1,17 @@
 import { type Kysely, type NotNull, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Installations } from "../database-schema.ts";
 
-/** With what the marketplace says of its app, which is known: only confirmed subscriptions make an installation. */
+/**
+ * With what the marketplace says of its app, which is known: only confirmed subscriptions make an installation. Each app is looked up by
+ * itself: with wrong statistics PostgreSQL would begin with the apps, and read the installations of all organisations.
+ */
 const installed = (database: Kysely<DB>, orgAlias: string) =>
   database
     .selectFrom("installations")
-    .innerJoin("apps", "apps.slug", "installations.app_slug")
+    .innerJoinLateral(
+      (from) => from.selectFrom("apps").selectAll().whereRef("slug", "=", "installations.app_slug").limit(1).as("apps"),
+      (join) => join.onTrue(),
+    )
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
     .select(["installations.sealed_config", "installations.installed_at", "installations.updated_at"])
     .select("installations.config_secrets as earlier_secrets")

@@ -60,8 +60,8 @@ export async function redeemContext(prepared: Prepared, redemption: Redemption):
 
 export async function deleteExpired(database: Kysely<DB>, now: Date, most: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    delete from launch_contexts where launch_hash in (
+    delete from launch_contexts where launch_hash = any(array(
       select launch_hash from launch_contexts where expires_at <= ${now} order by expires_at limit ${most}
-    )`.execute(database);
+    ))`.execute(database);
   return Number(numAffectedRows);
 }

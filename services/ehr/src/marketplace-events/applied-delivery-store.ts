@@ -26,8 +26,8 @@ export async function isAppliedDelivery(database: Kysely<DB>, orgAlias: string, 
 
 export async function deleteAppliedBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    delete from applied_deliveries where (org_alias, delivery_id) in (
-      select org_alias, delivery_id from applied_deliveries where applied_at < ${before} order by applied_at limit ${most}
-    )`.execute(database);
+    delete from applied_deliveries where ctid = any(array(
+      select ctid from applied_deliveries where applied_at < ${before} order by applied_at limit ${most}
+    ))`.execute(database);
   return Number(numAffectedRows);
 }

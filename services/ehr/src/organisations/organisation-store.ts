@@ -89,10 +89,10 @@ export function lockSealedOtherwise(transaction: Transaction<DB>, version: numbe
 /** Locked first: one whose overlap is just being moved is left alone. */
 export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    update organisations set sealed_previous_secret = null, previous_until = null where alias in (
+    update organisations set sealed_previous_secret = null, previous_until = null where alias = any(array(
       select alias from organisations where previous_until <= ${until}
       order by previous_until limit ${most} for no key update skip locked
-    )`.execute(database);
+    ))`.execute(database);
   return Number(numAffectedRows);
 }
 

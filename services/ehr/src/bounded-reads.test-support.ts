@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import {
+  type CleanUp,
+  type Connected,
+  cloneDatabase,
+  collectPlans,
+  connectTo,
+  explainStatements,
+} from "@ehr-marketplace/tests/support";
+import type { DB } from "./database-schema.ts";
+
+export interface Loaded {
+  connected: Connected<DB>;
+  plans: ReturnType<typeof collectPlans>;
+  /** Runs a statement as the owner; it is not among the plans. */
+  run: <T extends object>(sql: string, ...values: unknown[]) => Promise<T[]>;
+}
+
+/** Has what every other practice has, and exists before any of them. */
+export const practice = "practice-0";
+export const practices = 1_000;
+export const apps = 1_000;
+const each = 100;
+/** Of what the scheduled jobs delete. */
+export const outdated = 5_000;
+
+export const appCalled = (nth: number): string => `app-${nth}`;
+/** The nth app of a practice: each practice has a hundred of the thousand. */
+export const appOf = (practiceNth: number, nth: number): string => appCalled((practiceNth * 37 + nth) % apps);
+export const subscriptionId = (practiceNth: number, nth: number): string =>
+  `01890a5d-ac96-774b-bcce-${String(practiceNth * 1_000 + nth).padStart(12, "0")}`;
+export const launchHash = (nth: number): Buffer => createHash("sha256").update(`launch ${nth}`).digest();
+
+const tables = ["installations", "subscriptions", "applied_deliveries", "launch_contexts", "apps", "organisations"];
+
+/**
+ * A database with 100,000 installations, launch contexts, applied deliveries, launches and audit entries, whose statistics know nothing
+ * of them: those of `stale` were taken when one practice had everything and nothing of it was live; those of `empty` when there was
+ * nothing, and its connection has planned every use case then.
+ */
+export async function startLoaded(
+  cleanUp: CleanUp,
+  statistics: "stale" | "empty",
+  useOnce: (unloaded: Loaded) => Promise<void>,
+): Promise<Loaded> {
+  const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+  const run = <T extends object>(sql: string, ...values: unknown[]): Promise<T[]> =>
+    withClient(ownerUrl, async (client) => (await client.query<T>(sql, values)).rows);
+  for (const table of tables) await run(`alter table ${table} set (autovacuum_enabled = false)`);
+  await run("select prepare_launch_partitions(current_date), prepare_audit_partitions(current_date)");
+  await run(insertOrganisations, 0, 1);
+  await run(insertApps, 0, each);
+  if (statistics === "stale") {
+    for (const insert of [insertContexts, insertDeliveries]) await run(insert, 0, 1, 10_000, "1 hour");
+    for (const insert of [insertLaunches, insertAudit]) await run(insert, 0, 1, 10_000);
+    await run(insertSubscriptions, 0, 1, each, "cancelled");
+  }
+  await run(`analyze ${tables.join(", ")}, launches, audit_entries`);
+  await explainStatements(ownerUrl);
+  const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
+  const given = { connected, plans: collectPlans(connected.pool), run };
+  if (statistics === "empty") await useOnce(given);
+
+  await run("truncate launch_contexts, applied_deliveries, installations, subscriptions");
+  await run(insertOrganisations, 1, practices);
+  await run(insertApps, each, apps);
+  await run(insertSubscriptions, 0, practices, each, "active");
+  await run(insertContexts, 0, practices, each, "5 minutes");
+  await run(insertDeliveries, 0, practices, each, "1 hour");
+  for (const insert of [insertLaunches, insertAudit]) await run(insert, 0, practices, each);
+  await outdate(run);
+  return given;
+}
+
+/** Some of everything that is deleted or fetched again once it is old. */
+async function outdate(run: Loaded["run"]): Promise<void> {
+  const some = (table: string): string => `ctid = any(array(select ctid from ${table} order by random() limit $1))`;
+  await run(
+    `update launch_contexts set expires_at = now() - interval '1 minute' where ${some("launch_contexts")}`,
+    outdated,
+  );
+  await run(
+    `update applied_deliveries set applied_at = now() - interval '60 days' where ${some("applied_deliveries")}`,
+    outdated,
+  );
+  await run(
+    `update installations set status = 'removed', removed_at = now() - interval '60 days'
+     where ${some("installations")} and org_alias <> $2`,
+    outdated,
+    practice,
+  );
+  await run("update apps set fetched_at = now() - interval '2 hours' where slug like '%5'");
+  await run(
+    "update subscriptions set confirmed_at = null where app_slug = $1 and org_alias <> $2",
+    appCalled(7),
+    practice,
+  );
+}
+
+const insertOrganisations = `
+  insert into organisations (alias, sealed_secret, created_at, updated_at)
+  select 'practice-' || n, '1.unread', now(), now() from generate_series($1::int, $2::int - 1) n`;
+
+const insertApps = `
+  insert into apps (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known,
+    fetched_at, updated_at)
+  select 'app-' || n, mint_uuid(), 'App ' || n, 'https://a.example/icon.svg', 'DOCUMENTATION', '{}',
+    'https://a.example/launch', '', true, now(), now()
+  from generate_series($1::int, $2::int - 1) n`;
+
+/** With their installations, which a cancelled one leaves removed. */
+const insertSubscriptions = `
+  with made as (
+    insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)
+    select 'practice-' || practice, ('01890a5d-ac96-774b-bcce-' || lpad((practice * 1000 + n)::text, 12, '0'))::uuid,
+      'app-' || (practice * 37 + n) % ${apps}, $4::text, now() - interval '1 hour', now()
+    from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n
+    returning *
+  )
+  insert into installations (id, org_alias, app_slug, status, subscription_id, sealed_config, installed_at, updated_at, removed_at)
+  select mint_uuid(), org_alias, app_slug, case $4 when 'cancelled' then 'removed' else 'active' end, id, '1.unread', now(), now(),
+    case $4 when 'cancelled' then now() end
+  from made`;
+
+const insertContexts = `
+  insert into launch_contexts (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, expires_at)
+  select sha256(('launch ' || (practice * $3 + n))::bytea), mint_uuid(), 'practice-' || practice,
+    'app-' || (practice * 37 + n) % ${apps}, 'a-user', 'p1', now() + $4::interval
+  from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n`;
+
+const insertDeliveries = `
+  insert into applied_deliveries (org_alias, delivery_id, applied_at)
+  select 'practice-' || practice, 'delivery ' || n, now() - $4::interval
+  from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n`;
+
+const insertLaunches = `
+  insert into launches (id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, launched_at)
+  select mint_uuid(), 'practice-' || practice, 'app-' || (practice * 37 + n) % ${apps}, 'smart', 'https://id.example', 'a-user', 'p1', now()
+  from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n`;
+
+const insertAudit = `
+  insert into audit_entries (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id, request_id)
+  select mint_uuid(), now(), 'https://id.example', 'a-service', 'ehr-service', 'practice-' || practice, 'launch-context.redeem', 'app',
+    'app-' || n, 'a-request'
+  from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n`;
