@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   type CleanUp,
@@ -19,25 +18,25 @@ export interface Loaded {
 
 /** Has what every other practice has, and exists before any of them. */
 export const practice = "practice-0";
-export const practices = 1_000;
-export const apps = 1_000;
+const practices = 1_000;
+const apps = 1_000;
 const each = 100;
 /** Of what the scheduled jobs delete. */
 export const outdated = 5_000;
 
-export const appCalled = (nth: number): string => `app-${nth}`;
+/** Waits to be confirmed for those of the other practices that subscribed to it. */
+export const awaitedApp = "app-7";
 /** The nth app of a practice: each practice has a hundred of the thousand. */
-export const appOf = (practiceNth: number, nth: number): string => appCalled((practiceNth * 37 + nth) % apps);
+export const appOf = (practiceNth: number, nth: number): string => `app-${(practiceNth * 37 + nth) % apps}`;
 export const subscriptionId = (practiceNth: number, nth: number): string =>
   `01890a5d-ac96-774b-bcce-${String(practiceNth * 1_000 + nth).padStart(12, "0")}`;
-export const launchHash = (nth: number): Buffer => createHash("sha256").update(`launch ${nth}`).digest();
 
 const tables = ["installations", "subscriptions", "applied_deliveries", "launch_contexts", "apps", "organisations"];
 
 /**
  * A database with 100,000 installations, launch contexts, applied deliveries, launches and audit entries, whose statistics know nothing
  * of them: those of `stale` were taken when one practice had everything and nothing of it was live; those of `empty` when there was
- * nothing, and its connection has planned every use case then.
+ * next to nothing, and its connection has planned every use case then.
  */
 export async function startLoaded(
   cleanUp: CleanUp,
@@ -60,7 +59,11 @@ export async function startLoaded(
   await explainStatements(ownerUrl);
   const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
   const given = { connected, plans: collectPlans(connected.pool), run };
-  if (statistics === "empty") await useOnce(given);
+  if (statistics === "empty") {
+    await run(insertSubscriptions, 0, 1, 10, "active");
+    await run(insertContexts, 0, 1, 10, "5 minutes");
+    await useOnce(given);
+  }
 
   await run("truncate launch_contexts, applied_deliveries, installations, subscriptions");
   await run(insertOrganisations, 1, practices);
@@ -75,25 +78,20 @@ export async function startLoaded(
 
 /** Some of everything that is deleted or fetched again once it is old. */
 async function outdate(run: Loaded["run"]): Promise<void> {
-  const some = (table: string): string => `ctid = any(array(select ctid from ${table} order by random() limit $1))`;
-  await run(
-    `update launch_contexts set expires_at = now() - interval '1 minute' where ${some("launch_contexts")}`,
-    outdated,
-  );
-  await run(
-    `update applied_deliveries set applied_at = now() - interval '60 days' where ${some("applied_deliveries")}`,
-    outdated,
-  );
-  await run(
-    `update installations set status = 'removed', removed_at = now() - interval '60 days'
-     where ${some("installations")} and org_alias <> $2`,
-    outdated,
-    practice,
-  );
+  const change = (table: string, set: string): Promise<object[]> =>
+    run(
+      `update ${table} set ${set}
+       where ctid = any(array(select ctid from ${table} where org_alias <> $1 order by random() limit $2))`,
+      practice,
+      outdated,
+    );
+  await change("launch_contexts", "expires_at = now() - interval '1 minute'");
+  await change("applied_deliveries", "applied_at = now() - interval '60 days'");
+  await change("installations", "status = 'removed', removed_at = now() - interval '60 days'");
   await run("update apps set fetched_at = now() - interval '2 hours' where slug like '%5'");
   await run(
     "update subscriptions set confirmed_at = null where app_slug = $1 and org_alias <> $2",
-    appCalled(7),
+    awaitedApp,
     practice,
   );
 }
@@ -118,8 +116,8 @@ const insertSubscriptions = `
     from generate_series($1::int, $2::int - 1) practice, generate_series(0, $3::int - 1) n
     returning *
   )
-  insert into installations (id, org_alias, app_slug, status, subscription_id, sealed_config, installed_at, updated_at, removed_at)
-  select mint_uuid(), org_alias, app_slug, case $4 when 'cancelled' then 'removed' else 'active' end, id, '1.unread', now(), now(),
+  insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at, removed_at)
+  select mint_uuid(), org_alias, app_slug, case $4 when 'cancelled' then 'removed' else 'active' end, id, now(), now(),
     case $4 when 'cancelled' then now() end
   from made`;
 

@@ -1,45 +1,41 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, type ExecutedPlan } from "@ehr-marketplace/tests/support";
+import { Registry } from "prom-client";
 import { refreshApps } from "./apps/refresh-apps.ts";
 import { readAudit } from "./audit/read-audit.ts";
-import { type Actor, recordAudit } from "./audit/record-audit.ts";
+import type { Actor } from "./audit/record-audit.ts";
 import {
-  appCalled,
   appOf,
+  awaitedApp,
   type Loaded,
-  launchHash,
   outdated,
   practice,
   startLoaded,
   subscriptionId,
 } from "./bounded-reads.test-support.ts";
-import { confirmFor } from "./installations/confirm-subscriptions.ts";
-import {
-  findConfigured,
-  findInstallations,
-  findSchemaState,
-  lockConfigured,
-  updateInstallation,
-} from "./installations/installation-store.ts";
+import { confirmForAll } from "./installations/confirm-subscriptions.ts";
 import { deleteLeftConfigurations } from "./installations/left-configuration.ts";
-import {
-  countQuarantined,
-  findUnconfirmedApp,
-  findUnconfirmedOrganisations,
-  findUnconfirmedSlugs,
-} from "./installations/subscription-store.ts";
+import { type Configuring, putConfig, readConfig } from "./installations/put-config.ts";
+import { loadInstallations } from "./installations/read-installations.ts";
+import { watchSubscriptions } from "./installations/subscription-metrics.ts";
 import { deleteExpiredContexts } from "./launches/expire-contexts.ts";
-import { redeemContext } from "./launches/launch-context-store.ts";
-import { findLaunches } from "./launches/launch-log-store.ts";
-import { findStatus, insertLaunches } from "./launches/launch-store.ts";
+import { type Launching, launchApp, launchLog } from "./launches/launch-app.ts";
+import { createLaunchMetrics } from "./launches/launch-metrics.ts";
+import { readLaunches } from "./launches/read-launches.ts";
+import { redeemLaunch } from "./launches/redeem-launch.ts";
 import { forgetDeliveries } from "./marketplace-events/forget-deliveries.ts";
 import { receiveEvent } from "./marketplace-events/receive-event.ts";
 import { canFetchApp } from "./organisations/app-fetch-rate.ts";
 import { forgetEndedSecrets } from "./organisations/forget-ended-secrets.ts";
-import { longestUnreconciledMs, organisationsToReconcile } from "./organisations/hold-organisation.ts";
-import { findSecrets } from "./organisations/organisation-store.ts";
+import {
+  isKnownOrganisation,
+  longestUnreconciledMs,
+  organisationsToReconcile,
+} from "./organisations/hold-organisation.ts";
 
 const hour = 3_600_000;
 const actor: Actor = {
@@ -49,6 +45,8 @@ const actor: Actor = {
   requestId: "a-request",
 };
 const app = appOf(0, 3);
+/** Of the practice, from the beginning. */
+const few = 10;
 
 interface Told {
   event: "subscription.created" | "subscription.paused" | "subscription.resumed" | "subscription.cancelled";
@@ -69,27 +67,36 @@ function receive({ connected }: Loaded, { event, status, id, at = Date.now() }: 
   return receiveEvent(receiving, { orgAlias: practice, parsed }, randomUUID());
 }
 
-const launch = (appSlug: string) => ({
-  id: randomUUID(),
-  orgAlias: practice,
-  appSlug,
-  launchType: undefined,
-  user: { issuer: "https://id.example", subject: "a-user" },
-  patientId: "p1",
-  encounterId: undefined,
-  launchedAt: new Date(),
-  launchHash: Buffer.from(randomUUID().replaceAll("-", "").repeat(2), "hex"),
-  expiresAt: new Date(Date.now() + hour),
-});
+const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+const user = {
+  issuer: "https://id.example",
+  subject: "a-user",
+  roles: new Set<never>(),
+  organisations: new Map<string, never>(),
+  vendors: new Set<string>(),
+  uncounted: [],
+};
 
-const redemption = (hash: Buffer) => ({
-  launchHash: hash,
-  orgAlias: practice,
-  appSlug: app,
-  user: "a-user",
-  now: new Date(),
-  auditId: randomUUID(),
-  actor,
+/** As the service is wired, with a marketplace that confirms nothing. */
+function launchingOf({ connected }: Loaded): Launching {
+  const { database: query, prepared, pool, clock } = connected;
+  const database = { query, prepared, pool };
+  return {
+    database,
+    clock,
+    log: launchLog(database),
+    metrics: createLaunchMetrics(new Registry()),
+    fhirBaseUrl: "https://fhir.example/{orgAlias}",
+    launchLogDays: 2_192,
+    confirmer: { confirmOnDemand: () => Promise.resolve(false) },
+  };
+}
+
+const configuringOf = ({ connected }: Loaded): Configuring => ({
+  ...connected,
+  seal,
+  installations: { drop: () => undefined },
+  confirmer: { confirmOnDemand: () => Promise.resolve(false), ensureConfigurable: () => Promise.resolve() },
 });
 
 interface UseCase {
@@ -103,57 +110,41 @@ interface UseCase {
 const batch = { maxRows: 5_000, maxPages: 20_000 };
 
 const useCases: Record<string, UseCase> = {
-  "creating a launch": { work: ({ connected }) => insertLaunches(connected.prepared, [launch(app)]) },
-  "creating a hundred launches at once": {
-    work: ({ connected }) =>
-      insertLaunches(
-        connected.prepared,
-        Array.from({ length: 100 }, (_, nth) => launch(appOf(0, nth))),
+  "creating a launch": {
+    work: (given) => launchApp(launchingOf(given), user, { orgAlias: practice, appSlug: app }, {}),
+  },
+  "creating launches at the same time": {
+    work(given) {
+      const launching = launchingOf(given);
+      const slugs = Array.from({ length: 100 }, (_, nth) => appOf(0, nth % few));
+      return Promise.all(slugs.map((appSlug) => launchApp(launching, user, { orgAlias: practice, appSlug }, {})));
+    },
+  },
+  "refusing a launch": {
+    work: (given) =>
+      assert.rejects(
+        launchApp(launchingOf(given), user, { orgAlias: practice, appSlug: "no-such-app" }, {}),
+        /not installed/,
       ),
   },
-  "explaining why an app can't be launched": { work: ({ connected }) => findStatus(connected.database, practice, app) },
   "redeeming a launch": {
-    async work({ connected }) {
-      await redeemContext(connected.prepared, redemption(launchHash(3)));
-      await redeemContext(connected.prepared, redemption(launchHash(-1)));
+    async work(given) {
+      const launch = { orgAlias: practice, appSlug: app, user: "a-user" };
+      await redeemLaunch(launchingOf(given), actor, { ...launch, launch: "launch 3" });
+      await assert.rejects(
+        redeemLaunch(launchingOf(given), actor, { ...launch, launch: "guessed" }),
+        /can't be redeemed/,
+      );
     },
   },
   "listing the launches of an app": {
-    work: ({ connected }) =>
-      findLaunches(
-        connected.database,
-        { orgAlias: practice, appSlug: app },
-        { after: undefined, limit: 101 },
-        { from: new Date(Date.now() - 24 * hour), before: undefined },
-      ),
+    work: (given) => readLaunches(launchingOf(given), { orgAlias: practice, appSlug: app }, { limit: 100 }),
   },
   "listing the installations of an organisation": {
-    async work({ connected }) {
-      await findUnconfirmedSlugs(connected.database, practice);
-      await findInstallations(connected.database, practice);
-    },
+    work: ({ connected }) => loadInstallations(connected.database, seal, practice, connected.logger),
   },
-  "reading a configuration": {
-    async work({ connected }) {
-      await findConfigured(connected.database, practice, app);
-      const target = { kind: "installation", id: app };
-      await recordAudit(connected.database, {
-        actor,
-        at: new Date(),
-        onBehalfOf: practice,
-        action: "installation.read-config",
-        target,
-      });
-    },
-  },
-  "changing a configuration": {
-    work: ({ connected }) =>
-      connected.database.transaction().execute(async (transaction) => {
-        await findSchemaState(transaction, practice, app);
-        const found = await lockConfigured(transaction, practice, app);
-        await updateInstallation(transaction, found?.id ?? randomUUID(), { sealed_config: "1.other" });
-      }),
-  },
+  "reading a configuration": { work: (given) => readConfig(configuringOf(given), actor, practice, app) },
+  "changing a configuration": { work: (given) => putConfig(configuringOf(given), actor, practice, app, { a: 1 }) },
   "applying an event of a new subscription": {
     work: (given) => receive(given, { event: "subscription.created", status: "active", id: randomUUID() }),
   },
@@ -176,16 +167,13 @@ const useCases: Record<string, UseCase> = {
   },
   "finding the secrets of an organisation": {
     async work({ connected }) {
-      await findSecrets(connected.database, practice);
+      await isKnownOrganisation(connected.database, practice);
       await canFetchApp(connected.database, practice, new Date());
     },
   },
   "confirming subscriptions to an app": {
-    async work({ connected }) {
-      const [alias = practice] = await findUnconfirmedOrganisations(connected.database, appCalled(7), "", 100);
-      await findUnconfirmedApp(connected.database, alias, appCalled(7));
-      await confirmFor({ ...connected, reconciles: false }, alias, appCalled(7));
-    },
+    work: ({ connected }) =>
+      confirmForAll({ ...connected, reconciles: false }, awaitedApp, new AbortController().signal),
   },
   "reading the audit log of an organisation": {
     work: ({ connected }) => readAudit(connected, { orgAlias: practice, limit: 100 }),
@@ -194,7 +182,13 @@ const useCases: Record<string, UseCase> = {
     maxPages: 5_000,
   },
   "requesting fetches of stale apps": { work: ({ connected }) => refreshApps(connected), ...batch },
-  "counting quarantined subscriptions": { work: ({ connected }) => countQuarantined(connected.database) },
+  "counting quarantined subscriptions": {
+    work({ connected }) {
+      const registry = new Registry();
+      watchSubscriptions(registry, connected.database);
+      return registry.metrics();
+    },
+  },
   "finding organisations to reconcile": {
     async work({ connected }) {
       await longestUnreconciledMs(connected.database, new Date());
@@ -233,6 +227,7 @@ for (const statistics of ["stale", "empty"] as const) {
         const result = await work(given);
         const plans = given.plans.take();
         assert.notEqual(plans.length, 0, "statements are explained");
+        // A confirmed subscription installs a removed app again.
         if (name.startsWith("deleting")) assert.ok(Number(result) > outdated * 0.9, `${String(result)} were deleted`);
         const excessive = plans.filter(({ rowsRead, pagesRead }) => rowsRead > maxRows || pagesRead > maxPages);
         assert.deepEqual(excessive.map(describePlan), []);

@@ -117,10 +117,11 @@ export function findStaleApps(
   after: string,
   limit: number,
 ) {
+  // `offset 0` keeps PostgreSQL from hashing the whole table instead of looking each app up.
   const isInstalled = sql<boolean>`exists (
-    select from installations where app_slug = apps.slug and status <> 'removed')`;
+    select from installations where app_slug = apps.slug and status <> 'removed' offset 0)`;
   const isAwaited = sql<boolean>`exists (
-    select from subscriptions where app_slug = apps.slug and confirmed_at is null and status <> 'cancelled')`;
+    select from subscriptions where app_slug = apps.slug and confirmed_at is null and status <> 'cancelled' offset 0)`;
   return database
     .selectFrom("apps")
     .select("slug")
