@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   cleanUpAfter,
   cloneDatabase,
@@ -11,7 +12,6 @@ import {
   timeLimitMs,
 } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
-import pg from "pg";
 import { eventOf, hilltop, knowApps, riverside, secretOf } from "./events.test-support.ts";
 
 const runs = rounds(300, 10_000);
@@ -191,21 +191,21 @@ function signerOf({ body, signature: given }: Sent): string | undefined {
   return organisation !== undefined && given === hmacOf(body, organisation.secret) ? organisation.alias : undefined;
 }
 
+type Owner = Parameters<Parameters<typeof withClient>[1]>[0];
+
 describe("whatever is sent to the receiver of events", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
-  let owner: pg.Client;
+  let ownerUrl: string;
   before(async () => {
-    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+    const database = await cloneDatabase(cleanUp, "ehr");
+    ({ ownerUrl } = database);
     await knowApps(ownerUrl, ["known-app", "other-app"]);
-    ehr = await startEhr(cleanUp, serviceUrl);
-    owner = new pg.Client({ connectionString: ownerUrl });
-    await owner.connect();
-    cleanUp(() => owner.end());
+    ehr = await startEhr(cleanUp, database.serviceUrl);
   });
 
   /** By organisation, everything that an event can change; and the apps, which they share. */
-  async function storedOf(): Promise<Map<string, string>> {
+  async function storedOf(owner: Owner): Promise<Map<string, string>> {
     const { rows } = await owner.query<{ alias: string; stored: string }>(
       `
       select alias, md5(concat(
@@ -219,46 +219,51 @@ describe("whatever is sent to the receiver of events", () => {
     return new Map(rows.map(({ alias, stored }) => [alias, stored]));
   }
 
-  test("the response is a documented one, and nothing is stored but an organisation's own signed events", {
-    timeout: timeLimitMs(runs, 0.05),
-  }, async () => {
-    const seen = new Map<string, number>();
-    let earlier = await storedOf();
-    await fc.assert(
-      fc.asyncProperty(sent, async (each) => {
-        const { body: payload, deliveryId, headers } = each;
-        const response = await ehr.server.inject({
-          method: "POST",
-          url: "/api/internal/marketplace-webhook",
-          payload,
-          headers: {
-            ...headers,
-            ...(each.signature === undefined ? {} : { "x-marketplace-signature": each.signature }),
-            ...(deliveryId === undefined ? {} : { "x-marketplace-delivery-id": deliveryId }),
-          },
-        });
-        const { statusCode: status } = response;
-        const { success, message, data } = response.json<{ success: boolean; message: string; data: null }>();
-        assert.deepEqual([success, typeof message, data], [status === 200, "string", null]);
-        const signer = signerOf(each);
-        const allowed = signer === undefined ? [401, 413, 415] : [200, 400, 413, 415, 422];
-        assert.ok(allowed.includes(status), `${status} ${message}`);
-        if (status === 413) assert.ok(payload.length > maxBodyBytes);
+  test(
+    "the response is a documented one, and nothing is stored but an organisation's own signed events",
+    {
+      timeout: timeLimitMs(runs, 0.05),
+    },
+    () =>
+      withClient(ownerUrl, async (owner) => {
+        const seen = new Map<string, number>();
+        let earlier = await storedOf(owner);
+        await fc.assert(
+          fc.asyncProperty(sent, async (each) => {
+            const { body: payload, deliveryId, headers } = each;
+            const response = await ehr.server.inject({
+              method: "POST",
+              url: "/api/internal/marketplace-webhook",
+              payload,
+              headers: {
+                ...headers,
+                ...(each.signature === undefined ? {} : { "x-marketplace-signature": each.signature }),
+                ...(deliveryId === undefined ? {} : { "x-marketplace-delivery-id": deliveryId }),
+              },
+            });
+            const { statusCode: status } = response;
+            const { success, message, data } = response.json<{ success: boolean; message: string; data: null }>();
+            assert.deepEqual([success, typeof message, data], [status === 200, "string", null]);
+            const signer = signerOf(each);
+            const allowed = signer === undefined ? [401, 413, 415] : [200, 400, 413, 415, 422];
+            assert.ok(allowed.includes(status), `${status} ${message}`);
+            if (status === 413) assert.ok(payload.length > maxBodyBytes);
 
-        const stored = await storedOf();
-        const isApplied = status === 200 && message === "applied";
-        for (const [name, state] of earlier) {
-          if (isApplied && name === signer) assert.notEqual(stored.get(name), state, "what is applied is stored");
-          else if (!isApplied || name !== "apps")
-            assert.equal(stored.get(name), state, `${status} ${message} changes ${name}`);
-        }
-        earlier = stored;
-        const kind = status === 200 ? `200 ${message}` : String(status);
-        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+            const stored = await storedOf(owner);
+            const isApplied = status === 200 && message === "applied";
+            for (const [name, state] of earlier) {
+              if (isApplied && name === signer) assert.notEqual(stored.get(name), state, "what is applied is stored");
+              else if (!isApplied || name !== "apps")
+                assert.equal(stored.get(name), state, `${status} ${message} changes ${name}`);
+            }
+            earlier = stored;
+            const kind = status === 200 ? `200 ${message}` : String(status);
+            seen.set(kind, (seen.get(kind) ?? 0) + 1);
+          }),
+          { numRuns: runs },
+        );
+        for (const kind of ["200 applied", "400", "401", "415"])
+          assert.ok((seen.get(kind) ?? 0) > 5, `${kind}: ${JSON.stringify([...seen])}`);
       }),
-      { numRuns: runs },
-    );
-    for (const kind of ["200 applied", "400", "401", "415"])
-      assert.ok((seen.get(kind) ?? 0) > 5, `${kind}: ${JSON.stringify([...seen])}`);
-  });
+  );
 });
