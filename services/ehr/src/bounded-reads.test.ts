@@ -29,13 +29,14 @@ import { readLaunches } from "./launches/read-launches.ts";
 import { redeemLaunch } from "./launches/redeem-launch.ts";
 import { forgetDeliveries } from "./marketplace-events/forget-deliveries.ts";
 import { receiveEvent } from "./marketplace-events/receive-event.ts";
-import { canFetchApp } from "./organisations/app-fetch-rate.ts";
+import { takeAppFetch } from "./organisations/app-fetch-rate.ts";
 import { forgetEndedSecrets } from "./organisations/forget-ended-secrets.ts";
 import {
   isKnownOrganisation,
   longestUnreconciledMs,
   organisationsToReconcile,
 } from "./organisations/hold-organisation.ts";
+import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 
 const hour = 3_600_000;
 const actor: Actor = {
@@ -57,7 +58,7 @@ interface Told {
 
 /** As the receiver does it, once the signature is verified. */
 function receive({ connected }: Loaded, { event, status, id, at = Date.now() }: Told): Promise<unknown> {
-  const receiving = { ...connected, confirmer: { confirmSoon: () => undefined } };
+  const receiving = { ...connected, confirmer: { confirmSoon: () => undefined }, slots: createOrganisationSlots() };
   const parsed = {
     event,
     app: { slug: appOf(0, 5) },
@@ -96,6 +97,7 @@ const configuringOf = ({ connected }: Loaded): Configuring => ({
   ...connected,
   seal,
   installations: { drop: () => undefined },
+  slots: createOrganisationSlots(),
   confirmer: { confirmOnDemand: () => Promise.resolve(false), ensureConfigurable: () => Promise.resolve() },
 });
 
@@ -168,7 +170,7 @@ const useCases: Record<string, UseCase> = {
   "finding the secrets of an organisation": {
     async work({ connected }) {
       await isKnownOrganisation(connected.database, practice);
-      await canFetchApp(connected.database, practice, new Date());
+      await takeAppFetch(connected.database, practice, new Date());
     },
   },
   "confirming subscriptions to an app": {
