@@ -16,7 +16,7 @@ import {
 interface Webhook {
   operationId: string;
   parameters: { in: string; name: string; required: boolean; schema: object }[];
-  requestBody: { content: Record<string, { schema: object }> };
+  requestBody: { content: Record<string, { schema: object; example?: unknown }> };
 }
 
 const sentHeaders = [
@@ -94,6 +94,16 @@ describe("the document's webhooks", () => {
       for (const payload of payloads) {
         assert.equal(ajv.validate({ $ref: path }, payload), payload.event === name, `${payload.event} as ${name}`);
       }
+    }
+  });
+
+  test("give as an example of every event a payload that is valid, with no field left empty", () => {
+    for (const [name, { post }] of Object.entries(webhooks)) {
+      const example = post.requestBody.content["application/json"]?.example as { event: string } | undefined;
+      const path = `document#/webhooks/${name}/post/requestBody/content/application~1json/schema`;
+      assert.ok(ajv.validate({ $ref: path }, example), `${name}: ${ajv.errorsText()}`);
+      assert.equal(example?.event, name);
+      assert.doesNotMatch(JSON.stringify(example), /""|\[\]|null/, name);
     }
   });
 

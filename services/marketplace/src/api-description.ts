@@ -17,9 +17,9 @@ subscribe organisations to apps, and pause, resume and cancel what they subscrib
   counts as absent. Where no body is expected, an empty one is accepted whatever its \`Content-Type\`, and so is \`{}\`.
 - **Caching**: answers carry an \`ETag\`; send it back as \`If-None-Match\` and an unchanged answer costs you nothing.
 - **Repeating**: send an \`Idempotency-Key\` with a POST, and repeat it without fear when no answer came.
-- **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. A subscription
-  changes its state at most 30 times an hour, operators exempt; an endpoint is tested at most 10 times a minute. Above
-  that, 429 tells when to come back.`,
+- **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. An organisation
+  subscribes to one app at most 30 times an hour, and a subscription changes its state at most 30 times an hour,
+  operators exempt; an endpoint is tested at most 10 times a minute. Above that, 429 tells when to come back.`,
   tokens:
     "A JWT of the identity provider that the operator configured, with the audience `marketplace`. In the local stack: " +
     "`npm run --silent token -- PERSONA`.",

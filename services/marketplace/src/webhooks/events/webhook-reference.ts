@@ -1,8 +1,8 @@
 import {
   appUpdatedEvent,
+  type EventApp,
   eventApp,
   pingEvent,
-  type SubscriptionEvent,
   type SubscriptionEventName,
   subscriptionEvent,
   subscriptionEventNames,
@@ -13,35 +13,74 @@ import {
 interface EventReference {
   summary: string;
   description: string;
-  payload: object;
+  schema: object & { $id?: string };
+  example: object;
 }
 
-const shape = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
+const app = {
+  id: "01890a5d-ac96-774b-bcce-b302099a8057",
+  slug: "northwind-scribe",
+  name: "Northwind Scribe",
+  iconUrl: "https://media.marketplace.example/icons/northwind-scribe.svg",
+  category: "DOCUMENTATION",
+  extensionPoints: ["note-panel"],
+  smartLaunchUrl: "https://scribe.northwind.example/launch",
+  fhirScopes: "launch openid fhirUser patient/Encounter.rs",
+} satisfies EventApp;
+const subscription = { id: "01890a5d-ac96-774b-bcce-b302099a8058", status: "active", orgAlias: "riverside-clinic" };
+const timestamp = "2026-03-18T09:30:00.000Z";
 
-const statuses: Record<SubscriptionEventName, SubscriptionEvent["subscription"]["status"]> = {
-  "subscription.created": "active",
-  "subscription.paused": "paused",
-  "subscription.resumed": "active",
-  "subscription.cancelled": "cancelled",
+const subscriptionEvents: Record<
+  SubscriptionEventName,
+  { $id: string; summary: string; state: { status: string; pauseReason?: string } }
+> = {
+  "subscription.created": {
+    $id: "SubscriptionCreatedEvent",
+    summary: "A practice subscribed to an app",
+    state: { status: "active" },
+  },
+  "subscription.paused": {
+    $id: "SubscriptionPausedEvent",
+    summary: "A subscription was paused",
+    state: { status: "paused", pauseReason: "NON_PAYMENT" },
+  },
+  "subscription.resumed": {
+    $id: "SubscriptionResumedEvent",
+    summary: "A paused subscription was resumed",
+    state: { status: "active" },
+  },
+  "subscription.cancelled": {
+    $id: "SubscriptionCancelledEvent",
+    summary: "A practice cancelled a subscription",
+    state: { status: "cancelled" },
+  },
 };
 
-const summaries: Record<SubscriptionEventName, string> = {
-  "subscription.created": "A practice subscribed to an app",
-  "subscription.paused": "A subscription was paused",
-  "subscription.resumed": "A paused subscription was resumed",
-  "subscription.cancelled": "A practice cancelled a subscription",
-};
-
+/** One object for each event, not `allOf` with `SubscriptionEvent`: documentation shows each field once, with its only value. */
 function subscriptionReference(event: SubscriptionEventName): EventReference {
-  const reason = event === "subscription.paused" ? { required: ["pauseReason"] } : {};
-  const subscription = { type: "object", properties: { status: { const: statuses[event] } }, ...reason };
+  const { $id, summary, state } = subscriptionEvents[event];
+  const { pauseReason, ...others } = subscriptionEvent.properties.subscription.properties;
+  const properties = {
+    ...others,
+    status: { type: "string", const: state.status },
+    ...("pauseReason" in state && { pauseReason }),
+  };
+  const schema = {
+    ...subscriptionEvent,
+    $id,
+    title: $id,
+    properties: {
+      ...subscriptionEvent.properties,
+      event: { type: "string", const: event },
+      subscription: { type: "object", required: Object.keys(properties), properties },
+    },
+  };
   return {
-    summary: summaries[event],
+    summary,
     description:
       "To the endpoints that name it, and to the organisation's EHR. Events of one subscription reach a recipient in order.",
-    payload: {
-      allOf: [shape("SubscriptionEvent"), { type: "object", properties: { event: { const: event }, subscription } }],
-    },
+    schema,
+    example: { event, app, subscription: { ...subscription, ...state }, timestamp },
   };
 }
 
@@ -53,17 +92,34 @@ const events: Record<WebhookEventName, EventReference> = {
   "usage.reported": {
     summary: "Usage of a metered app was reported",
     description: "To the endpoints that name it. It can be named, and is not sent yet.",
-    payload: shape("UsageReportedEvent"),
+    schema: usageReportedEvent,
+    example: {
+      event: "usage.reported",
+      app,
+      subscription,
+      timestamp,
+      usage: [
+        {
+          metric: "notes",
+          quantity: "12.5",
+          from: "2026-03-17T00:00:00.000Z",
+          to: "2026-03-17T23:59:59.999Z",
+          recordCount: 3,
+        },
+      ],
+    },
   },
   "app.updated": {
     summary: "An app was published anew",
     description: "To the endpoints that name it. It can be named, and is not sent yet.",
-    payload: shape("AppUpdatedEvent"),
+    schema: appUpdatedEvent,
+    example: { event: "app.updated", app, timestamp },
   },
   ping: {
     summary: "A test of an endpoint",
     description: "To the endpoint that is tested by `POST /developer/webhooks/{id}/test`, whether or not it names it.",
-    payload: shape("PingEvent"),
+    schema: pingEvent,
+    example: { event: "ping", timestamp },
   },
 };
 
@@ -110,7 +166,7 @@ const responses = {
 /** OpenAPI's description of what is posted to recipients: one request for each event. */
 export const webhookReference = {
   requests: Object.fromEntries(
-    Object.entries(events).map(([name, { summary, description, payload }]) => [
+    Object.entries(events).map(([name, { summary, description, schema, example }]) => [
       name,
       {
         post: {
@@ -119,11 +175,14 @@ export const webhookReference = {
           summary,
           description,
           parameters: headersOf(name as WebhookEventName),
-          requestBody: { required: true, content: { "application/json": { schema: payload } } },
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: { $ref: `#/components/schemas/${schema.$id}` }, example } },
+          },
           responses,
         },
       },
     ]),
   ),
-  shapes: [eventApp, subscriptionEvent, usageReportedEvent, appUpdatedEvent, pingEvent],
+  shapes: [eventApp, ...Object.values(events).map(({ schema }) => schema)],
 };
