@@ -35,19 +35,30 @@ export const apiRows: ProductionRow[] = [
   ["TRUSTED_PROXIES", "none, 10.0.0.0/8", /"none" is neither an IP address nor a network/],
 ];
 
-/** Connections off this host on which `pg` would, or some day may, send everything in clear. */
-export const databaseRows = (variable: string): ProductionRow[] =>
-  [
-    "postgres://service:hunter2@db.internal/data",
-    "postgres://service:hunter2@10.0.0.7:5432/data?application_name=x",
-    "postgres://service:hunter2@db.internal/data?sslmode=disable",
-    "postgres://service:hunter2@db.internal/data?sslmode=prefer",
-    "postgres://service:hunter2@db.internal/data?sslmode=allow",
-    "postgres://service:hunter2@db.internal/data?ssl=0",
-    "postgres://service:hunter2@localhost.example/data",
-    "postgres://service:hunter2@127.0.0.1/data?host=db.internal",
-    "postgres://service:hunter2@[2001:db8::1]/data",
-  ].map((value) => [variable, value, /leads to another host without TLS/] as const);
+/** Connections off this host on which `pg` would, or some day may, send everything in clear; and what to do with each. */
+const withoutTls = [
+  ["postgres://service:hunter2@db.internal/data", "End it with: ?sslmode=verify-full"],
+  ["postgres://service:hunter2@10.0.0.7:5432/data?application_name=x", "End it with: &sslmode=verify-full"],
+  ["postgres://service:hunter2@db.internal/data?sslmode=disable", "Replace its parameter sslmode with: sslmode="],
+  ["postgres://service:hunter2@db.internal/data?sslmode=prefer", "Replace its parameter sslmode with: sslmode="],
+  ["postgres://service:hunter2@db.internal/data?a=b&sslmode=allow", "Replace its parameter sslmode with: sslmode="],
+  ["postgres://service:hunter2@db.internal/data?ssl=0", "Replace its parameter ssl with: sslmode=verify-full"],
+  ["postgres://service:hunter2@localhost.example/data", "End it with: ?sslmode=verify-full"],
+  ["postgres://service:hunter2@127.0.0.1/data?host=db.internal", "End it with: &sslmode=verify-full"],
+  ["postgres://service:hunter2@[2001:db8::1]/data", "End it with: ?sslmode=verify-full"],
+] as const;
+
+export const databaseRows = (variable: string): ProductionRow[] => [
+  ...withoutTls.map(
+    ([value, advice]) =>
+      [variable, value, new RegExp(`leads to another host without TLS, which.* ${RegExp.escape(advice)}`)] as const,
+  ),
+  ...[
+    "mysql://service:hunter2@127.0.0.1/data",
+    "https://service:hunter2@127.0.0.1/data",
+    "service:hunter2@db/data",
+  ].map((value) => [variable, value, /is not a connection string of PostgreSQL/] as const),
+];
 
 const acceptedConnections = [
   "postgres://service:hunter2@127.0.0.1:5432/data",
@@ -56,6 +67,8 @@ const acceptedConnections = [
   "postgres://service:hunter2@localhost/data",
   "postgres://service:hunter2@%2Fvar%2Frun%2Fpostgresql/data",
   "postgres:///data?host=/var/run/postgresql",
+  "/var/run/postgresql data",
+  "postgresql://service:hunter2@localhost/data",
   "socket:/var/run/postgresql?db=data",
   "postgres://service:hunter2@db.internal/data?sslmode=require",
   "postgres://service:hunter2@db.internal/data?sslmode=verify-ca",

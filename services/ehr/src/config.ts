@@ -3,6 +3,7 @@ import {
   apiEnvironment,
   type CleanedEnv,
   type Complaints,
+  databaseUrl,
   httpsComplaint,
   port,
   processConfig,
@@ -22,7 +23,7 @@ export const variables = {
   ...processEnvironment,
   ...apiEnvironment,
   ...tokenEnvironment,
-  DATABASE_URL: str({
+  DATABASE_URL: databaseUrl({
     desc: "Connection string of the EHR's PostgreSQL, with a login in the role ehr_service",
     example: "postgres://ehr:secret@db.internal:5432/ehr?sslmode=verify-full",
   }),
@@ -73,7 +74,9 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): Complaints {
 
 function fhirBaseUrlComplaint(template: string | undefined): string | undefined {
   const example = template?.replaceAll("{orgAlias}", "alias");
-  if (example === undefined || (URL.canParse(example) && /^https?:/.test(example))) return undefined;
+  if (example === undefined) return undefined;
+  if (/[{}]/.test(example)) return `"${template}" has a brace besides {orgAlias}, which alone is replaced`;
+  if (URL.canParse(example) && /^https?:/.test(example)) return undefined;
   return `"${template}" is not a URL that begins with https:// or http://`;
 }
 

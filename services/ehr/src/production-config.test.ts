@@ -24,6 +24,8 @@ describeProduction(
     ["MARKETPLACE_CLIENT_ID", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
     ["MARKETPLACE_CLIENT_SECRET", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
     ["FHIR_BASE_URL", "http://fhir.example/{orgAlias}", /must begin with https/],
+    ["FHIR_BASE_URL", "https://fhir.example/{org}", /has a brace besides \{orgAlias\}/],
+    ["FHIR_BASE_URL", "https://fhir.example/{orgAlias}/{{orgAlias}}", /has a brace besides \{orgAlias\}/],
     ["FHIR_BASE_URL", "fhir.example/{orgAlias}", /is not a URL/],
   ],
 );

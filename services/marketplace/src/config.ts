@@ -2,6 +2,7 @@ import {
   apiConfig,
   apiEnvironment,
   type CleanedEnv,
+  databaseUrl,
   networks,
   port,
   processConfig,
@@ -15,7 +16,7 @@ import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/toke
 
 export type Config = ReturnType<typeof readConfig>;
 
-const databaseUrl = str({
+const DATABASE_URL = databaseUrl({
   desc: "Connection string of the marketplace's PostgreSQL, with a login in the role marketplace_service",
   example: "postgres://marketplace:secret@db.internal:5432/marketplace?sslmode=verify-full",
 });
@@ -23,7 +24,7 @@ const databaseUrl = str({
 /** What both processes of this service read. */
 export const marketplaceEnvironment = {
   ...processEnvironment,
-  DATABASE_URL: databaseUrl,
+  DATABASE_URL,
   VENDOR_ALLOWED_NETWORKS: networks({
     desc: "Networks that vendors' endpoints may be in although they are private, comma-separated",
     default: [],

@@ -38,7 +38,9 @@ describeProduction("re-encryption", readResealConfig, { ENCRYPTION_KEYS, DATABAS
   ...databaseRows("DATABASE_URL"),
 ]);
 
-describeProduction("the migration step", readMigrationConfig, { MIGRATION_DATABASE_URL: DATABASE_URL }, [
-  ["MIGRATION_DATABASE_URL", "", /is not set, and has no default/],
-  ...databaseRows("MIGRATION_DATABASE_URL"),
-]);
+describeProduction(
+  "the migration step",
+  (environment) => readMigrationConfig(environment, "marketplace"),
+  { MIGRATION_DATABASE_URL: DATABASE_URL },
+  [["MIGRATION_DATABASE_URL", "", /is not set, and has no default/], ...databaseRows("MIGRATION_DATABASE_URL")],
+);

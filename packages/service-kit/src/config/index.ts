@@ -3,6 +3,7 @@ export { httpsComplaint, productionComplaints } from "./production.ts";
 export {
   type Complaints,
   ConfigurationError,
+  databaseUrl,
   networks,
   readEnvironment,
   wholeNumber,

@@ -69,7 +69,13 @@ function connectionComplaint(connectionString: string | undefined): string | und
   // libpq, and the next major version of `pg`, go on without TLS in these modes.
   const tlsIsOptional = /[?&]sslmode=(?:prefer|allow)(?:&|$)/.test(connectionString);
   if (isThisHost(client.host) || (client.ssl && !tlsIsOptional)) return undefined;
-  return "leads to another host without TLS, which production needs. End it with: ?sslmode=verify-full";
+  return `leads to another host without TLS, which production needs. ${tlsAdvice(connectionString)}`;
+}
+
+function tlsAdvice(connectionString: string): string {
+  const present = /[?&](ssl|sslmode)=/.exec(connectionString)?.[1];
+  if (present !== undefined) return `Replace its parameter ${present} with: sslmode=verify-full`;
+  return `End it with: ${connectionString.includes("?") ? "&" : "?"}sslmode=verify-full`;
 }
 
 function isThisHost(host: string): boolean {

@@ -65,6 +65,12 @@ export const wholeNumber = (range: { min: number; max: number }): ReturnType<typ
     return value;
   });
 
+/** Other schemes would be read as PostgreSQL's: `pg` ignores the scheme. The message leaves out the value, which has a password. */
+export const databaseUrl: ReturnType<typeof makeValidator<string>> = makeValidator<string>((input) => {
+  if (/^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(input)) return input;
+  throw new Error("is not a connection string of PostgreSQL, which begins with postgres:// or postgresql://");
+});
+
 function listed(input: string): string[] {
   return input
     .split(",")

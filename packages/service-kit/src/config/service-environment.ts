@@ -1,7 +1,7 @@
 import { type CleanedEnv, str } from "envalid";
 import { encryptionKeys } from "../secrets/encryption-keys.ts";
 import { productionComplaints } from "./production.ts";
-import { networksOrNone, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
+import { databaseUrl, networksOrNone, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
 
 export const sealingKeys = encryptionKeys({
   desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
@@ -95,12 +95,12 @@ export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
   };
 }
 
-export function readMigrationConfig(environment: NodeJS.ProcessEnv): { databaseUrl: string } {
+export function readMigrationConfig(environment: NodeJS.ProcessEnv, service: string): { databaseUrl: string } {
   const specs = {
     NODE_ENV: nodeEnvironment,
-    MIGRATION_DATABASE_URL: str({
+    MIGRATION_DATABASE_URL: databaseUrl({
       desc: "Connection string with the login that owns the schema; only the migration step has it",
-      example: "postgres://owner:secret@db.internal:5432/marketplace?sslmode=verify-full",
+      example: `postgres://${service}_owner:secret@db.internal:5432/${service}?sslmode=verify-full`,
     }),
   };
   const read = readEnvironment(environment, specs, productionComplaints);

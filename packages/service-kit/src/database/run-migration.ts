@@ -1,12 +1,28 @@
+import pg from "pg";
+import { ConfigurationError } from "../config/read-environment.ts";
 import { readMigrationConfig } from "../config/service-environment.ts";
 
-/** The command that a service's schema is brought up to date with; `migrate` answers what it applied. */
-export async function runMigration(migrate: (ownerUrl: string) => Promise<string[]>): Promise<void> {
+/** The command that brings the schema of `service` up to date. `migrate` returns the names of the migrations it applied. */
+export async function runMigration(service: string, migrate: (ownerUrl: string) => Promise<string[]>): Promise<void> {
   try {
-    const applied = await migrate(readMigrationConfig(process.env).databaseUrl);
+    const { databaseUrl } = readMigrationConfig(process.env, service);
+    await requireConnection(databaseUrl);
+    const applied = await migrate(databaseUrl);
     console.log(applied.length === 0 ? "The schema is up to date." : `Applied: ${applied.join(", ")}`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
   }
+}
+
+async function requireConnection(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  try {
+    await client.connect();
+  } catch (error) {
+    // Where a name has several addresses, the error has a code and no message.
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new ConfigurationError(`MIGRATION_DATABASE_URL: failed to connect to the database: ${message || code}`);
+  }
+  await client.end();
 }

@@ -1,7 +1,6 @@
-import { str } from "envalid";
 import type { Kysely } from "kysely";
 import { productionComplaints } from "../config/production.ts";
-import { readEnvironment } from "../config/read-environment.ts";
+import { databaseUrl, readEnvironment } from "../config/read-environment.ts";
 import { nodeEnvironment, sealingKeys } from "../config/service-environment.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -14,7 +13,7 @@ export type Reseal<Schema> = (database: Kysely<Schema>, seal: Seal, currentVersi
 export function readResealConfig(environment: NodeJS.ProcessEnv) {
   const specs = {
     NODE_ENV: nodeEnvironment,
-    DATABASE_URL: str({ desc: "Connection string of the service's PostgreSQL, with the service's own login" }),
+    DATABASE_URL: databaseUrl({ desc: "Connection string of the service's PostgreSQL, with the service's own login" }),
     ENCRYPTION_KEYS: sealingKeys,
   };
   return readEnvironment(environment, specs, productionComplaints);
