@@ -106,13 +106,41 @@ async function filesWithRounds(files: string[]): Promise<string[]> {
 const filesOf = async (patterns: string[], exclude = ["**/node_modules/**"]): Promise<string[]> =>
   (await Array.fromAsync(glob(patterns, { exclude }))).toSorted();
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    "postgres-15-too": { type: "boolean", default: false },
-    "all-rounds": { type: "boolean", default: false },
-  },
-});
+const usage = `Usage: npm test -- [options] [pattern …]
+       npm run test:faults -- [options] [pattern …]
+
+A pattern is a path or a quoted glob of test files; without one, all of them run.
+
+  --postgres-15-too  also run what depends on the database on PostgreSQL 15
+  --all-rounds       repeat tests as often as closing an issue takes, one file after another; test:faults sets it
+  --help             print this text`;
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        "postgres-15-too": { type: "boolean", default: false },
+        "all-rounds": { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    return process.exit(1);
+  }
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+for (const pattern of positionals) {
+  if ((await filesOf([pattern])).length > 0) continue;
+  console.error(`No file matches ${pattern}. Patterns are relative to the folder of the repository.`);
+  process.exit(1);
+}
 const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
 const files = await filesOf(positionals.length === 0 ? everything : positionals);
