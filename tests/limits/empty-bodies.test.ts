@@ -59,7 +59,7 @@ const clients: Record<string, (target: Target) => Promise<number>> = {
 
 const isAction = ([route]: [string, string]): boolean => /^(POST|DELETE) /.test(route);
 /** Those that read a body need one. */
-const readsBody = /\/(subscriptions|pause|webhooks|rotate-secret|replays|launch|consume)$/;
+const readsBody = /\/(subscriptions|pause|webhooks|rotate-secret|replays|consume)$/;
 const bodilessRows = (rows: Record<string, string>): [string, string][] =>
   Object.entries(rows).filter((row) => isAction(row) && !(row[0].startsWith("POST ") && readsBody.test(row[0])));
 
@@ -97,8 +97,8 @@ describe("where no body is expected, an empty one is accepted, whatever its Cont
     const [subscriptions, webhooks, ehr] = prepared;
     const preparing = service === "ehr" ? ehr : route.includes("webhooks") ? webhooks : subscriptions;
     const target = async (): Promise<Target> => {
-      const { path = "" } = (await preparing?.question(route, on)) ?? {};
-      return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: headers() };
+      const { path = "", headers: own } = (await preparing?.question(route, on)) ?? {};
+      return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: { ...headers(), ...own } };
     };
     const { method, url, headers: sent } = await target();
     const without = (await fetch(url, { method, headers: sent })).status;

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { listAuditQuery } from "./audit.ts";
+import { auditEntry, listAuditQuery } from "./audit.ts";
 import { maxLookupLength, withoutNul } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import type { PageQuery } from "./paging.ts";
@@ -190,8 +190,24 @@ export const reconciliationAnswer = succeeded(
 );
 export const webhookAnswer = succeeded("WebhookAnswer", Type.Null());
 
+/** The marketplace's entry, with what the EHR records as examples. */
+const action = { examples: ["installation.configure"] };
+const { properties: entry } = auditEntry;
+export const ehrAuditEntry = Type.Object(
+  {
+    ...entry,
+    onBehalfOf: Type.String({ description: "The organisation whose affair it is" }),
+    action: Type.String({ ...entry.action, ...action }),
+    target: Type.Object(
+      { kind: Type.String({ examples: ["installation"] }), id: Type.String() },
+      { description: "What it was done to" },
+    ),
+  },
+  { $id: "AuditEntry", title: "AuditEntry" },
+);
 export const ehrAuditQuery = Type.Object({
   ...listAuditQuery.properties,
+  action: Type.Optional(Type.String({ maxLength: 100, pattern: withoutNul, description: "Only this", ...action })),
   orgAlias: Type.Optional(
     Type.String({ maxLength: 64, pattern: withoutNul, description: "Only what concerns this organisation" }),
   ),

@@ -33,6 +33,7 @@ export {
   configAnswer,
   consumeLaunchBody,
   type EhrAuditQuery,
+  ehrAuditEntry,
   ehrAuditQuery,
   type Failure,
   failure,

@@ -13,7 +13,13 @@ interface OpenApi {
   servers: { url: string }[];
   paths: Record<
     string,
-    Record<string, { responses: Record<string, { description: string; content?: Record<string, object> }> }>
+    Record<
+      string,
+      {
+        requestBody?: { required: boolean };
+        responses: Record<string, { description: string; content?: Record<string, object> }>;
+      }
+    >
   >;
   webhooks: Record<string, object>;
   components: { schemas: Record<string, object> };
@@ -43,6 +49,13 @@ describe("the API describes itself", () => {
               ...problemResponses(404, { 422: "The thing is broken", 503: "No thing is at hand" }),
             };
             scope.get("/things/:id", { schema: { operationId: "getThing", response } }, () => ({ id: "1" }));
+            const body = { type: "object" };
+            scope.put("/things/:id", { schema: { operationId: "putThing", body, response } }, () => ({ id: "1" }));
+            scope.post(
+              "/things/:id",
+              { schema: { operationId: "touchThing", body, response }, config: { bodyMayBeOmitted: true } },
+              () => ({ id: "1" }),
+            );
           },
           { prefix: basePath },
         );
@@ -67,6 +80,11 @@ describe("the API describes itself", () => {
       });
     }
     assert.deepEqual(Object.keys(components.schemas).toSorted(), ["Made", "Problem", "Thing"]);
+  });
+
+  test("the document requires a body, except where the route says that it may be left out", async () => {
+    const { put, post } = (await document()).paths["/things/{id}"] ?? {};
+    assert.deepEqual([put?.requestBody?.required, post?.requestBody?.required], [true, false]);
   });
 
   test("a route says in its own words what a status means there", async () => {

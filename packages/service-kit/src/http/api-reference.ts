@@ -43,15 +43,25 @@ const brand = `
 interface Document {
   paths?: Record<
     string,
-    Record<string, { parameters?: { in: string; required?: boolean; allowEmptyValue?: boolean }[] }>
+    Record<
+      string,
+      {
+        operationId?: string;
+        parameters?: { in: string; required?: boolean; allowEmptyValue?: boolean }[];
+        requestBody?: { required: boolean };
+      }
+    >
   >;
 }
 
-/** An optional query parameter without a value counts as absent; the plugin has no option to say so. */
-function withEmptyParameters(document: Document): Document {
+/** Says what the plugin has no option for: a query parameter without a value counts as absent, and some bodies may be left out. */
+function withOptionalParts(document: Document, optionalBodies: ReadonlySet<unknown>): Document {
   const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     if (parameter.in === "query" && parameter.required !== true) parameter.allowEmptyValue = true;
+  }
+  for (const { operationId, requestBody } of operations) {
+    if (requestBody !== undefined && optionalBodies.has(operationId)) requestBody.required = false;
   }
   return document;
 }
@@ -59,6 +69,7 @@ function withEmptyParameters(document: Document): Document {
 /** Describes every route registered after it: the document at `{basePath}/openapi.json`, the reference at `/docs`. */
 export async function apiReference(server: FastifyInstance, api: ApiDescription): Promise<void> {
   const { title, version, description, tags } = api;
+  const optionalBodies = new Set<unknown>();
   await server.register(swagger, {
     stripBasePath: true,
     openapi: {
@@ -73,8 +84,9 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       },
     },
     transform: ({ schema: own, url, route }) => {
-      const { access } = route.config ?? {};
+      const { access, bodyMayBeOmitted } = route.config ?? {};
       if (own === undefined) return { schema: own, url };
+      if (bodyMayBeOmitted === true) optionalBodies.add(own.operationId);
       const schema = own.body === undefined ? own : { ...own, body: withOptionalNulls(own.body as FieldSchema) };
       if (access === undefined || access === "anyone") return { schema, url };
       const forWhom = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
@@ -92,7 +104,10 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   const documentPath = `${api.basePath}/openapi.json`;
   // What is undefined is left out of the text.
   const describe = (): string =>
-    JSON.stringify({ ...withEmptyParameters(server.swagger() as Document), webhooks: webhooks?.requests });
+    JSON.stringify({
+      ...withOptionalParts(server.swagger() as Document, optionalBodies),
+      webhooks: webhooks?.requests,
+    });
   let document: Representation | undefined;
   const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
   server.get(documentPath, hidden, (request, reply) => {

@@ -14,6 +14,11 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
       routes: (server) => {
         server.post("/echo", (request, reply) => reply.send({ body: request.body }));
         server.post("/object", { schema: { body: { type: "object" } } }, (_request, reply) => reply.send({}));
+        server.post(
+          "/optional",
+          { schema: { body: { type: "object" } }, config: { bodyMayBeOmitted: true } },
+          (request, reply) => reply.send({ body: request.body }),
+        );
         server.post("/large", { bodyLimit: 65_536 }, (_request, reply) => reply.send({}));
         server.post("/bodiless", { preValidation: takesNoBody }, (request, reply) =>
           reply.send({ hasBody: request.body !== undefined }),
@@ -54,6 +59,11 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
     });
   }
 
+  test("a body that may be left out is still validated where there is one", async () => {
+    await expectProblem(await post("null", "application/json", "/optional"), 400, "invalid-request");
+    assert.deepEqual(await (await post('{"a":1}', "application/json", "/optional")).json(), { body: { a: 1 } });
+  });
+
   for (const type of [
     "application/json",
     "application/x-www-form-urlencoded",
@@ -66,6 +76,7 @@ describe("a body is read as JSON, up to a limit, or refused", () => {
       const { detail } = await expectProblem(await post("", type, "/object"), 400, "invalid-request");
       assert.match(String(detail), /^\/body must be object/);
       assert.equal((await post("", type, "/bodiless")).status, 200);
+      assert.deepEqual(await (await post("", type, "/optional")).json(), { body: {} });
     });
   }
 

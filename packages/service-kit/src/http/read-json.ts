@@ -2,6 +2,13 @@ import { errorCodes, type FastifyInstance, type preValidationHookHandler } from 
 import { invalidRequest } from "./invalid-request.ts";
 import { nestsTooDeep, tooDeep } from "./json-depth.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** A request without a body is the same as one with `{}`: all fields of the body are optional. */
+    bodyMayBeOmitted?: boolean;
+  }
+}
+
 /** JSON is read and nothing else. An empty body is no body, whatever type the client announced for it. */
 export function readJson(server: FastifyInstance): void {
   server.removeContentTypeParser("text/plain");
@@ -18,6 +25,10 @@ export function readJson(server: FastifyInstance): void {
   // Fastify refuses a type that it can't parse, such as `Content-Type: x`, before any parser sees the body.
   server.addHook("onRequest", (request, _reply, next) => {
     if (request.headers["content-length"] === "0") delete request.headers["content-type"];
+    next();
+  });
+  server.addHook("preValidation", (request, _reply, next) => {
+    if (request.body === undefined && request.routeOptions.config.bodyMayBeOmitted === true) request.body = {};
     next();
   });
 }

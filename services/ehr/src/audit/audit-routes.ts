@@ -1,4 +1,4 @@
-import { auditAnswer, auditEntry, auditPage, type EhrAuditQuery, ehrAuditQuery } from "@ehr-marketplace/contracts";
+import { auditAnswer, auditPage, type EhrAuditQuery, ehrAuditEntry, ehrAuditQuery } from "@ehr-marketplace/contracts";
 import { answerOf } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
@@ -10,7 +10,7 @@ export async function auditRoutes(
   scope: FastifyInstance,
   options: { database: Kysely<DB>; clock: () => Date },
 ): Promise<void> {
-  for (const schema of [auditEntry, auditPage, auditAnswer]) scope.addSchema(schema);
+  for (const schema of [ehrAuditEntry, auditPage, auditAnswer]) scope.addSchema(schema);
   scope.get<{ Querystring: EhrAuditQuery }>(
     "/admin/audit",
     {

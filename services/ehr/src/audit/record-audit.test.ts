@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import type { AuditEntry } from "@ehr-marketplace/contracts";
+import { type AuditEntry, ehrAuditEntry } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import {
@@ -70,6 +70,11 @@ describe("the audit log", () => {
     assert.deepEqual(entries.map(summary), [
       [...who, { keys: [], otherKeys: 0 }, { keys: ["apiKey", "language"], otherKeys: 1 }],
     ]);
+    const { action, target } = ehrAuditEntry.properties;
+    const examples = [action, target.properties.kind].map(
+      (documented) => (documented as { examples?: string[] }).examples?.[0],
+    );
+    assert.deepEqual(examples, [entries[0]?.action, entries[0]?.target.kind]);
     const [next] = (await added(() => putConfig(practice, slug, { apiKey: null }))).entries;
     assert.deepEqual(next?.before, { keys: ["apiKey", "language"], otherKeys: 1 });
     assert.deepEqual(next?.after, { keys: ["apiKey"], otherKeys: 0 });

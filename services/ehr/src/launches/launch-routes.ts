@@ -35,7 +35,7 @@ export async function launchRoutes(scope: FastifyInstance, options: Launching): 
   routes.post(
     "/app-installations/:appSlug/launch",
     {
-      config: { access: launchers, waitsOnlyForDatabase: true },
+      config: { access: launchers, waitsOnlyForDatabase: true, bodyMayBeOmitted: true },
       schema: {
         tags: ["Launches"],
         operationId: "launchApp",
