@@ -150,6 +150,15 @@ describe("replays, asked for", () => {
     });
   }
 
+  test("of nothing are told what is missing, and when it may be", async () => {
+    const problem = await assertProblem(
+      await developer(`/${await endpoint()}/replays`, { body: {} }),
+      400,
+      "invalid-request",
+    );
+    assert.equal(problem["detail"], "/body/from is required, unless failures is true.");
+  });
+
   test("of another vendor's endpoint, or of another endpoint, are not there: 404", async () => {
     const [mine, other] = [await endpoint(), await endpoint()];
     const foreign = (path: string, asking?: Asking): Promise<Response> =>

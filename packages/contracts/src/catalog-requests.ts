@@ -36,6 +36,7 @@ export const listAppsQuery = Type.Object({
       pattern: `^(${sortProperties.join("|")})(,([Aa][Ss][Cc]|[Dd][Ee][Ss][Cc]))?$`,
       maxLength: 32,
       default: "name",
+      "x-error-message": `must be one of: ${sortProperties.join(", ")}; alone, or followed by ,asc or ,desc`,
       description: "`property` or `property,asc|desc`, the direction in either case; ties are broken by id",
       examples: ["popularity,desc"],
     }),

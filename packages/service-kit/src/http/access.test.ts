@@ -143,8 +143,8 @@ describe("a route that asks for a token", () => {
 
   test("is 403 to others, with the roles that are wanted and why those of the token don't count", async () => {
     for (const [path, why] of [
-      ["/closed", "This is for callers with the role operator, org-admin."],
-      ["/closed/", "This is for callers with the role operator, org-admin."],
+      ["/closed", "This is for callers with one of the roles operator, org-admin."],
+      ["/closed/", "This is for callers with one of the roles operator, org-admin."],
     ] as const) {
       const answer = await ask("Bearer developer", path);
       const { detail } = await assertProblem(answer, 403, "forbidden");

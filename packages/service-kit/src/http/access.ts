@@ -147,8 +147,9 @@ function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHa
     if (tooMany !== undefined) throw tooMany;
     const { access } = request.routeOptions.config;
     if (access === undefined || access === "anyone" || !access.some((role) => holds(caller, role))) {
-      const allowed = Array.isArray(access) ? access.join(", ") : "nobody";
-      throw forbidden(caller, `This is for callers with the role ${allowed}.`);
+      const allowed = Array.isArray(access) ? access : ["nobody"];
+      const roles = allowed.length === 1 ? "the role" : "one of the roles";
+      throw forbidden(caller, `This is for callers with ${roles} ${allowed.join(", ")}.`);
     }
   };
 }

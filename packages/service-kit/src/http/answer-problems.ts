@@ -7,31 +7,30 @@ import type {
 } from "fastify";
 import FindMyWay, { type HTTPMethod } from "find-my-way";
 import { isDatabaseAway } from "../database/database-away.ts";
-import { invalidInputs } from "./invalid-request.ts";
+import { invalidInputs, invalidRequest } from "./invalid-request.ts";
 import { type ErrorShape, escapedForPointer, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
+import { validationDetail } from "./validation-detail.ts";
 
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
 
 function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
-  const missing = error.keyword === "required" || error.keyword === "dependentRequired";
-  const unknown = error.keyword === "additionalProperties";
-  const params = error.params as Record<string, string>;
-  const leaf = missing ? params["missingProperty"] : unknown ? params["additionalProperty"] : undefined;
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  const leaf = missingProperty ?? additionalProperty;
   const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapedForPointer(leaf)}`}`;
-  const detail = missing ? "is required" : unknown ? "is not known here" : (error.message ?? "is invalid");
-  return { pointer, detail };
+  return { pointer, detail: validationDetail(error) };
 }
 
-function fromValidation(error: Partial<FastifyError>): Problem {
+function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
+  if (part === "body" && request.body === undefined) return invalidRequest("/body", "is missing; send a JSON object");
   return invalidInputs((error.validation ?? []).map((each) => invalidInput(part, each)));
 }
 
 /** Whatever was thrown: libraries also reject with nothing at all. */
 function toProblem(error: Partial<FastifyError> | null | undefined, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
-  if (error?.validation !== undefined) return fromValidation(error);
+  if (error?.validation !== undefined) return fromValidation(error, request);
   if (error instanceof Error && request.raw.errored === error) {
     return new Problem(standardProblems.invalidRequest, "The connection ended before the whole body was here.");
   }

@@ -33,10 +33,11 @@ test("beyond the limit is 429, with Retry-After and how much is served", async (
   const { ask, statuses } = await limitedTo(t, 3);
   assert.deepEqual(await statuses(undefined, undefined, undefined), [200, 200, 200]);
   const answer = await ask();
-  const { instance } = await assertProblem(answer, 429, "rate-limited");
+  const { instance, detail } = await assertProblem(answer, 429, "rate-limited");
   assertGuarded(answer, instance);
   const seconds = Number(answer.headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
+  assert.equal(detail, `At most 3 requests a minute are served to one caller. Try again in ${seconds} s.`);
   assert.equal(answer.headers.get("ratelimit-limit"), "3");
   assert.equal(answer.headers.get("ratelimit-remaining"), "0");
   assert.equal(answer.headers.get("ratelimit-reset"), String(seconds));

@@ -25,7 +25,7 @@ export function rateLimited(
   { limit, retryAfterMs }: { limit: number; retryAfterMs: number },
 ): Problem {
   const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
-  return new Problem(kind, detail, {
+  return new Problem(kind, `${detail} Try again in ${seconds} s.`, {
     headers: {
       "retry-after": seconds,
       "ratelimit-limit": String(limit),

@@ -19,7 +19,8 @@ describe("what Node's parser refuses is a problem document all the same", () => 
   });
   const expectProblem = async (status: number, code: string, ...pieces: string[]): Promise<void> => {
     const answer = await rawAnswer(running, ...pieces);
-    const { instance } = await assertProblem(answer, status, code);
+    const { instance, detail } = await assertProblem(answer, status, code);
+    assert.doesNotMatch(String(detail), /`errors`/, "there are none");
     assertGuarded(answer, instance);
     assert.equal(answer.headers.get("cache-control"), "no-store");
     assert.equal(answer.headers.get("connection"), "close");

@@ -11,6 +11,8 @@ import { addressCounted } from "./rate-limit.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const lingerMs = 2_000;
+const malformed =
+  "The request is not valid HTTP/1.1. Correct its request line, its headers or the length of its body, and send it again.";
 
 /**
  * Node counts the URL and the headers together, and hands out only the piece of the request in which the count ran
@@ -38,7 +40,8 @@ function kindOf(error: ConnectionError, urlBytes: number): ProblemKind {
 }
 
 function refusal(kind: ProblemKind, requestId: string, shape: ErrorShape): string {
-  const body = shape.write(new Problem(kind, kind.advice), requestId);
+  const isMalformed = kind === standardProblems.invalidRequest;
+  const body = shape.write(new Problem(kind, isMalformed ? malformed : kind.advice), requestId);
   const headers = {
     ...securityHeaders,
     "content-type": shape.mediaType,

@@ -6,7 +6,7 @@ export const standardProblems = {
     code: "invalid-request",
     status: 400,
     title: "The request is invalid",
-    advice: "Correct what `errors` points at and send the request again.",
+    advice: "Correct what `detail` says, and what `errors` points at where there are any. Then send the request again.",
   },
   unauthorized: {
     code: "unauthorized",

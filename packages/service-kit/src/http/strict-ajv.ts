@@ -14,6 +14,8 @@ class StrictAjv extends Ajv2020 {
 export function strictAjv(options: Options = {}): Ajv2020 {
   const ajv = new StrictAjv({ strict: true, allowUnionTypes: true, meta: false, ...options });
   addFormats.default(ajv);
+  // What a client is told whose value doesn't match the `pattern` beside it.
+  ajv.addKeyword("x-error-message");
   ajv.addFormat("uuid", uuidFormat);
   return ajv;
 }

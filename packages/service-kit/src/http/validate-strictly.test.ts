@@ -38,6 +38,24 @@ describe("what comes in is held against its schema, and nothing is bent to fit",
           scope.addSchema({ $id: "Scoped", type: "object" });
           scope.get("/scoped", { schema: { querystring: query } }, (request) => request.query);
         });
+        const choices = Array.from({ length: 12 }, (_, nth) => `v${nth}`);
+        const described = {
+          type: "object",
+          properties: {
+            choice: { enum: ["a", "b"] },
+            only: { enum: ["a"] },
+            many: { enum: choices },
+            number: { enum: [1, null] },
+            agreed: { const: true },
+            at: { type: "string", format: "date-time" },
+            id: uuid,
+            link: { type: "string", format: "uri" },
+            mail: { type: "string", format: "email" },
+            code: { type: "string", pattern: "^[A-Z]$" },
+            sort: { type: "string", pattern: "^(a|b)$", "x-error-message": "must be one of: a, b" },
+          },
+        };
+        server.post("/described", { schema: { body: described } }, (request) => request.body);
         const params = closed(["id"], { id: uuid });
         server.get("/things/:id", { schema: { params } }, (request) => request.params);
       },
@@ -51,6 +69,31 @@ describe("what comes in is held against its schema, and nothing is bent to fit",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(given),
     });
+  for (const [field, value, detail] of [
+    ["choice", "c", "must be one of: a, b"],
+    ["only", "c", "must be a"],
+    ["many", "c", "must be one of: v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, …"],
+    ["number", 2, "must be one of: 1, null"],
+    ["agreed", false, "must be true"],
+    ["at", "2026-11-15", "must be a date and time with a time zone, such as 2026-03-18T09:30:00Z"],
+    ["id", "1", "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"],
+    ["link", "nowhere", "must be a URL, such as https://example.com/path"],
+    ["mail", "nobody", 'must match format "email"'],
+    ["code", "a", 'must match pattern "^[A-Z]$"'],
+    ["sort", "c", "must be one of: a, b"],
+  ] as const) {
+    test(`a value that is refused is told what is allowed: ${field}=${value}`, async () => {
+      const answer = await fetch(`${running.url}/described`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ [field]: value }),
+      });
+      const problem = await assertProblem(answer, 400, "invalid-request");
+      assert.deepEqual(problem["errors"], [{ pointer: `/body/${field}`, detail }]);
+      assert.equal(problem["detail"], `/body/${field} ${detail}.`);
+    });
+  }
+
   const expectPointers = async (answer: Response, ...pointers: string[]): Promise<void> => {
     const problem = await assertProblem(answer, 400, "invalid-request");
     assertGuarded(answer, problem["instance"]);

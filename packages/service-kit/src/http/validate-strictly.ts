@@ -33,7 +33,7 @@ const maxErrors = 20;
  */
 function buildValidator(sharedSchemas: Record<string, AnySchema>) {
   // All errors, so that a client can correct them at once. Their number is bounded by the body limit and by the URL's.
-  const ajv = strictAjv({ allErrors: true, useDefaults: true });
+  const ajv = strictAjv({ allErrors: true, useDefaults: true, verbose: true });
   for (const schema of Object.values(sharedSchemas)) ajv.addSchema(schema);
   return ({ schema, httpPart }: FastifyRouteSchemaDef<FieldSchema>) => {
     const validate = ajv.compile(schema);

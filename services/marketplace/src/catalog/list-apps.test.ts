@@ -139,6 +139,14 @@ describe("GET /apps", () => {
     });
   }
 
+  test("a sort that is refused is told which are allowed", async () => {
+    const { detail } = await assertProblem(await marketplace.get("/apps?sort=name,up"), 400, "invalid-request");
+    assert.equal(
+      detail,
+      "/query/sort must be one of: name, category, publishedAt, updatedAt, popularity; alone, or followed by ,asc or ,desc.",
+    );
+  });
+
   test("unknown parameters are ignored", async () => {
     assert.deepEqual(await page("?utm_source=mail&page[]=3&size[x]=1"), await page());
   });

@@ -32,7 +32,7 @@ describe("cancelling out of a pause", () => {
   };
 
   for (const [reason, slug, mayLift, mayNot] of [
-    ["NON_PAYMENT", "lumen-schedule", ["billing", "operator"], []],
+    ["NON_PAYMENT", "lumen-schedule", ["operator", "billing"], []],
     ["OPERATOR_HOLD", "inbox-heron", ["operator"], ["billing"]],
     ["SECURITY", "lab-lantern", ["operator"], ["billing"]],
   ] as const) {
@@ -43,7 +43,7 @@ describe("cancelling out of a pause", () => {
           const problem = await assertProblem(await subscribe(marketplace, slug, { by }), 409, "subscription-blocked");
           assert.equal(
             problem["detail"],
-            `Subscription ${cancelled.id} was cancelled while it was paused for ${reason}.`,
+            `Subscription ${cancelled.id} was cancelled while it was paused for ${reason}. A caller with the role ${mayLift.join(" or ")} lifts the block with POST /subscriptions/${cancelled.id}/lift-block.`,
           );
         }
         for (const who of [...mayNot, "riverside-admin", "riverside-member", "hilltop-admin"] as const) {

@@ -11,6 +11,7 @@ import type { DB } from "../database-schema.ts";
 import { once, type Repeatable } from "../idempotency/once.ts";
 import { findOrganisationId } from "../organisations/find-organisation.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
+import { type BlockReason, whoMay } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";
 import {
@@ -124,14 +125,18 @@ async function requireCreationAllowed(
   );
 }
 
+function blockDetail(id: string, reason: BlockReason): string {
+  const lifters = whoMay({ status: "cancelled", block: reason }, { do: "lift-block" }).join(" or ");
+  return `Subscription ${id} was cancelled while it was paused for ${reason}. A caller with the role ${lifters} lifts the block with POST /subscriptions/${id}/lift-block.`;
+}
+
 async function insertOnce(transaction: Transaction<DB>, row: NewSubscription) {
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const inserted = await insertSubscription(transaction, row);
     if (inserted !== undefined) return inserted;
     const other = await findInTheWay(transaction, row.organisation_id, row.app_id);
     if (other?.status === "cancelled") {
-      const detail = `Subscription ${other.id} was cancelled while it was paused for ${other.block_reason}.`;
-      throw new Problem(subscriptionProblems.blocked, detail);
+      throw new Problem(subscriptionProblems.blocked, blockDetail(other.id, other.block_reason as BlockReason));
     }
     if (other !== undefined) {
       throw new Problem(subscriptionProblems.alreadySubscribed, `Subscription ${other.id} is ${other.status}.`);

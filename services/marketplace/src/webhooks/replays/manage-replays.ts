@@ -23,7 +23,7 @@ import {
 
 function timeFrom(name: "from" | "to", { [name]: text, failures }: StartReplayBody): Date | undefined {
   if (text === undefined && failures === true) return undefined;
-  if (text === undefined) throw invalidRequest(`/body/${name}`, "is missing; it may be only where failures is given");
+  if (text === undefined) throw invalidRequest(`/body/${name}`, "is required, unless failures is true");
   return timeAt(`/body/${name}`, text);
 }
 
