@@ -69,7 +69,7 @@ describe("GET /apps", () => {
     assert.ok(found.content.every((app) => app.category === "DOCUMENTATION"));
   });
 
-  for (const category of ["NO_SUCH", "documentation", " ", "'; drop table apps; --", "X".repeat(300)]) {
+  for (const category of ["NO_SUCH", "documentation", "'; drop table apps; --", "X".repeat(300)]) {
     test(`the unknown category ${JSON.stringify(category)} is an empty page`, async () => {
       const found = await page(`?category=${encodeURIComponent(category)}`);
       assert.deepEqual(
