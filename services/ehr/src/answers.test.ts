@@ -133,7 +133,7 @@ describe("whatever is refused is answered in the wrapper", () => {
 
   for (const [what, raw] of [
     ["no JSON", "{"],
-    ["nothing", ""],
+    ["null", "null"],
     ["no object", "[]"],
     ["NUL", '{"patientId": "a\\u0000b"}'],
     ["an unknown field", '{"ward": 3}'],

@@ -272,15 +272,24 @@ describe("launching an app", () => {
     });
   }
 
-  test("400: no body; 415: another media type; 413: too large a body", async () => {
+  test("a request without a body launches like one with {}", async () => {
     const slug = await install(ehr.ownerUrl);
-    const post = (headers: Record<string, string>, body?: string) =>
+    const answer = await ehr.as(member, `/app-installations/${slug}/launch`, { method: "POST" });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(
+      (await loggedOf(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id]),
+      [[(await ehr.launch(slug)).launchType, null]],
+    );
+  });
+
+  test("400: no JSON; 415: another media type; 413: too large a body", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const post = (headers: Record<string, string>, body: string) =>
       fetch(`${ehr.url}/api/app-installations/${slug}/launch`, {
         method: "POST",
         headers: { authorization: `Bearer ${ehr.callers.token(member)}`, ...headers },
-        ...(body === undefined ? {} : { body }),
+        body,
       });
-    await assertFailure(await post({}), 400);
     await assertFailure(await post({ "content-type": "application/json" }, "{"), 400);
     await assertFailure(await post({ "content-type": "text/plain" }, "{}"), 415);
     await assertFailure(await post({ "content-type": "application/json" }, `{"a":"${"x".repeat(16_384)}"}`), 413);
