@@ -12,6 +12,13 @@ import { type ErrorShape, escapedForPointer, type InvalidInput, Problem } from "
 import { standardProblems } from "./standard-problems.ts";
 import { validationDetail } from "./validation-detail.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of the problem that answered it, for the log. */
+    problemCode: string | undefined;
+  }
+}
+
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
 
 function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
@@ -76,6 +83,7 @@ function badRequestDetail(code: string | undefined): string {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, shape: ErrorShape): void {
+  request.problemCode = problem.kind.code;
   if (problem.kind.status >= 500)
     request.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.kind.code);
   void reply
@@ -87,6 +95,7 @@ function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, sh
 }
 
 export function answerProblems(server: FastifyInstance, shape: ErrorShape): void {
+  server.decorateRequest("problemCode", undefined);
   server.setErrorHandler<FastifyError>((error, request, reply) =>
     send(request, reply, toProblem(error, request), shape),
   );

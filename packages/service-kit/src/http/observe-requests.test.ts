@@ -36,6 +36,17 @@ describe("each request leaves a log line that says what happened and not what wa
     assert.match(String(line["time"]), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
+  for (const [path, code] of [
+    ["/people/jane", undefined],
+    ["/nothing/jane", "not-found"],
+    ["/broken/jane", "internal-error"],
+    ["/people/jane%zz", "invalid-request"],
+  ] as const) {
+    test(`the line has the code of the problem that was sent: ${path} ${code}`, async () => {
+      assert.equal((await lineAfter(path))["code"], code);
+    });
+  }
+
   for (const path of [
     "/people/jane?diagnosis=flu",
     "/nothing/jane?diagnosis=flu",

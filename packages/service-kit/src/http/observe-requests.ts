@@ -39,7 +39,8 @@ export function observeRequests(
     const status = reply.statusCode;
     metrics.observeRequest(method, route, status, milliseconds / 1_000);
     const by = refusals.has(status) ? refusedBy(request, logHash) : undefined;
-    log({ requestId: request.id, method, route, status, milliseconds, traceId: traceIdOf(request), refusedBy: by });
+    const { id: requestId, problemCode: code } = request;
+    log({ requestId, method, route, status, code, milliseconds, traceId: traceIdOf(request), refusedBy: by });
   };
   server.addHook("onResponse", (request, reply, done) => {
     observe(request, reply);

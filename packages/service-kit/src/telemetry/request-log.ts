@@ -12,6 +12,8 @@ export interface AnsweredRequest {
   method: string;
   route: string;
   status: number;
+  /** Of the problem that was sent, one of the service's own. */
+  code: string | undefined;
   milliseconds: number;
   traceId: string | undefined;
   refusedBy: RefusedBy | undefined;
@@ -28,19 +30,20 @@ export function requestLog(logger: Logger): (answered: AnsweredRequest) => void 
   const serviceField = `"service":${JSON.stringify(service)}`;
   let millisecond = 0;
   let time = "";
-  return ({ requestId, method, route, status, milliseconds, traceId, refusedBy }) => {
+  return ({ requestId, method, route, status, code, milliseconds, traceId, refusedBy }) => {
     if (!logger.isLevelEnabled("info")) return;
     const now = Date.now();
     if (now !== millisecond) {
       millisecond = now;
       time = new Date(now).toISOString();
     }
+    const problem = code === undefined ? "" : `,"code":"${code}"`;
     const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
     const address = refusedBy === undefined ? "" : `,"addressHash":"${refusedBy.addressHash}"`;
     const subject = refusedBy?.subjectHash === undefined ? "" : `,"subjectHash":"${refusedBy.subjectHash}"`;
     stream?.write(
       `{"level":"info","time":"${time}",${serviceField},"requestId":"${requestId}","method":"${method}",` +
-        `"route":"${route}","status":${status},"ms":${Math.round(milliseconds * 100) / 100}${trace}${address}${subject},"msg":"answered"}\n`,
+        `"route":"${route}","status":${status}${problem},"ms":${Math.round(milliseconds * 100) / 100}${trace}${address}${subject},"msg":"answered"}\n`,
     );
   };
 }

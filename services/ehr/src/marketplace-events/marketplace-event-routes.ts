@@ -1,7 +1,7 @@
 import { otherReceivedEvent, receivedSubscriptionEvent, webhookAnswer } from "@ehr-marketplace/contracts";
 import { addressCounted, answerOf, createSlots, Problem, rateCounter } from "@ehr-marketplace/service-kit/http";
 import type { Seal } from "@ehr-marketplace/service-kit/secrets";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { failureResponses, success } from "../answers.ts";
 import { marketplaceEventProblems } from "./marketplace-event-errors.ts";
 import { outcomes, type Receiving, receiveEvent } from "./receive-event.ts";
@@ -34,15 +34,25 @@ export async function marketplaceEventRoutes(
    * verifications at once, each with one query by primary key, two decryptions, and one pass each of parser and HMAC over
    * at most 64 KiB; at most 100 such bodies wait in memory.
    */
-  const verifiedFrom = async (request: FastifyRequest): Promise<Verified> => {
+  const verifiedFrom = async (request: FastifyRequest, reply: FastifyReply): Promise<Verified> => {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const delivery = { body, signature: request.headers["x-marketplace-signature"] };
     const tooMany = tooManyRefusals(request);
     if (tooMany !== undefined && slots.isFull()) throw tooMany;
     const verified = await (tooMany === undefined ? verify(delivery) : slots.run(() => verify(delivery)));
-    if (verified !== undefined) return verified;
+    if (!("knownAlias" in verified)) return verified;
     refusals.count(addressCounted(request.ip));
-    throw tooMany ?? signatureRefused();
+    if (tooMany !== undefined) throw tooMany;
+    const { knownAlias: orgAlias } = verified;
+    // After the response: the time that a log line takes would tell the sender which organisations are known.
+    reply.raw.once("finish", () => {
+      if (orgAlias === undefined) return;
+      options.logger.warn(
+        { requestId: request.id, orgAlias },
+        "refused the signature of an event; check that the marketplace has the same secret for this organisation",
+      );
+    });
+    throw signatureRefused();
   };
 
   scope.post(
@@ -78,7 +88,7 @@ export async function marketplaceEventRoutes(
       },
     },
     async (request, reply) => {
-      const verified = await verifiedFrom(request);
+      const verified = await verifiedFrom(request, reply);
       const outcome = await receiveEvent(options, verified, request.headers["x-marketplace-delivery-id"]);
       return reply.send(success(outcomes[outcome], null));
     },

@@ -18,6 +18,11 @@ export interface Verified {
   parsed: unknown;
 }
 
+/** For the log only: the sender learns neither whether the organisation is known nor how many secrets it has. */
+export interface Refused {
+  knownAlias: string | undefined;
+}
+
 const aliasForm = new RegExp(orgAliasPattern);
 const decoyOwner = "nobody";
 
@@ -29,7 +34,7 @@ export function createVerifier(
   database: Kysely<DB>,
   seal: Seal,
   clock: () => Date,
-): (delivery: Delivery) => Promise<Verified | undefined> {
+): (delivery: Delivery) => Promise<Verified | Refused> {
   const decoy = seal.close(randomBytes(32).toString("base64"), decoyOwner);
   return async ({ body, signature }) => {
     const parsed = parseBody(body);
@@ -37,6 +42,7 @@ export function createVerifier(
     const orgAlias = typeof claimed === "string" && aliasForm.test(claimed) ? claimed : "";
     const live = await findLiveSecrets(database, seal, orgAlias, clock());
     const secrets = live.length === 0 ? [seal.open(decoy, decoyOwner)] : live;
-    return verifyBody({ body, signature, secrets }) ? { orgAlias, parsed } : undefined;
+    if (verifyBody({ body, signature, secrets })) return { orgAlias, parsed };
+    return { knownAlias: live.length === 0 ? undefined : orgAlias };
   };
 }
