@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pretty from "pino-pretty";
 import { stopProcess } from "../stop-process.ts";
+import { logMessage } from "./log-message.ts";
 
 export interface ServiceOptions {
   name: string;
@@ -42,7 +43,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
       colorize: process.stdout.isTTY,
       ignore: "pid,hostname,service",
       translateTime: "SYS:HH:MM:ss",
-      messageFormat: `${options.name}: {msg}`,
+      messageFormat: (line) => logMessage(options.name, line),
     }),
   );
   try {

@@ -141,6 +141,32 @@ describe("the marketplace's list of subscriptions", () => {
     );
   });
 
+  const long = "x".repeat(150);
+  for (const [what, status, body, message] of [
+    ["the detail of a problem", 403, '{"detail":"Not for this organisation."}', "(403: Not for this organisation)"],
+    ["no word as long as a token", 401, `{"detail":"Bearer ${long}, no"}`, "(401: Bearer … no)"],
+    ["a bounded detail", 403, `{"detail":"${"no ".repeat(99)}"}`, `(403: ${"no ".repeat(99).slice(0, 200)}…)`],
+    ["no control character", 403, '{"detail":"a\\nb"}', "(403: a b)"],
+    ["nothing of a page", 403, "<html>", "(403)"],
+    ["nothing of JSON that is no problem", 403, "null", "(403)"],
+    ["no detail of another type", 403, '{"detail":{"a":1}}', "(403)"],
+  ] as const) {
+    test(`that is refused names the token, the organisation and ${what}`, async () => {
+      start();
+      answer = (_request, response) => response.writeHead(status).end(body);
+      const advice = "check that the token has the role ehr-service and names the organisation";
+      const expected = `the marketplace refuses this service's token for riverside-clinic ${message}; ${advice}`;
+      await assert.rejects(list("riverside-clinic"), new MarketplaceRefusesError(expected));
+    });
+  }
+
+  test("that can't be asked for says the status and the problem", async () => {
+    start();
+    answer = (_request, response) => response.writeHead(422).end('{"detail":"It is not registered."}');
+    const expected = "the marketplace refuses to list subscriptions of riverside-clinic (422: It is not registered)";
+    await assert.rejects(list("riverside-clinic"), new MarketplaceRefusesError(expected));
+  });
+
   const bad: Record<string, (response: ServerResponse) => void> = {
     "of another organisation": (response) => json(response, [subscription(), subscription("hilltop-family-practice")]),
     "that is none": (response) => json(response, { items: [] }),

@@ -14,6 +14,7 @@ const timeoutMs = 10_000;
 const pageSize = 200;
 const mostPages = 500;
 const mostBytes = 4 * 1_048_576;
+const maxDetailLength = 200;
 
 const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
   subscriptionDto,
@@ -51,7 +52,7 @@ export function createSubscriptionList(
     if (status === 408 || status === 429 || status >= 500) {
       throw new MarketplaceAwayError(`the marketplace answers ${status}`);
     }
-    if (status !== 200) throw new MarketplaceRefusesError(`the marketplace answers ${status}`);
+    if (status !== 200) throw new MarketplaceRefusesError(refusalMessage(orgAlias, status, text));
     return { items: itemsIn(text, readApp), next: nextIn(link, url) };
   };
 
@@ -74,6 +75,32 @@ export function createSubscriptionList(
     }
     throw new MarketplaceRefusesError(`the marketplace lists more than ${mostPages} pages`);
   };
+}
+
+/** Names the cause and the next step, for the log and for the operator who asked for the reconciliation. */
+function refusalMessage(orgAlias: string, status: number, text: string): string {
+  const detail = problemDetail(text);
+  const reason = detail === undefined ? String(status) : `${status}: ${detail}`;
+  if (status !== 401 && status !== 403)
+    return `the marketplace refuses to list subscriptions of ${orgAlias} (${reason})`;
+  return `the marketplace refuses this service's token for ${orgAlias} (${reason}); check that the token has the role ehr-service and names the organisation`;
+}
+
+/** What a problem document says, bounded. A word as long as a token is left out: a proxy may have echoed the request. */
+function problemDetail(text: string): string | undefined {
+  let detail: unknown;
+  try {
+    ({ detail } = Object(JSON.parse(text)) as { detail?: unknown });
+  } catch {
+    // A proxy's page.
+  }
+  if (typeof detail !== "string") return undefined;
+  const plain = detail
+    .replaceAll(/\p{Cc}/gu, " ")
+    .replaceAll(/[^ ]{65,}/g, "…")
+    .trim()
+    .replace(/\.$/, "");
+  return plain.length > maxDetailLength ? `${plain.slice(0, maxDetailLength)}…` : plain;
 }
 
 function itemsIn(text: string, readApp: ReadApp): ListedSubscription[] {

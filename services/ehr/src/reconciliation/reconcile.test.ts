@@ -196,7 +196,10 @@ describe("held against the marketplace's own list", () => {
     assert.equal((await askAt(url, marketplace.callers.token("operator"), put)).status, 201);
     const refused = await ask("closed-clinic");
     assert.equal(refused.status, 409);
-    assert.match(((await refused.json()) as { message: string }).message, /the marketplace answers 403/);
+    assert.match(
+      ((await refused.json()) as { message: string }).message,
+      /the marketplace refuses this service's token for closed-clinic \(403: .+\); check that the token has the role/,
+    );
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     const without = await startEhr(cleanUp, serviceUrl, { ...environment, MARKETPLACE_TOKEN_URL: "" });
     assert.equal((await ask(riverside, without.url)).status, 409);
