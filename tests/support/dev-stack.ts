@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import { freePort } from "@ehr-marketplace/dev/free-port";
+import { freePort, isFree } from "@ehr-marketplace/dev/free-port";
 import type { CleanUp } from "./clean-up.ts";
 import { eventually } from "./eventually.ts";
 
@@ -19,15 +18,6 @@ export interface DevStack {
 }
 
 const root = new URL("../../", import.meta.url).pathname;
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const free = await new Promise<boolean>((resolve) => {
-    server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
-  });
-  server.close();
-  return free;
-}
 
 /** A port with two free ones above it, which the demo app and the worker take. */
 async function threeFreePorts(): Promise<number> {
