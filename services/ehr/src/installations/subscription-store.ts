@@ -63,43 +63,30 @@ export async function countSubscriptions(
 const unconfirmed = (database: Kysely<DB>) =>
   database.selectFrom("subscriptions").where(sql<boolean>`confirmed_at is null and status <> 'cancelled'`);
 
+const unlisted = (database: Kysely<DB>) =>
+  database.selectFrom("subscriptions").where(sql<boolean>`listed_at is null and status <> 'cancelled'`);
+
+type FindOrganisations = (database: Kysely<DB>, appSlug: string, after: string, limit: number) => Promise<string[]>;
+
+const organisationsAmong =
+  (subscriptions: typeof unconfirmed): FindOrganisations =>
+  async (database, appSlug, after, limit) => {
+    const rows = await subscriptions(database)
+      .select("org_alias")
+      .where("app_slug", "=", appSlug)
+      .where("org_alias", ">", after)
+      .distinct()
+      .orderBy("org_alias")
+      .limit(limit)
+      .execute();
+    return rows.map(({ org_alias }) => org_alias);
+  };
+
 /** The organisations with an unconfirmed live subscription to the app, by alias. */
-export async function findUnconfirmedOrganisations(
-  database: Kysely<DB>,
-  appSlug: string,
-  after: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await unconfirmed(database)
-    .select("org_alias")
-    .where("app_slug", "=", appSlug)
-    .where("org_alias", ">", after)
-    .distinct()
-    .orderBy("org_alias")
-    .limit(limit)
-    .execute();
-  return rows.map(({ org_alias }) => org_alias);
-}
+export const findUnconfirmedOrganisations = organisationsAmong(unconfirmed);
 
 /** The organisations with a live subscription to the app that the marketplace never listed, by alias. */
-export async function findUnlistedOrganisations(
-  database: Kysely<DB>,
-  appSlug: string,
-  after: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await database
-    .selectFrom("subscriptions")
-    .select("org_alias")
-    .where(sql<boolean>`listed_at is null and status <> 'cancelled'`)
-    .where("app_slug", "=", appSlug)
-    .where("org_alias", ">", after)
-    .distinct()
-    .orderBy("org_alias")
-    .limit(limit)
-    .execute();
-  return rows.map(({ org_alias }) => org_alias);
-}
+export const findUnlistedOrganisations = organisationsAmong(unlisted);
 
 /** What is known of an app that a live subscription of the organisation waits to be confirmed for. */
 export function findUnconfirmedApp(database: Kysely<DB>, orgAlias: string, appSlug: string) {
