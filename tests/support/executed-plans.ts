@@ -1,7 +1,7 @@
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type pg from "pg";
 
-interface PlanNode {
+export interface PlanNode {
   "Node Type": string;
   "Index Name"?: string;
   "Actual Rows": number;
@@ -60,7 +60,7 @@ export function collectPlans(pool: pg.Pool): { take(): ExecutedPlan[] } {
       const scans = nodes.filter((node) => node["Node Type"].includes("Scan"));
       plans.push({
         statement: statement.replaceAll(/\s+/g, " ").trim(),
-        rowsRead: Math.round(nodes.reduce((sum, node) => sum + rowsReadBy(node), 0)),
+        rowsRead: rowsReadIn(root),
         pagesRead: (root["Shared Hit Blocks"] ?? 0) + (root["Shared Read Blocks"] ?? 0),
         scans: scans
           .map((node) => `${node["Index Name"] ?? node["Node Type"]}: ${Math.round(rowsReadBy(node))}`)
@@ -76,6 +76,10 @@ export function collectPlans(pool: pg.Pool): { take(): ExecutedPlan[] } {
     },
   };
 }
+
+/** Rows that a plan's scans produced or filtered out, and pairs that its joins looked at in vain. */
+export const rowsReadIn = (root: PlanNode): number =>
+  Math.round(nodesOf(root).reduce((sum, node) => sum + rowsReadBy(node), 0));
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 

@@ -9,7 +9,7 @@ export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedAnswers, documentedAnswers } from "./documented-answers.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";
 export { eventually } from "./eventually.ts";
-export { collectPlans, type ExecutedPlan, explainStatements } from "./executed-plans.ts";
+export { collectPlans, type ExecutedPlan, explainStatements, type PlanNode, rowsReadIn } from "./executed-plans.ts";
 export { signedToken } from "./forged-tokens.ts";
 export { followGuide, guideSteps } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";

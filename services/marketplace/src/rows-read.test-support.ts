@@ -1,23 +1,7 @@
 import assert from "node:assert/strict";
-import type { Connected } from "@ehr-marketplace/tests/support";
+import { type Connected, type PlanNode, rowsReadIn } from "@ehr-marketplace/tests/support";
 import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import type { DB } from "./database-schema.ts";
-
-interface PlanNode {
-  "Node Type": string;
-  "Actual Rows": number;
-  "Actual Loops": number;
-  "Rows Removed by Filter"?: number;
-  "Rows Removed by Index Recheck"?: number;
-  Plans?: PlanNode[];
-}
-
-function scanned(node: PlanNode): number {
-  const rows =
-    node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
-  const below = (node.Plans ?? []).map(scanned).reduce((sum, each) => sum + each, 0);
-  return below + (node["Node Type"].endsWith("Scan") ? rows * node["Actual Loops"] : 0);
-}
 
 const asText = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : Array.isArray(value) ? `{${value.map(asText).join()}}` : String(value);
@@ -41,7 +25,7 @@ export async function rowsRead(
     const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
       `explain (analyze, format json) execute measured (${values})`,
     );
-    return scanned(rows[0]?.["QUERY PLAN"][0].Plan ?? assert.fail());
+    return rowsReadIn(rows[0]?.["QUERY PLAN"][0].Plan ?? assert.fail());
   } finally {
     await client.query("rollback");
     await client.query("deallocate all");
