@@ -121,7 +121,7 @@ test("a connection that breaks while idle is logged and replaced; the process li
   await pool.query("select 1");
   const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'connect-test'";
   await withClient(ownerUrl, (client) => client.query(end));
-  await eventually("it is logged", 5_000, () => logged.some((line) => String(line["msg"]).includes("idle database")));
+  await eventually("it is logged", 20_000, () => logged.some((line) => String(line["msg"]).includes("idle database")));
   assert.equal((await pool.query("select 1")).rowCount, 1);
 });
 

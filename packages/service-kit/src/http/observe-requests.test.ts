@@ -23,7 +23,7 @@ describe("each request leaves a log line that says what happened and not what wa
   const lineAfter = async (path: string, headers: Record<string, string> = {}): Promise<Record<string, unknown>> => {
     await (await fetch(`${running.url}${path}`, { headers })).text();
     const answered = (): Record<string, unknown>[] => running.logged.filter((line) => line["msg"] === "answered");
-    await eventually("it is logged", 5_000, () => answered().length > 0);
+    await eventually("it is logged", 20_000, () => answered().length > 0);
     assert.equal(answered().length, 1);
     return answered()[0] ?? {};
   };

@@ -80,7 +80,7 @@ describe("ranking the catalog by live subscriptions", () => {
           list(`/apps/search?category=${inCategory?.category}`),
         ])
       ).map((order) => order.filter((slug) => slug === first || slug === second));
-    await eventually("the change is shown", 5_000, async () =>
+    await eventually("the change is shown", 20_000, async () =>
       (await orders()).every((order) => order.length === 2 && order[0] === first),
     );
     await rank();
@@ -94,7 +94,7 @@ describe("ranking the catalog by live subscriptions", () => {
     );
     const stored = await versions();
     assert.deepEqual(await rank(), { ...nothing, popularity: 1 });
-    await eventually("all orders have changed", 5_000, async () =>
+    await eventually("all orders have changed", 20_000, async () =>
       (await orders()).every((order) => order[0] === second),
     );
     const now = await versions();
