@@ -9,13 +9,13 @@ import {
   cloneDatabase,
   type Question,
   startCallers,
-  startEhr,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "./prepare-ehr.ts";
 import { prepareSubscriptions } from "./prepare-subscriptions.ts";
 import { prepareWebhooks } from "./prepare-webhooks.ts";
+import { startBothServices } from "./start-both-services.ts";
 
 type Server = Pick<FastifyInstance, "routesAndAccess">;
 
@@ -85,16 +85,8 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
   before(async () => {
     const callers = await startCallers(cleanUp);
-    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
-    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
-    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
-      ...callers.environment,
-      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
-      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
-      MARKETPLACE_CLIENT_ID: "ehr-service",
-      MARKETPLACE_CLIENT_SECRET: "development-only",
-    });
-    service = { ...ehr, ownerUrl: ehrs.ownerUrl, callers };
+    const { marketplace, ehr, ehrOwnerUrl } = await startBothServices(cleanUp, callers);
+    service = { ...ehr, ownerUrl: ehrOwnerUrl, callers };
     prepared = await prepareEhr({ ehr: ehr.url, marketplace: marketplace.url }, callers);
   });
 

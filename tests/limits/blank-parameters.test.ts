@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import {
-  askAt,
-  type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  startCallers,
-  startEhr,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { askAt, type Callers, cleanUpAfter, startCallers } from "@ehr-marketplace/tests/support";
 import { openRoutes } from "../access/open-routes.ts";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { startBothServices } from "../access/start-both-services.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
@@ -24,18 +17,7 @@ describe("a query parameter without a value counts as absent", () => {
   const served: Record<keyof typeof urls, readonly ServedRoute[]> = { marketplace: [], ehr: [] };
   before(async () => {
     callers = await startCallers(cleanUp);
-    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
-    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {
-      ...callers.environment,
-      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
-    });
-    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
-      ...callers.environment,
-      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
-      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
-      MARKETPLACE_CLIENT_ID: "ehr-service",
-      MARKETPLACE_CLIENT_SECRET: "development-only",
-    });
+    const { marketplace, ehr } = await startBothServices(cleanUp, callers);
     [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
     [served.marketplace, served.ehr] = [marketplace.server.routesAndAccess, ehr.server.routesAndAccess];
   });

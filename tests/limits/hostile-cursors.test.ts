@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cursorOf } from "@ehr-marketplace/service-kit/http";
-import {
-  type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  rounds,
-  startCallers,
-  startEhr,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, cleanUpAfter, rounds, startCallers } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { startBothServices } from "../access/start-both-services.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
 
@@ -70,18 +63,7 @@ describe("whatever cursor is sent to a list, the response is a page or 400", () 
   const urls = { marketplace: "", ehr: "" };
   before(async () => {
     callers = await startCallers(cleanUp);
-    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
-    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {
-      ...callers.environment,
-      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
-    });
-    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
-      ...callers.environment,
-      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
-      MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
-      MARKETPLACE_CLIENT_ID: "ehr-service",
-      MARKETPLACE_CLIENT_SECRET: "development-only",
-    });
+    const { marketplace, ehr } = await startBothServices(cleanUp, callers);
     [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
     [servers.marketplace, servers.ehr] = [marketplace.server, ehr.server];
   });

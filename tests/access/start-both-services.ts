@@ -1,0 +1,18 @@
+import { type Callers, type CleanUp, cloneDatabase, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
+
+/** Both services on databases of their own; the EHR knows the marketplace. */
+export async function startBothServices(cleanUp: CleanUp, callers: Callers) {
+  const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+  const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {
+    ...callers.environment,
+    VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+  });
+  const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
+    ...callers.environment,
+    MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+    MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
+    MARKETPLACE_CLIENT_ID: "ehr-service",
+    MARKETPLACE_CLIENT_SECRET: "development-only",
+  });
+  return { marketplace, ehr, ehrOwnerUrl: ehrs.ownerUrl };
+}
