@@ -54,7 +54,7 @@ export default {
       name: "processes-are-entered-not-imported",
       severity: "error",
       from: {},
-      to: { path: "services/[^/]+/src/(api|worker|migrate|reseal)[.]ts$" },
+      to: { path: "services/[^/]+/src/(api|worker|migrate|reencrypt)[.]ts$" },
     },
     {
       name: "production-never-imports-dev-or-tests",

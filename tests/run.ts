@@ -1,7 +1,7 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
 //   node tests/run.ts [--postgres-15-too] [--all-rounds] [pattern …]
-// Each file gets databases of its own, cloned from templates that are migrated once per run. With --all-rounds, tests that repeat
-// themselves do so as often as closing an issue takes, and their files run one after another: they measure under load.
+// Each file clones its databases from templates that are migrated once per run. With --all-rounds, tests with rounds run all of
+// them, and the files run sequentially, because they measure under load.
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,22 +15,22 @@ import {
   startCluster,
   startDebianCluster,
 } from "@ehr-marketplace/dev/postgres";
-import { demoPlaces, templates } from "./support/templates.ts";
+import { demoSettings, templates } from "./support/templates.ts";
 
-const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
-const whatTheDatabaseDecides = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
-// They take long, and another major of PostgreSQL changes nothing about them.
-const notOnTheOldest = [
+const allTests = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
+const databaseDependentTests = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
+// Slow tests that don't depend on the major version of PostgreSQL.
+const excludedOnOldestPostgres = [
   "**/node_modules/**",
   "**/webhooks/delivery/send/**",
-  "**/{lane-races,shuffled-events,config-secrecy,launch-privacy,answers-under-strain}.test.ts",
-  "**/{endpoint-name,callback-name,long-outage,recover-due,worker-app}.test.ts",
+  "**/{ordering-races,shuffled-events,config-secrecy,launch-privacy,overload-responses}.test.ts",
+  "**/{endpoint-name,callback-name,long-outage,run-due-recoveries,worker-app}.test.ts",
 ];
 const fileTimeoutMs = 300_000;
-/** With all rounds, tests limit themselves by their number of rounds (`timeLimitMs`); this ends a file that hangs. */
-const longestFileMs = 1_800_000;
+/** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
+const maxFileMs = 1_800_000;
 
-// Hundreds of processes load the same modules: what one has stripped of types and compiled, the others take over.
+// Hundreds of processes load the same modules: share compiled code through the compile cache.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/compiled", import.meta.url).pathname;
 
 interface Databases {
@@ -38,7 +38,7 @@ interface Databases {
   stop(): Promise<void>;
 }
 
-async function newestPostgres(): Promise<Databases> {
+async function startNewestPostgres(): Promise<Databases> {
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-tests-"));
   const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
   return startCluster({ directory, throwaway: true, settings });
@@ -49,21 +49,21 @@ interface Counts {
   failed: number;
 }
 
-async function runTests(databases: Databases, files: string[], oneByOne: boolean): Promise<Counts> {
+async function runTests(databases: Databases, files: string[], isSequential: boolean): Promise<Counts> {
   const counts: Counts = { passed: 0, failed: 0 };
   try {
     await prepareMarketplaceDatabase(databases.url, templates.empty.database);
     const demo = await prepareMarketplaceDatabase(databases.url, templates.demo.database);
-    await loadDemoData(demo.ownerUrl, demoPlaces);
+    await loadDemoData(demo.ownerUrl, demoSettings);
     const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
     await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
     process.env["TEST_CLUSTER_URL"] = databases.url;
 
-    if (!oneByOne) await runFiles(files, { concurrency: 4, timeout: fileTimeoutMs }, counts);
-    for (const [nth, file] of oneByOne ? files.entries() : []) {
+    if (!isSequential) await runFiles(files, { concurrency: 4, timeout: fileTimeoutMs }, counts);
+    for (const [nth, file] of isSequential ? files.entries() : []) {
       const minutes = Math.floor(performance.now() / 60_000);
       console.log(`\n[${nth + 1}/${files.length}, ${minutes} min, ${counts.failed} failed] ${file}`);
-      await runFiles([file], { concurrency: 1, timeout: longestFileMs }, counts);
+      await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts);
     }
   } finally {
     await databases.stop();
@@ -77,9 +77,9 @@ async function runFiles(
   counts: Counts,
 ): Promise<void> {
   const stream = run({ files, ...limits });
-  // A file whose process doesn't end is not ended by the time-out of its tests.
+  // The timeout of a test doesn't end a file whose process hangs.
   const watchdog = setTimeout(() => {
-    console.error("No test has reported for minutes: the process of a test file doesn't end.");
+    console.error("No test has reported for minutes; the process of a test file hangs. Exiting.");
     process.exit(1);
   }, 2 * limits.timeout);
   stream.on("data", () => watchdog.refresh());
@@ -87,7 +87,7 @@ async function runFiles(
     if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
   });
   stream.on("test:fail", (test) => {
-    // A suite fails with its tests, which are counted themselves; one whose hook fails has nobody else to count it.
+    // A suite fails with its tests, which are counted already; a suite whose hook fails is counted here.
     const { failureType } = test.details.error as { failureType?: string };
     if (test.details.type !== "suite" || failureType !== "subtestsFailed") counts.failed += 1;
   });
@@ -97,13 +97,13 @@ async function runFiles(
   clearTimeout(watchdog);
 }
 
-/** Faults, and whatever else repeats itself as often as it is told. */
-async function filesWithRounds(files: string[]): Promise<string[]> {
+/** Selects the fault tests and all other tests that use rounds. */
+async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   return files.filter((file, nth) => file.startsWith("tests/faults/") || texts[nth]?.includes("rounds("));
 }
 
-const filesOf = async (patterns: string[], exclude = ["**/node_modules/**"]): Promise<string[]> =>
+const findFiles = async (patterns: string[], exclude = ["**/node_modules/**"]): Promise<string[]> =>
   (await Array.fromAsync(glob(patterns, { exclude }))).toSorted();
 
 const usage = `Usage: npm test -- [options] [pattern …]
@@ -111,8 +111,8 @@ const usage = `Usage: npm test -- [options] [pattern …]
 
 A pattern is a path or a quoted glob of test files; without one, all of them run.
 
-  --postgres-15-too  also run what depends on the database on PostgreSQL 15
-  --all-rounds       repeat tests as often as closing an issue takes, one file after another; test:faults sets it
+  --postgres-15-too  also run the tests that depend on the database on PostgreSQL 15
+  --all-rounds       run all rounds of tests that have rounds, one file after another; test:faults sets it
   --help             print this text`;
 
 function readArguments() {
@@ -137,21 +137,25 @@ if (values.help) {
   process.exit(0);
 }
 for (const pattern of positionals) {
-  if ((await filesOf([pattern])).length > 0) continue;
+  if ((await findFiles([pattern])).length > 0) continue;
   console.error(`No file matches ${pattern}. Patterns are relative to the folder of the repository.`);
   process.exit(1);
 }
 const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
-const files = await filesOf(positionals.length === 0 ? everything : positionals);
-const chosen = allRounds && positionals.length === 0 ? await filesWithRounds(files) : files;
-const newest = await runTests(await newestPostgres(), chosen, allRounds);
+const files = await findFiles(positionals.length === 0 ? allTests : positionals);
+const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
+const newest = await runTests(await startNewestPostgres(), chosen, allRounds);
 const oldest = values["postgres-15-too"]
-  ? await runTests(await startDebianCluster(), await filesOf(whatTheDatabaseDecides, notOnTheOldest), allRounds)
+  ? await runTests(
+      await startDebianCluster(),
+      await findFiles(databaseDependentTests, excludedOnOldestPostgres),
+      allRounds,
+    )
   : { passed: 0, failed: 0 };
 
 const passed = newest.passed + oldest.passed;
 const failed = newest.failed + oldest.failed;
 console.log(`${passed} passed, ${failed} failed`);
-const somethingRan = newest.passed > 0 && (oldest.passed > 0 || !values["postgres-15-too"]);
-process.exitCode = failed === 0 && somethingRan ? 0 : 1;
+const hasRun = newest.passed > 0 && (oldest.passed > 0 || !values["postgres-15-too"]);
+process.exitCode = failed === 0 && hasRun ? 0 : 1;

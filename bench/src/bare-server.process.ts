@@ -1,14 +1,14 @@
-// The bare reference: Fastify with nothing but routes that send the same bytes, behind the same verification of tokens where
-// it is told whose to believe. Both come in over IPC.
+// The bare reference: Fastify with routes that send the same bytes, and with the same token verification if an issuer is given.
+// The bodies and the issuer arrive over IPC.
 import Fastify from "fastify";
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 
-interface Told {
+interface BareServerOptions {
   bodies: Record<string, string>;
   tokens?: { issuer: string; audience: string; keys: JSONWebKeySet };
 }
 
-process.once("message", ({ bodies, tokens }: Told) => {
+process.once("message", ({ bodies, tokens }: BareServerOptions) => {
   const server = Fastify();
   if (tokens !== undefined) {
     const keys = createLocalJWKSet(tokens.keys);

@@ -2,19 +2,19 @@ import { styleText } from "node:util";
 
 export interface Figure {
   name: string;
-  /** What was measured, for people. */
+  /** The measured value, formatted. */
   measured: string;
-  /** The bare reference of the same run, for people; absent where the goal is absolute. */
+  /** The bare reference of the same run, formatted; empty where the goal is absolute. */
   reference: string;
   value: number;
   goal: { atLeast: number } | { atMost: number };
 }
 
-const reached = ({ value, goal }: Figure): boolean =>
+const isReached = ({ value, goal }: Figure): boolean =>
   "atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost;
 const goalText = ({ goal }: Figure): string => ("atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`);
 
-/** A table, one JSON line last; true when every figure reaches its goal. */
+/** Prints a table and a last line of JSON; returns whether every figure reaches its goal. */
 export function printFigures(bench: string, figures: Figure[]): boolean {
   const rows = figures.map((figure) => [
     figure.name,
@@ -22,7 +22,7 @@ export function printFigures(bench: string, figures: Figure[]): boolean {
     figure.reference,
     figure.value.toFixed(2),
     goalText(figure),
-    reached(figure) ? "reached" : "SHORT",
+    isReached(figure) ? "reached" : "SHORT",
   ]);
   const header = ["figure", "measured", "bare reference", "value", "goal", ""];
   const widths = header.map((title, column) =>
@@ -31,7 +31,7 @@ export function printFigures(bench: string, figures: Figure[]): boolean {
   const line = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
   console.log(`\n${styleText("bold", line(header))}`);
   for (const row of rows) console.log(row.at(-1) === "SHORT" ? styleText("red", line(row)) : line(row));
-  const ok = figures.every(reached);
+  const ok = figures.every(isReached);
   console.log(`\n${JSON.stringify({ bench, reached: ok, figures })}`);
   return ok;
 }

@@ -8,12 +8,12 @@ export function percentile(values: number[], share: number): number {
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
-interface Answer {
+interface BenchResponse {
   status: number;
   body: Buffer;
 }
 
-/** One connection; the lightest client of Node's, so that little of the machine is taken from what is measured. */
+/** An HTTP client with one connection. It uses undici's `Client`, which takes the least CPU from the measured process. */
 export class Client {
   readonly #client: UndiciClient;
 
@@ -21,24 +21,24 @@ export class Client {
     this.#client = new UndiciClient(new URL(url).origin);
   }
 
-  get(url: string, token?: string, own: Record<string, string> = {}): Promise<Answer> {
-    return this.#ask("GET", url, token, own);
+  get(url: string, token?: string, extraHeaders: Record<string, string> = {}): Promise<BenchResponse> {
+    return this.#send("GET", url, token, extraHeaders);
   }
 
-  post(url: string, token: string, body: object, own: Record<string, string> = {}): Promise<Answer> {
-    return this.#ask("POST", url, token, own, JSON.stringify(body));
+  post(url: string, token: string, body: object, extraHeaders: Record<string, string> = {}): Promise<BenchResponse> {
+    return this.#send("POST", url, token, extraHeaders, JSON.stringify(body));
   }
 
-  async #ask(
+  async #send(
     method: "GET" | "POST",
     url: string,
     token: string | undefined,
-    own: Record<string, string>,
+    extraHeaders: Record<string, string>,
     json?: string,
-  ): Promise<Answer> {
+  ): Promise<BenchResponse> {
     const { pathname, search } = new URL(url);
     const headers = {
-      ...own,
+      ...extraHeaders,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(json === undefined ? {} : { "content-type": "application/json" }),
     };
@@ -52,7 +52,7 @@ export class Client {
   }
 }
 
-/** One request after the other: the time of each, in milliseconds. */
+/** Sends requests sequentially and returns the time of each in milliseconds. */
 export async function latencies(urls: string[], token?: string): Promise<number[]> {
   const client = new Client(urls[0] ?? "");
   const times: number[] = [];
@@ -66,7 +66,7 @@ export async function latencies(urls: string[], token?: string): Promise<number[
   return times;
 }
 
-/** So many clients, each asking as fast as it is answered: work done per second. */
+/** Runs `work` on concurrent clients without pauses and returns the completed calls per second. */
 export async function throughput(
   clients: number,
   seconds: number,
@@ -86,7 +86,7 @@ export async function throughput(
   return done / ((performance.now() - began) / 1_000);
 }
 
-/** Connections of the bare reference: as many as we have. */
+/** Opens the connections of the bare reference. */
 export function connect(url: string, count: number): Promise<pg.Client[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {

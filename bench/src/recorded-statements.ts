@@ -10,7 +10,7 @@ export interface Statement {
   values: unknown[];
 }
 
-/** What the service itself sends to the database for each of these requests: taken down as it sends it. */
+/** Records the statements that the service sends to the database for each request. */
 export async function recordStatements(
   serviceUrl: string,
   requests: InjectOptions[],
@@ -22,14 +22,14 @@ export async function recordStatements(
   pg.Client.prototype.query = new Proxy(query, {
     apply(sent, client, given: unknown[]) {
       const [text, values] = given;
-      // What the listener asks now and then is no request's.
+      // The listener's health check belongs to no request.
       if (typeof text === "string" && text !== "select 1") {
         recorded?.push({ text, values: (values as unknown[] | undefined) ?? [] });
       }
       return Reflect.apply(sent, client, given) as unknown;
     },
   });
-  // After that: each connection of the pool keeps the method that it found when it was made.
+  // Create the app after the proxy: each connection of the pool keeps the method that it found when it was created.
   const environment = { ...marketplaceEnvironment(serviceUrl, issuer), NODE_ENV: "test", CATALOG_CACHE_SECONDS: "0" };
   const app = await createApp(readConfig(environment), createLogger({ service: "bench", level: "silent" }));
   await app.server.inject("/health/ready");
@@ -37,8 +37,8 @@ export async function recordStatements(
   for (const request of requests) {
     recorded = [];
     all.push(recorded);
-    const answer = await app.server.inject(request);
-    if (answer.statusCode >= 300) throw new Error(`${answer.statusCode}: ${answer.body}`);
+    const response = await app.server.inject(request);
+    if (response.statusCode >= 300) throw new Error(`${response.statusCode}: ${response.body}`);
   }
   pg.Client.prototype.query = query;
   await app.server.close();

@@ -1,2 +1,2 @@
-// Loaded into the API's process with --import: it tells its parent its CPU time when asked, and changes nothing else.
+// Loaded into the API's process with --import: replies to each message of the parent process with its CPU time.
 process.on("message", () => process.send?.({ cpu: process.cpuUsage() }));

@@ -10,32 +10,32 @@ import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchServer {
   url: string;
-  /** CPU time that its process has used so far, in microseconds. */
+  /** The CPU time that the process has used so far, in microseconds. */
   cpu(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The marketplace's API. */
+/** Starts the marketplace's API. */
 export function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
-  const own = { ...marketplaceEnvironment(databaseUrl), ...environment };
-  return startServer("marketplace/src/api.ts", "/api/v1", own);
+  const serviceEnvironment = { ...marketplaceEnvironment(databaseUrl), ...environment };
+  return startServer("marketplace/src/api.ts", "/api/v1", serviceEnvironment);
 }
 
-/** The EHR's. */
+/** Starts the EHR's API. */
 export function startEhr(
   databaseUrl: string,
   given: { issuer: TokenIssuer; marketplaceUrl?: string; port?: number; environment?: Record<string, string> },
 ): Promise<BenchServer> {
-  const places = { marketplaceUrl: given.marketplaceUrl ?? "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example" };
-  const own = { ...ehrEnvironment(databaseUrl, places, given.issuer), ...given.environment };
-  return startServer("ehr/src/api.ts", "/api", own, given.port);
+  const urls = { marketplaceUrl: given.marketplaceUrl ?? "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example" };
+  const serviceEnvironment = { ...ehrEnvironment(databaseUrl, urls, given.issuer), ...given.environment };
+  return startServer("ehr/src/api.ts", "/api", serviceEnvironment, given.port);
 }
 
-/** Rate limits are raised; limits, logs and metrics are on as in production. */
+/** Starts a service with raised rate limits; other limits, logs and metrics are on as in production. */
 async function startServer(
   entry: string,
   basePath: string,
-  own: Record<string, string>,
+  serviceEnvironment: Record<string, string>,
   givenPort?: number,
 ): Promise<BenchServer> {
   const port = givenPort ?? (await freePort());
@@ -46,7 +46,7 @@ async function startServer(
     execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
     env: {
       PATH: process.env["PATH"] ?? "",
-      // As in production, apart from an issuer whose keys come without TLS.
+      // Production would require TLS for the issuer's keys.
       NODE_ENV: "development",
       METRICS_TOKEN: "bench",
       HOST: "127.0.0.1",
@@ -54,9 +54,9 @@ async function startServer(
       EHR_PORT: String(port),
       PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
       CALLER_REQUESTS_PER_MINUTE: "1000000000",
-      ...own,
+      ...serviceEnvironment,
     },
-    // A file, as a container's runtime keeps: reading a pipe would take time from what is measured.
+    // Log to a file, as a container runtime does: reading a pipe would take CPU from the measured process.
     stdio: ["ignore", log.fd, "inherit", "ipc"],
   });
   await log.close();
@@ -68,9 +68,9 @@ async function startServer(
   return {
     url: `${url}${basePath}`,
     async cpu() {
-      const answer = once(child, "message");
+      const response = once(child, "message");
       child.send("cpu");
-      const [{ cpu }] = (await answer) as [{ cpu: NodeJS.CpuUsage }];
+      const [{ cpu }] = (await response) as [{ cpu: NodeJS.CpuUsage }];
       return cpu.user + cpu.system;
     },
     async stop() {
@@ -80,7 +80,7 @@ async function startServer(
   };
 }
 
-/** Whose tokens the bare server verifies. */
+/** The issuer whose tokens the bare server verifies. */
 export interface BareTokens {
   issuer: string;
   audience: string;
@@ -89,11 +89,11 @@ export interface BareTokens {
 
 export async function startBare(bodies: Record<string, Buffer>, tokens?: BareTokens): Promise<BenchServer> {
   const child = fork(new URL("./bare-server.process.ts", import.meta.url).pathname);
-  const answer = once(child, "message");
+  const response = once(child, "message");
   const encoded = Object.fromEntries(Object.entries(bodies).map(([path, body]) => [path, body.toString("base64")]));
   const keys: unknown = tokens === undefined ? undefined : await (await fetch(tokens.jwksUrl)).json();
   child.send({ bodies: encoded, ...(tokens === undefined ? {} : { tokens: { ...tokens, keys } }) });
-  const [{ url }] = (await answer) as [{ url: string }];
+  const [{ url }] = (await response) as [{ url: string }];
   return {
     url,
     async cpu() {

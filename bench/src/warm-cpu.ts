@@ -11,11 +11,12 @@ const warmUpRounds = 3;
 async function cpuPerRequest(server: BenchServer, path: string, headers: Record<string, string>): Promise<number> {
   const before = await server.cpu();
   const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requestsPerRound, headers });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} bad answers, ${result.errors} errors`);
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} non-2xx responses, ${result.errors} errors`);
   return ((await server.cpu()) - before) / requestsPerRound;
 }
 
-/** Warm: what our server spends on a request, against a bare Fastify that sends the same bytes. */
+/** Measures the CPU time per request of a warm server, against a bare Fastify that sends the same bytes. */
 export async function warmCpu(
   ours: BenchServer,
   given: { paths: Record<string, string>; atLeast: number; token?: string; tokens?: BareTokens },
@@ -31,7 +32,7 @@ export async function warmCpu(
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const figures: Figure[] = [];
   for (const [name, path] of Object.entries(given.paths)) {
-    // V8 goes on compiling for tens of thousands of requests.
+    // V8 keeps optimising for tens of thousands of requests.
     for (let round = 0; round < warmUpRounds; round += 1) {
       await cpuPerRequest(ours, path, headers);
       await cpuPerRequest(bare, path, headers);

@@ -9,9 +9,9 @@ function report(step: string): void {
   console.log(`${styleText("dim", `${seconds} s`)}  ${step} …`);
 }
 
-type Places = Record<string, [what: string, where: string][]>;
+type Sections = Record<string, [label: string, value: string][]>;
 
-function places({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo }: Stack): Places {
+function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo }: Stack): Sections {
   return {
     Marketplace: [
       ["API reference", `${marketplaceUrl}/docs`],
@@ -44,7 +44,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   if (stopping) return;
   stopping = true;
   console.log(`\n${signal}: stopping …`);
-  // A stack that is still on its way up is stopped by what it has started so far.
+  // If the stack is still starting, wait for it, and then stop it.
   await (stack ?? (await starting.catch(() => undefined)))?.stop();
   console.log("stopped");
   process.exit(0);
@@ -57,9 +57,9 @@ try {
   stack = await starting;
   if (!stopping) {
     console.log(`\n${styleText("bold", "EHR Marketplace")}, with a demo catalog. Ctrl+C stops it.`);
-    for (const [whose, listed] of Object.entries(places(stack))) {
-      console.log(`\n${styleText("bold", whose)}`);
-      for (const [what, where] of listed) console.log(`  ${what.padEnd(24)}${styleText("cyan", where)}`);
+    for (const [section, entries] of Object.entries(listUrls(stack))) {
+      console.log(`\n${styleText("bold", section)}`);
+      for (const [label, value] of entries) console.log(`  ${label.padEnd(24)}${styleText("cyan", value)}`);
     }
     console.log("\nready");
   }

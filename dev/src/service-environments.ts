@@ -3,17 +3,17 @@ export interface TokenIssuer {
   jwksUrl: string;
 }
 
-/** Nobody's tokens: for where none are used. */
-const nobody: TokenIssuer = { issuer: "http://127.0.0.1:9", jwksUrl: "http://127.0.0.1:9/jwks" };
+/** An unreachable issuer, for processes that verify no tokens. */
+const unreachableIssuer: TokenIssuer = { issuer: "http://127.0.0.1:9", jwksUrl: "http://127.0.0.1:9/jwks" };
 
-/** Networks of the local stack that vendors' endpoints and practices' callbacks may be in: both loopbacks. */
+/** Allowed networks of vendors' endpoints and practices' callbacks in the local stack: both loopbacks. */
 export const loopbackNetworks = ["127.0.0.0/8", "::1/128"];
 
-/** Seals the secrets of development databases, which are no secrets. */
+/** Encrypts the secrets of development databases. The key is public. */
 export const developmentEncryptionKeys = `1:${Buffer.from("for development only; never real").toString("base64")}`;
 
-/** What the marketplace can't be started without, for development and tests. */
-export function marketplaceEnvironment(databaseUrl: string, issuer = nobody): Record<string, string> {
+/** The required variables of the marketplace, for development and tests. */
+export function marketplaceEnvironment(databaseUrl: string, issuer = unreachableIssuer): Record<string, string> {
   return {
     DATABASE_URL: databaseUrl,
     TOKEN_ISSUER: issuer.issuer,
@@ -22,15 +22,15 @@ export function marketplaceEnvironment(databaseUrl: string, issuer = nobody): Re
   };
 }
 
-/** What the EHR's service can't be started without, likewise. */
+/** The required variables of the EHR service, for development and tests. */
 export function ehrEnvironment(
   databaseUrl: string,
-  places: { marketplaceUrl: string; fhirBaseUrl: string },
-  issuer = nobody,
+  urls: { marketplaceUrl: string; fhirBaseUrl: string },
+  issuer = unreachableIssuer,
 ): Record<string, string> {
   return {
     ...marketplaceEnvironment(databaseUrl, issuer),
-    MARKETPLACE_URL: `${places.marketplaceUrl}/api/v1`,
-    FHIR_BASE_URL: places.fhirBaseUrl,
+    MARKETPLACE_URL: `${urls.marketplaceUrl}/api/v1`,
+    FHIR_BASE_URL: urls.fhirBaseUrl,
   };
 }

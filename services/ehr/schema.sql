@@ -7,7 +7,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.audit_entries_stay() RETURNS trigger
+CREATE FUNCTION public.audit_entries_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -72,7 +72,7 @@ CREATE FUNCTION public.is_web_url(url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((length(url) <= 2048) AND (url ~ '^(https://[^\s/]\S*|http://(localhost|127([.]\d{1,3}){3}|\[::1\])(:\d{1,5})?(/\S*)?)$'::text));
 
-CREATE FUNCTION public.launches_stay() RETURNS trigger
+CREATE FUNCTION public.launches_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -93,20 +93,17 @@ declare
   day date;
   name text;
 begin
-  -- A partition is named by eight digits: the bounds keep them from being those of another day.
   if (today between '2000-01-02' and '2999-12-01') is not true then
     raise exception '% is not a day of this log', today;
   end if;
-  -- Processes that start together call this together.
   perform pg_advisory_xact_lock(hashtext('prepare_audit_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'audit_entries_' || to_char(day, 'YYYYMMDD');
     if to_regclass('public.' || name) is null then
       execute format('create table public.%I (like public.audit_entries including all)', name);
-      -- A statement trigger of the parent doesn't fire for a statement that names a partition.
       execute format(
         'create trigger audit_entries_stay before update or delete or truncate on public.%I
-           for each statement execute function public.audit_entries_stay()',
+           for each statement execute function public.audit_entries_reject_changes()',
         name
       );
       execute format(
@@ -127,10 +124,11 @@ declare
   day date;
   name text;
 begin
+  -- The name of a partition ends with the eight digits of its day; outside these bounds two days could have the same digits.
   if (today between '2000-01-02' and '2999-12-01') is not true then
     raise exception '% is not a day of this log', today;
   end if;
-  -- Processes that start together call this together.
+  -- Processes that start at the same time call this at the same time.
   perform pg_advisory_xact_lock(hashtext('prepare_launch_partitions'));
   for day in select generate_series(today - 1, today + 7, interval '1 day')::date loop
     name := 'launches_' || to_char(day, 'YYYYMMDD');
@@ -139,7 +137,7 @@ begin
       -- A statement trigger of the parent doesn't fire for a statement that names a partition.
       execute format(
         'create trigger launches_stay before update or delete or truncate on public.%I
-           for each statement execute function public.launches_stay()',
+           for each statement execute function public.launches_reject_changes()',
         name
       );
       execute format(
@@ -175,11 +173,11 @@ CREATE TABLE public.apps (
     fetched_at timestamp(3) with time zone,
     updated_at timestamp(3) with time zone NOT NULL,
     catalog_absent_at timestamp(3) with time zone,
+    CONSTRAINT apps_complete_facts_check CHECK ((num_nonnulls(id, name, icon_url, category, extension_points, fhir_scopes) = ANY (ARRAY[0, 6]))),
+    CONSTRAINT apps_schema_known_check CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL))),
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
-    CONSTRAINT facts_are_complete CHECK ((num_nonnulls(id, name, icon_url, category, extension_points, fhir_scopes) = ANY (ARRAY[0, 6]))),
     CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
-    CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url)),
-    CONSTRAINT what_was_read_is_known CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL)))
+    CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url))
 );
 
 COMMENT ON COLUMN public.apps.config_secrets IS 'JSON: pointers to the values of a configuration that only the EHR''s backend reads; null: none';
@@ -213,15 +211,15 @@ CREATE TABLE public.installations (
     app_slug text NOT NULL COLLATE pg_catalog."C",
     status text NOT NULL,
     subscription_id uuid NOT NULL,
-    sealed_config text,
+    encrypted_config text,
     config_secrets text,
     installed_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     removed_at timestamp(3) with time zone,
-    CONSTRAINT installations_check CHECK (((config_secrets IS NULL) OR (sealed_config IS NOT NULL))),
-    CONSTRAINT installations_sealed_config_check CHECK ((sealed_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
-    CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))),
-    CONSTRAINT removed_at_a_time CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL)))
+    CONSTRAINT installations_config_secrets_check CHECK (((config_secrets IS NULL) OR (encrypted_config IS NOT NULL))),
+    CONSTRAINT installations_encrypted_config_check CHECK ((encrypted_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT installations_removed_at_check CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL))),
+    CONSTRAINT installations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])))
 );
 
 COMMENT ON COLUMN public.installations.config_secrets IS 'JSON: pointers to the values that were secret when they were stored; a later schema reveals none of them';
@@ -265,8 +263,8 @@ PARTITION BY RANGE (launched_at);
 
 CREATE TABLE public.organisations (
     alias text NOT NULL COLLATE pg_catalog."C",
-    sealed_secret text NOT NULL,
-    sealed_previous_secret text,
+    encrypted_secret text NOT NULL,
+    encrypted_previous_secret text,
     previous_until timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
@@ -274,10 +272,10 @@ CREATE TABLE public.organisations (
     app_fetches_until timestamp(3) with time zone,
     quarantine_checked_at timestamp(3) with time zone,
     unlisted integer DEFAULT 0 NOT NULL,
-    CONSTRAINT an_overlap_has_an_end CHECK (((sealed_previous_secret IS NULL) = (previous_until IS NULL))),
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
-    CONSTRAINT organisations_sealed_previous_secret_check CHECK ((sealed_previous_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
-    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_encrypted_previous_secret_check CHECK ((encrypted_previous_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_previous_until_check CHECK (((encrypted_previous_secret IS NULL) = (previous_until IS NULL))),
     CONSTRAINT organisations_unlisted_check CHECK ((unlisted >= 0))
 );
 
@@ -380,11 +378,11 @@ CREATE INDEX subscriptions_unconfirmed_of_app ON public.subscriptions USING btre
 
 CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
 
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_reject_changes();
 
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 
-CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_stay();
+CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_reject_changes();
 
 ALTER TABLE ONLY public.applied_deliveries
     ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
@@ -436,9 +434,9 @@ GRANT SELECT,INSERT ON TABLE public.launches TO ehr_service;
 
 GRANT SELECT,INSERT ON TABLE public.organisations TO ehr_service;
 
-GRANT UPDATE(sealed_secret) ON TABLE public.organisations TO ehr_service;
+GRANT UPDATE(encrypted_secret) ON TABLE public.organisations TO ehr_service;
 
-GRANT UPDATE(sealed_previous_secret) ON TABLE public.organisations TO ehr_service;
+GRANT UPDATE(encrypted_previous_secret) ON TABLE public.organisations TO ehr_service;
 
 GRANT UPDATE(previous_until) ON TABLE public.organisations TO ehr_service;
 

@@ -14,7 +14,7 @@ CREATE FUNCTION public.any_of(words text[]) RETURNS tsquery
     LANGUAGE sql STABLE
     RETURN (SELECT (string_agg(DISTINCT quote_literal(form.form), ' | '::text))::tsquery AS string_agg FROM unnest(any_of.words) word(word), LATERAL unnest(ARRAY[word.word, (ts_lexize('english_stem'::regdictionary, word.word))[1]]) form(form) WHERE (form.form IS NOT NULL));
 
-CREATE FUNCTION public.apps_refuse_unknown_extension_points() RETURNS trigger
+CREATE FUNCTION public.apps_reject_unknown_extension_points() RETURNS trigger
     LANGUAGE plpgsql
     AS $_$
 declare
@@ -40,7 +40,7 @@ CREATE FUNCTION public.are_web_urls(urls text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (NOT (EXISTS (SELECT FROM unnest(are_web_urls.urls) each(url) WHERE (public.is_web_url(each.url) IS NOT TRUE))));
 
-CREATE FUNCTION public.audit_entries_stay() RETURNS trigger
+CREATE FUNCTION public.audit_entries_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -91,7 +91,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.deliveries_wake_workers() RETURNS trigger
+CREATE FUNCTION public.deliveries_notify_workers() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -119,17 +119,7 @@ exception when lock_not_available then
 end
 $$;
 
-CREATE FUNCTION public.endpoints_receive() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-begin
-  insert into recipients (id, kind) values (new.id, 'endpoint');
-  return null;
-end
-$$;
-
-CREATE FUNCTION public.events_name_their_vendor() RETURNS trigger
+CREATE FUNCTION public.events_set_vendor() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -139,16 +129,49 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.expand_search_word(typed text, unfinished boolean) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  expanded text[];
+begin
+  select array_agg(known.word) into expanded from (
+    (select word from search_words where word = typed)
+    union
+    (
+      select word from search_words
+      where unfinished and word >= typed and word < typed || chr(1114111)
+      order by apps desc, word limit 12
+    )
+  ) known;
+  if expanded is null then
+    select array_agg(known.word) into expanded from (
+      select word from search_words where word % typed order by similarity(word, typed) desc, apps desc, word limit 4
+    ) known;
+  end if;
+  return expanded;
+end
+$$;
+
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
 
-CREATE FUNCTION public.matching_listings(needle text, typed tsquery, meant tsquery, in_category text, most integer) RETURNS SETOF text
+CREATE FUNCTION public.lock_catalog() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.matching_listings(needle text, typed tsquery, expanded tsquery, in_category text, max_results integer) RETURNS SETOF text
     LANGUAGE plpgsql STABLE
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 declare
-  wanted tsquery := case when in_category is null then meant else meant && quote_literal('#' || in_category)::tsquery end;
+  search_query tsquery := case when in_category is null then expanded else expanded && quote_literal('#' || in_category)::tsquery end;
 begin
   return query
   with candidate as (
@@ -160,28 +183,28 @@ begin
     union
     -- A limit over UNION ALL stops reading as soon as it is full: the popular tiers come first.
     (
-      select app_id from app_search where tier = 0 and name_words @@ wanted
+      select app_id from app_search where tier = 0 and name_words @@ search_query
       union all
-      select app_id from app_search where tier = 1 and name_words @@ wanted
+      select app_id from app_search where tier = 1 and name_words @@ search_query
       union all
-      select app_id from app_search where tier = 2 and name_words @@ wanted
+      select app_id from app_search where tier = 2 and name_words @@ search_query
       union all
-      select app_id from app_search where tier = 3 and name_words @@ wanted
+      select app_id from app_search where tier = 3 and name_words @@ search_query
       union all
-      select app_id from app_search where tier = 4 and name_words @@ wanted
+      select app_id from app_search where tier = 4 and name_words @@ search_query
       limit 100
     )
     union
     (
-      select app_id from app_search where tier = 0 and words @@ wanted
+      select app_id from app_search where tier = 0 and words @@ search_query
       union all
-      select app_id from app_search where tier = 1 and words @@ wanted
+      select app_id from app_search where tier = 1 and words @@ search_query
       union all
-      select app_id from app_search where tier = 2 and words @@ wanted
+      select app_id from app_search where tier = 2 and words @@ search_query
       union all
-      select app_id from app_search where tier = 3 and words @@ wanted
+      select app_id from app_search where tier = 3 and words @@ search_query
       union all
-      select app_id from app_search where tier = 4 and words @@ wanted
+      select app_id from app_search where tier = 4 and words @@ search_query
       limit 100
     )
   ),
@@ -190,40 +213,16 @@ begin
       round((
         case when searched.name = needle then 8 when starts_with(searched.name, needle) then 3 else 0 end
         + 4 * ts_rank(searched.words, typed)
-        + ts_rank(searched.words, meant)
+        + ts_rank(searched.words, expanded)
         + similarity(searched.name, needle)
       )::numeric, 1) as relevance
     from candidate join app_search searched using (app_id) join app_popularity popular using (app_id)
   ),
   best as (
-    select * from ranked order by relevance desc, popularity desc, app_id limit most
+    select * from ranked order by relevance desc, popularity desc, app_id limit max_results
   )
   select listing.app_dto from best join app_listings listing using (app_id)
   order by best.relevance desc, best.popularity desc, app_id;
-end
-$$;
-
-CREATE FUNCTION public.meant_words(typed text, unfinished boolean) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  meant text[];
-begin
-  select array_agg(known.word) into meant from (
-    (select word from search_words where word = typed)
-    union
-    (
-      select word from search_words
-      where unfinished and word >= typed and word < typed || chr(1114111)
-      order by apps desc, word limit 12
-    )
-  ) known;
-  if meant is null then
-    select array_agg(known.word) into meant from (
-      select word from search_words where word % typed order by similarity(word, typed) desc, apps desc, word limit 4
-    ) known;
-  end if;
-  return meant;
 end
 $$;
 
@@ -231,16 +230,7 @@ CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
-CREATE FUNCTION public.one_writer_at_a_time() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform pg_advisory_xact_lock(hashtext('catalog'));
-  return null;
-end
-$$;
-
-CREATE FUNCTION public.organisations_receive() RETURNS trigger
+CREATE FUNCTION public.organisations_update_recipient() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
@@ -286,7 +276,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.pricing_plans_never_change() RETURNS trigger
+CREATE FUNCTION public.pricing_plans_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -392,7 +382,7 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.search_listings(given text, in_category text, most integer) RETURNS SETOF text
+CREATE FUNCTION public.search_listings(given text, in_category text, max_results integer) RETURNS SETOF text
     LANGUAGE plpgsql STABLE
     AS $$
 declare
@@ -407,10 +397,10 @@ begin
   if in_category is not null and not exists (select from categories where category = in_category) then
     return;
   end if;
-  for place in 1 .. coalesce(array_length(typed, 1), 0) loop
-    word := typed[place];
+  for i in 1 .. coalesce(array_length(typed, 1), 0) loop
+    word := typed[i];
     continue when is_stop_word(word) and not only_stop_words;
-    term := any_of(meant_words(word, place = array_length(typed, 1)));
+    term := any_of(expand_search_word(word, i = array_length(typed, 1)));
     continue when term is null;
     all_terms := case when all_terms is null then term else all_terms && term end;
     any_term := case when any_term is null then term else any_term || term end;
@@ -418,9 +408,9 @@ begin
   if all_terms is null then
     return;
   end if;
-  return query select * from matching_listings(needle, any_of(typed), all_terms, in_category, most);
+  return query select * from matching_listings(needle, any_of(typed), all_terms, in_category, max_results);
   if not found then
-    return query select * from matching_listings(needle, any_of(typed), any_term, in_category, most);
+    return query select * from matching_listings(needle, any_of(typed), any_term, in_category, max_results);
   end if;
 end
 $$;
@@ -429,7 +419,7 @@ CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
 
-CREATE FUNCTION public.subscriptions_refuse_impossible_changes() RETURNS trigger
+CREATE FUNCTION public.subscriptions_reject_invalid_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
@@ -440,15 +430,25 @@ begin
     raise exception 'a cancelled subscription stays cancelled' using errcode = 'restrict_violation';
   end if;
   if old.status = 'paused' and new.status = 'paused' and new.pause_reason <> old.pause_reason then
-    raise exception 'a paused subscription keeps its reason' using errcode = 'restrict_violation';
+    raise exception 'the pause reason of a paused subscription can''t change' using errcode = 'restrict_violation';
   end if;
   if new.revision <> old.revision + (new.status <> old.status)::integer then
-    raise exception 'a change of status has one event, and anything else has none' using errcode = 'restrict_violation';
+    raise exception 'revision must increase by one when the status changes, and only then' using errcode = 'restrict_violation';
   end if;
   if new.updated_at <= old.updated_at then
-    raise exception 'times go on: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
+    raise exception 'updated_at must increase: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
   end if;
   return new;
+end
+$$;
+
+CREATE FUNCTION public.webhook_endpoints_insert_recipient() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into recipients (id, kind) values (new.id, 'endpoint');
+  return null;
 end
 $$;
 
@@ -581,12 +581,12 @@ CREATE TABLE public.deliveries (
     next_attempt_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     settled_at timestamp(3) with time zone,
-    begun_anew_at timestamp(3) with time zone,
-    CONSTRAINT a_lane_has_places CHECK (((subscription_id IS NULL) = (sequence IS NULL))),
+    restarted_at timestamp(3) with time zone,
     CONSTRAINT deliveries_attempts_check CHECK ((attempts >= 0)),
     CONSTRAINT deliveries_failures_check CHECK ((failures >= 0)),
-    CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'queued'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'dropped'::text]))),
-    CONSTRAINT settled_at_a_time CHECK (((status = ANY (ARRAY['waiting'::text, 'queued'::text])) = (settled_at IS NULL)))
+    CONSTRAINT deliveries_sequence_with_subscription CHECK (((subscription_id IS NULL) = (sequence IS NULL))),
+    CONSTRAINT deliveries_settled_at_matches_status CHECK (((status = ANY (ARRAY['waiting'::text, 'queued'::text])) = (settled_at IS NULL))),
+    CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'queued'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'dropped'::text])))
 );
 
 CREATE TABLE public.delivery_attempts (
@@ -621,9 +621,9 @@ CREATE TABLE public.events (
     occurred_at timestamp(3) with time zone NOT NULL,
     payload text NOT NULL,
     vendor_id uuid,
-    CONSTRAINT a_sequence_is_a_subscription_s CHECK (((sequence IS NULL) OR (subscription_id IS NOT NULL))),
     CONSTRAINT events_payload_check CHECK ((length(payload) <= 65536)),
-    CONSTRAINT events_sequence_check CHECK ((sequence >= 1))
+    CONSTRAINT events_sequence_check CHECK ((sequence >= 1)),
+    CONSTRAINT events_sequence_requires_subscription CHECK (((sequence IS NULL) OR (subscription_id IS NOT NULL)))
 );
 
 CREATE TABLE public.extension_points (
@@ -631,13 +631,13 @@ CREATE TABLE public.extension_points (
     description text NOT NULL
 );
 
-CREATE TABLE public.idempotent_answers (
+CREATE TABLE public.idempotent_responses (
     request bytea NOT NULL,
-    answer json,
-    answered_at timestamp(3) with time zone NOT NULL,
+    response json,
+    created_at timestamp(3) with time zone NOT NULL,
     body_digest text NOT NULL,
-    CONSTRAINT idempotent_answers_body_digest_check CHECK ((body_digest ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]{43}$'::text)),
-    CONSTRAINT idempotent_answers_request_check CHECK ((length(request) = 32))
+    CONSTRAINT idempotent_responses_body_digest_check CHECK ((body_digest ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]{43}$'::text)),
+    CONSTRAINT idempotent_responses_request_check CHECK ((length(request) = 32))
 );
 
 CREATE TABLE public.organisations (
@@ -646,13 +646,13 @@ CREATE TABLE public.organisations (
     display_name text NOT NULL,
     callback_url text,
     callback_networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
-    sealed_secret text NOT NULL,
+    encrypted_secret text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
     CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
-    CONSTRAINT organisations_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
+    CONSTRAINT organisations_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
 );
 
 CREATE TABLE public.pricing_plans (
@@ -675,9 +675,11 @@ CREATE TABLE public.pricing_plans (
     features text[] DEFAULT '{}'::text[] NOT NULL,
     published_at timestamp with time zone,
     retired_at timestamp with time zone,
-    CONSTRAINT only_tiered_plans_have_tiers CHECK ((((json_array_length(tiers) > 0) = (tier_mode IS NOT NULL)) AND ((tier_mode IS NULL) OR (pricing_model = ANY (ARRAY['TIERED'::text, 'USAGE'::text]))))),
-    CONSTRAINT only_usage_has_a_metric CHECK (((pricing_model = 'USAGE'::text) OR ((metric IS NULL) AND (aggregation IS NULL)))),
-    CONSTRAINT plan_fits_its_model CHECK (
+    CONSTRAINT pricing_plans_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT pricing_plans_amount_check CHECK ((amount >= (0)::numeric)),
+    CONSTRAINT pricing_plans_check CHECK (((retired_at IS NULL) OR (published_at IS NOT NULL))),
+    CONSTRAINT pricing_plans_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT pricing_plans_fields_match_model CHECK (
 CASE pricing_model
     WHEN 'FREE'::text THEN ((amount IS NOT NULL) AND (amount = (0)::numeric) AND ("interval" IS NULL))
     WHEN 'FLAT'::text THEN ((amount IS NOT NULL) AND (amount = trunc(amount)) AND ("interval" IS NOT NULL))
@@ -685,16 +687,14 @@ CASE pricing_model
     WHEN 'TIERED'::text THEN ((amount IS NULL) AND ("interval" IS NOT NULL) AND (unit_name IS NOT NULL) AND (tier_mode IS NOT NULL) AND (json_array_length(tiers) > 0))
     ELSE (("interval" IS NOT NULL) AND (metric IS NOT NULL) AND (aggregation IS NOT NULL) AND ((amount IS NULL) = (json_array_length(tiers) > 0)))
 END),
-    CONSTRAINT pricing_plans_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
-    CONSTRAINT pricing_plans_amount_check CHECK ((amount >= (0)::numeric)),
-    CONSTRAINT pricing_plans_check CHECK (((retired_at IS NULL) OR (published_at IS NOT NULL))),
-    CONSTRAINT pricing_plans_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT pricing_plans_included_units_check CHECK ((included_units >= 0)),
     CONSTRAINT pricing_plans_interval_check CHECK (("interval" = ANY (ARRAY['MONTH'::text, 'YEAR'::text]))),
+    CONSTRAINT pricing_plans_metric_requires_usage CHECK (((pricing_model = 'USAGE'::text) OR ((metric IS NULL) AND (aggregation IS NULL)))),
     CONSTRAINT pricing_plans_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT pricing_plans_pricing_model_check CHECK ((pricing_model = ANY (ARRAY['FREE'::text, 'FLAT'::text, 'PER_UNIT'::text, 'TIERED'::text, 'USAGE'::text]))),
     CONSTRAINT pricing_plans_tier_mode_check CHECK ((tier_mode = ANY (ARRAY['GRADUATED'::text, 'VOLUME'::text]))),
     CONSTRAINT pricing_plans_tiers_check CHECK ((json_typeof(tiers) = 'array'::text)),
+    CONSTRAINT pricing_plans_tiers_match_model CHECK ((((json_array_length(tiers) > 0) = (tier_mode IS NOT NULL)) AND ((tier_mode IS NULL) OR (pricing_model = ANY (ARRAY['TIERED'::text, 'USAGE'::text]))))),
     CONSTRAINT pricing_plans_trial_days_check CHECK (((trial_days >= 0) AND (trial_days <= 365)))
 );
 
@@ -810,17 +810,17 @@ CREATE TABLE public.recipients (
     kind text NOT NULL,
     status text DEFAULT 'active'::text NOT NULL,
     crowded boolean DEFAULT false NOT NULL,
-    failures_in_row integer DEFAULT 0 NOT NULL,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
     held_since timestamp(3) with time zone,
     probes integer DEFAULT 0 NOT NULL,
     probed_id uuid,
     disabled_at timestamp(3) with time zone,
-    disabled_because text,
-    CONSTRAINT an_ehr_is_never_disabled CHECK (((kind = 'endpoint'::text) OR (status <> 'disabled'::text))),
-    CONSTRAINT disabled_with_a_reason CHECK ((((status = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((status = 'disabled'::text) = (disabled_because IS NOT NULL)))),
-    CONSTRAINT held_since_a_time CHECK (((status = 'active'::text) OR (held_since IS NOT NULL))),
-    CONSTRAINT recipients_failures_in_row_check CHECK ((failures_in_row >= 0)),
+    disabled_reason text,
+    CONSTRAINT recipients_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
+    CONSTRAINT recipients_disabled_reason_required CHECK ((((status = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((status = 'disabled'::text) = (disabled_reason IS NOT NULL)))),
+    CONSTRAINT recipients_held_since_required CHECK (((status = 'active'::text) OR (held_since IS NOT NULL))),
     CONSTRAINT recipients_kind_check CHECK ((kind = ANY (ARRAY['endpoint'::text, 'ehr'::text]))),
+    CONSTRAINT recipients_only_endpoints_disabled CHECK (((kind = 'endpoint'::text) OR (status <> 'disabled'::text))),
     CONSTRAINT recipients_status_check CHECK ((status = ANY (ARRAY['active'::text, 'held'::text, 'disabled'::text])))
 );
 
@@ -837,10 +837,10 @@ CREATE TABLE public.replays (
     cursor_id uuid,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT a_cursor_is_a_place CHECK (((cursor_at IS NULL) = (cursor_id IS NULL))),
-    CONSTRAINT a_range_begins CHECK (((kind = 'failures'::text) OR (from_at IS NOT NULL))),
+    CONSTRAINT replays_cursor_complete CHECK (((cursor_at IS NULL) = (cursor_id IS NULL))),
     CONSTRAINT replays_done_check CHECK ((done >= 0)),
     CONSTRAINT replays_kind_check CHECK ((kind = ANY (ARRAY['range'::text, 'failures'::text]))),
+    CONSTRAINT replays_range_has_start CHECK (((kind = 'failures'::text) OR (from_at IS NOT NULL))),
     CONSTRAINT replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text]))),
     CONSTRAINT replays_total_check CHECK ((total >= 0))
 );
@@ -881,15 +881,15 @@ CREATE TABLE public.subscriptions (
     paused_at timestamp(3) with time zone,
     cancelled_at timestamp(3) with time zone,
     revision integer NOT NULL,
-    CONSTRAINT cancelled_at_a_time CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
-    CONSTRAINT only_cancelled_ones_block CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
-    CONSTRAINT paused_with_a_reason CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND ((status = 'paused'::text) = (paused_at IS NOT NULL)))),
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
+    CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
+    CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
     CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text]))),
+    CONSTRAINT subscriptions_pause_reason_required CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND ((status = 'paused'::text) = (paused_at IS NOT NULL)))),
     CONSTRAINT subscriptions_quantity_check CHECK ((quantity >= 1)),
     CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
-    CONSTRAINT times_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
+    CONSTRAINT subscriptions_timestamps_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
 );
 
 CREATE TABLE public.webhook_endpoints (
@@ -897,17 +897,17 @@ CREATE TABLE public.webhook_endpoints (
     vendor_id uuid NOT NULL,
     url text NOT NULL,
     events text[] NOT NULL,
-    sealed_secret text NOT NULL,
-    sealed_next_secret text,
+    encrypted_secret text NOT NULL,
+    encrypted_next_secret text,
     promote_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     deleted_at timestamp(3) with time zone,
     recent_tests timestamp(3) with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
-    CONSTRAINT rotation_has_an_end CHECK (((sealed_next_secret IS NULL) = (promote_at IS NULL))),
+    CONSTRAINT webhook_endpoints_encrypted_next_secret_check CHECK ((encrypted_next_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT webhook_endpoints_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
     CONSTRAINT webhook_endpoints_events_check CHECK (((cardinality(events) >= 1) AND (cardinality(events) <= 20))),
-    CONSTRAINT webhook_endpoints_sealed_next_secret_check CHECK ((sealed_next_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
-    CONSTRAINT webhook_endpoints_sealed_secret_check CHECK ((sealed_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT webhook_endpoints_next_secret_has_promote_at CHECK (((encrypted_next_secret IS NULL) = (promote_at IS NULL))),
     CONSTRAINT webhook_endpoints_url_check CHECK (((url ~ '^https?://'::text) AND (length(url) <= 2048)))
 );
 
@@ -964,8 +964,8 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.extension_points
     ADD CONSTRAINT extension_points_pkey PRIMARY KEY (name);
 
-ALTER TABLE ONLY public.idempotent_answers
-    ADD CONSTRAINT idempotent_answers_pkey PRIMARY KEY (request);
+ALTER TABLE ONLY public.idempotent_responses
+    ADD CONSTRAINT idempotent_responses_pkey PRIMARY KEY (request);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
@@ -1071,7 +1071,7 @@ CREATE INDEX deliveries_dropped ON public.deliveries USING btree (recipient_id, 
 
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
-CREATE INDEX deliveries_failed_lately ON public.deliveries USING btree (settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
+CREATE INDEX deliveries_failed_by_time ON public.deliveries USING btree (settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
 
 CREATE INDEX deliveries_of_recipient ON public.deliveries USING btree (recipient_id, created_at DESC, id DESC);
 
@@ -1089,13 +1089,13 @@ CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USIN
 
 CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_at, id);
 
-CREATE INDEX idempotent_answers_by_age ON public.idempotent_answers USING btree (answered_at);
+CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING btree (created_at);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 
 CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
 
-CREATE INDEX recipients_in_trouble ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
+CREATE INDEX recipients_not_active ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
 
 CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, created_at DESC, id DESC);
 
@@ -1117,17 +1117,9 @@ CREATE INDEX subscriptions_paused_by_reason ON public.subscriptions USING btree 
 
 CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
 
-CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
+CREATE TRIGGER apps_reject_unknown_extension_points BEFORE INSERT OR UPDATE OF extension_points ON public.apps FOR EACH ROW EXECUTE FUNCTION public.apps_reject_unknown_extension_points();
 
-CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.categories FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
-
-CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.pricing_plans FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
-
-CREATE TRIGGER a_one_writer_at_a_time BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.one_writer_at_a_time();
-
-CREATE TRIGGER apps_refuse_unknown_extension_points BEFORE INSERT OR UPDATE OF extension_points ON public.apps FOR EACH ROW EXECUTE FUNCTION public.apps_refuse_unknown_extension_points();
-
-CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_stay();
+CREATE TRIGGER audit_entries_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_reject_changes();
 
 CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
@@ -1135,17 +1127,23 @@ CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NE
 
 CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
-CREATE TRIGGER deliveries_wake_workers_when_inserted AFTER INSERT ON public.deliveries FOR EACH ROW WHEN ((new.status = 'queued'::text)) EXECUTE FUNCTION public.deliveries_wake_workers();
+CREATE TRIGGER deliveries_notify_workers_on_insert AFTER INSERT ON public.deliveries FOR EACH ROW WHEN ((new.status = 'queued'::text)) EXECUTE FUNCTION public.deliveries_notify_workers();
 
-CREATE TRIGGER deliveries_wake_workers_when_queued AFTER UPDATE OF status ON public.deliveries FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION public.deliveries_wake_workers();
+CREATE TRIGGER deliveries_notify_workers_on_update AFTER UPDATE OF status ON public.deliveries FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION public.deliveries_notify_workers();
 
-CREATE TRIGGER endpoints_receive AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.endpoints_receive();
+CREATE TRIGGER events_set_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_set_vendor();
 
-CREATE TRIGGER events_name_their_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_name_their_vendor();
+CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
 
-CREATE TRIGGER organisations_receive AFTER INSERT OR UPDATE OF callback_url ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_receive();
+CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.categories FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
 
-CREATE TRIGGER pricing_plans_never_change BEFORE DELETE OR UPDATE ON public.pricing_plans FOR EACH ROW EXECUTE FUNCTION public.pricing_plans_never_change();
+CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.pricing_plans FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
+
+CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
+
+CREATE TRIGGER organisations_update_recipient AFTER INSERT OR UPDATE OF callback_url ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_update_recipient();
+
+CREATE TRIGGER pricing_plans_reject_changes BEFORE DELETE OR UPDATE ON public.pricing_plans FOR EACH ROW EXECUTE FUNCTION public.pricing_plans_reject_changes();
 
 CREATE TRIGGER refresh_deleted AFTER DELETE ON public.apps REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_changed_apps();
 
@@ -1165,7 +1163,9 @@ CREATE TRIGGER refresh_updated AFTER UPDATE ON public.pricing_plans REFERENCING 
 
 CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_vendors();
 
-CREATE TRIGGER subscriptions_refuse_impossible_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_refuse_impossible_changes();
+CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
+
+CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
 
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id) ON DELETE CASCADE;
@@ -1200,9 +1200,6 @@ ALTER TABLE ONLY public.deliveries
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
-ALTER TABLE ONLY public.subscriptions
-    ADD CONSTRAINT plan_is_of_the_app FOREIGN KEY (pricing_plan_id, app_id) REFERENCES public.pricing_plans(id, app_id);
-
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
@@ -1214,6 +1211,9 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisations(id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_plan_belongs_to_app FOREIGN KEY (pricing_plan_id, app_id) REFERENCES public.pricing_plans(id, app_id);
 
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
@@ -1279,7 +1279,7 @@ GRANT UPDATE(next_attempt_at) ON TABLE public.deliveries TO marketplace_service;
 
 GRANT UPDATE(settled_at) ON TABLE public.deliveries TO marketplace_service;
 
-GRANT UPDATE(begun_anew_at) ON TABLE public.deliveries TO marketplace_service;
+GRANT UPDATE(restarted_at) ON TABLE public.deliveries TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.delivery_attempts TO marketplace_service;
 
@@ -1299,7 +1299,7 @@ GRANT SELECT ON TABLE public.delivery_log_retention TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_answers TO marketplace_service;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_responses TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
 
@@ -1309,7 +1309,7 @@ GRANT UPDATE(callback_url) ON TABLE public.organisations TO marketplace_service;
 
 GRANT UPDATE(callback_networks) ON TABLE public.organisations TO marketplace_service;
 
-GRANT UPDATE(sealed_secret) ON TABLE public.organisations TO marketplace_service;
+GRANT UPDATE(encrypted_secret) ON TABLE public.organisations TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.organisations TO marketplace_service;
 
@@ -1335,7 +1335,7 @@ GRANT UPDATE(status) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(crowded) ON TABLE public.recipients TO marketplace_service;
 
-GRANT UPDATE(failures_in_row) ON TABLE public.recipients TO marketplace_service;
+GRANT UPDATE(consecutive_failures) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(held_since) ON TABLE public.recipients TO marketplace_service;
 
@@ -1345,7 +1345,7 @@ GRANT UPDATE(probed_id) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(disabled_at) ON TABLE public.recipients TO marketplace_service;
 
-GRANT UPDATE(disabled_because) ON TABLE public.recipients TO marketplace_service;
+GRANT UPDATE(disabled_reason) ON TABLE public.recipients TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.replays TO marketplace_service;
 
@@ -1387,9 +1387,9 @@ GRANT UPDATE(url) ON TABLE public.webhook_endpoints TO marketplace_service;
 
 GRANT UPDATE(events) ON TABLE public.webhook_endpoints TO marketplace_service;
 
-GRANT UPDATE(sealed_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
+GRANT UPDATE(encrypted_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
 
-GRANT UPDATE(sealed_next_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
+GRANT UPDATE(encrypted_next_secret) ON TABLE public.webhook_endpoints TO marketplace_service;
 
 GRANT UPDATE(promote_at) ON TABLE public.webhook_endpoints TO marketplace_service;
 

@@ -3,11 +3,11 @@ import { before, describe, test } from "node:test";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  askAt,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
-  type Question,
+  type MatrixRequest,
+  sendRequest,
   startCallers,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
@@ -19,45 +19,46 @@ import { startBothServices } from "./start-both-services.ts";
 
 type Server = Pick<FastifyInstance, "routesAndAccess">;
 
-const reading = new Set(["GET", "HEAD", "OPTIONS"]);
-const machines = new Set<string>(["ehr-service", "launch-redeemer"]);
+const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+const machineRoles = new Set<string>(["ehr-service", "launch-redeemer"]);
 
-/** Routes that write, and those that only machines may read: what they return is for nobody's eyes. */
+/** Returns routes that write, and routes that only machine roles may read, because they return secrets. */
 const routesToAudit = ({ routesAndAccess }: Server): string[] =>
   routesAndAccess
     .filter(({ method, access }) => {
-      const revealing = method === "GET" && access !== "anyone" && access.every((role) => machines.has(role));
-      return revealing || !reading.has(method);
+      const returnsSecrets = method === "GET" && access !== "anyone" && access.every((role) => machineRoles.has(role));
+      return returnsSecrets || !readMethods.has(method);
     })
     .map(({ method, url }) => `${method} ${url}`);
 
-/** Every route has a row here, or a reason for having none. */
+/** Checks that every route has a row or a reason for having none. */
 function assertComplete(server: Server, rows: string[], exceptions: Map<string, string>): void {
-  const stated = [...rows, ...exceptions.keys()];
-  assert.deepEqual(
-    routesToAudit(server).toSorted(),
-    stated.toSorted(),
-    "these routes have a row or a reason, each once",
-  );
+  const listed = [...rows, ...exceptions.keys()];
+  assert.deepEqual(routesToAudit(server).toSorted(), listed.toSorted(), "each route needs exactly one row or reason");
 }
 
-/** Calls a route and finds the entry that names this very request. */
+/** Calls a route and checks that an audit entry has the request's id. */
 async function assertAudited(
   service: { url: string; ownerUrl: string; callers: Callers },
   route: string,
   as: Persona,
-  question: Question,
+  request: MatrixRequest,
 ): Promise<void> {
   const [method = ""] = route.split(" ");
-  const answer = await askAt(`${service.url}${question.path}`, service.callers.token(as), { ...question, method });
-  assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
+  const response = await sendRequest(`${service.url}${request.path}`, service.callers.token(as), {
+    ...request,
+    method,
+  });
+  assert.ok(response.ok, `${response.status} ${await response.text()}`);
   const { rows } = await withClient(service.ownerUrl, (client) =>
-    client.query("select actor_subject from audit_entries where request_id = $1", [answer.headers.get("x-request-id")]),
+    client.query("select actor_subject from audit_entries where request_id = $1", [
+      response.headers.get("x-request-id"),
+    ]),
   );
   assert.deepEqual(rows, [{ actor_subject: as }]);
 }
 
-/** What has to be so for a call to change something: a repeated change leaves no entry. */
+/** Statements that create the state in which a call changes something: a call without effect leaves no entry. */
 const prerequisites: Record<string, string[]> = {
   "/enable": [
     "update recipients set status = 'held', held_since = now() where kind = 'endpoint' and status = 'active'",
@@ -78,8 +79,8 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
     ["POST /api/admin/organisations/:alias/reconcile", "riverside", "operator"],
   ];
   const exceptions = new Map([
-    ["POST /api/app-installations/:appSlug/launch", "it is in the launch log, which is append-only too"],
-    ["POST /api/internal/marketplace-webhook", "the marketplace signs it, and has its own log of who caused it"],
+    ["POST /api/app-installations/:appSlug/launch", "the append-only launch log has it"],
+    ["POST /api/internal/marketplace-webhook", "the marketplace signs it and audits its cause"],
   ]);
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
@@ -97,7 +98,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
       exceptions,
     ));
   for (const [route, on, as] of rows) {
-    test(route, async () => assertAudited(service, route, as, await prepared.question(route, on)));
+    test(route, async () => assertAudited(service, route, as, await prepared.buildRequest(route, on)));
   }
 });
 
@@ -123,7 +124,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`DELETE ${webhook}/replays/:replayId`, "northwind's by name"],
   ];
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
-  let question: (route: string, on: string) => Promise<Question>;
+  let buildRequest: (route: string, on: string) => Promise<MatrixRequest>;
   before(async () => {
     const callers = await startCallers(cleanUp);
     const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
@@ -133,9 +134,9 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     const operator = callers.token("operator");
     const subscriptions = await prepareSubscriptions(marketplace.url, operator);
     const webhooks = await prepareWebhooks(marketplace.url, operator);
-    question = async (route, on) => {
-      const asked = await (route.includes("webhooks") ? webhooks : subscriptions).question(route, on);
-      return route.startsWith("PUT") ? { ...asked, body: { displayName: "Riverside Clinic, renamed" } } : asked;
+    buildRequest = async (route, on) => {
+      const request = await (route.includes("webhooks") ? webhooks : subscriptions).buildRequest(route, on);
+      return route.startsWith("PUT") ? { ...request, body: { displayName: "Riverside Clinic, renamed" } } : request;
     };
   });
 
@@ -147,12 +148,12 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     ));
   for (const [route, on] of rows) {
     test(route, async () => {
-      const asked = await question(route, on);
+      const request = await buildRequest(route, on);
       const action = Object.keys(prerequisites).find((each) => route.endsWith(each)) ?? "";
       await withClient(service.ownerUrl, async (client) => {
         for (const statement of prerequisites[action] ?? []) await client.query(statement);
       });
-      await assertAudited(service, route, "operator", asked);
+      await assertAudited(service, route, "operator", request);
     });
   }
 });

@@ -2,28 +2,28 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { personaNames } from "@ehr-marketplace/dev/identity-provider";
 import {
-  askAt,
-  assertOpen,
-  assertRow,
-  assertStated,
+  assertDeclaredAccess,
+  assertMatrixRow,
+  assertPublicRoute,
+  type CallerKinds,
   cleanUpAfter,
   cloneDatabase,
-  type DocumentedAnswers,
-  documentedAnswers,
-  everyKindOfCaller,
-  type KindsOfCallers,
-  oneConnection,
+  createCallerKinds,
+  type DocumentedResponses,
+  loadDocumentedResponses,
+  parseMatrix,
   type RunningEhr,
-  readMatrix,
-  signedToken,
+  sendRequest,
+  signToken,
+  singleConnectionPool,
   startEhr,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { ehrOpenRoutes } from "./ehr-open-routes.ts";
+import { ehrPublicRoutes } from "./ehr-public-routes.ts";
 import { prepareEhr } from "./prepare-ehr.ts";
 
-/** `by name`: in `X-Org-Alias`. `one's own`: without it. */
-const matrix = readMatrix(`
+/** `by name`: with `X-Org-Alias`. `one's own`: without it. */
+const matrix = parseMatrix(`
 | route                                               | on                               | anonymous | operator | billing | auditor | riverside-admin | riverside-member | hilltop-admin | two-practices | northwind-developer | lumen-developer | ehr-service | launch-redeemer | foreign-organisation | foreign-vendor | flat-role-in-two |
 | --------------------------------------------------- | -------------------------------- | --------- | -------- | ------- | ------- | --------------- | ---------------- | ------------- | ------------- | ------------------- | --------------- | ----------- | --------------- | -------------------- | -------------- | ---------------- |
 | GET /api/app-installations                          | one's own                        | 401       | 403      | 403     | 403     | 200             | 200              | 200           | 403           | 403                 | 403             | 403         | 403             | 200                  | 403            | 403              |
@@ -68,85 +68,94 @@ const matrix = readMatrix(`
 | GET /api/admin/audit                                | all                              | 401       | 200      | 403     | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 `);
 
-describe("who may do what in the EHR, each use case on one database connection, answered as the document says", () => {
+describe("permissions in the EHR, each use case on one database connection, with documented responses", () => {
   const cleanUp = cleanUpAfter();
   let running: RunningEhr;
-  let kinds: KindsOfCallers;
-  let documented: DocumentedAnswers;
+  let kinds: CallerKinds;
+  let documented: DocumentedResponses;
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
 
   before(async () => {
-    kinds = await everyKindOfCaller(cleanUp, personaNames);
+    kinds = await createCallerKinds(cleanUp, personaNames);
     const { callers } = kinds;
     const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
     const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
     running = await startEhr(cleanUp, ehrs.serviceUrl, {
       ...callers.environment,
-      ...oneConnection,
+      ...singleConnectionPool,
       ALLOWED_ORIGINS: "https://console.example",
       MARKETPLACE_URL: `${marketplace.url}/api/v1`,
       MARKETPLACE_TOKEN_URL: `${callers.identityProvider.issuer}/token`,
       MARKETPLACE_CLIENT_ID: "ehr-service",
       MARKETPLACE_CLIENT_SECRET: "development-only",
     });
-    documented = await documentedAnswers(`${running.url}/api/openapi.json`);
+    documented = await loadDocumentedResponses(`${running.url}/api/openapi.json`);
     prepared = await prepareEhr({ ehr: running.url, marketplace: marketplace.url }, callers);
   });
 
-  test("every route of the server has a row, and says who may use it", () =>
-    assertStated(running.server, matrix, ehrOpenRoutes));
+  test("every route has a row and declares who may use it", () =>
+    assertDeclaredAccess(running.server, matrix, ehrPublicRoutes));
 
-  for (const [route, open] of ehrOpenRoutes) {
-    test(`${route} is open to anyone, whatever token they carry`, () =>
-      assertOpen({ ...running, kinds, hold: documented.hold }, { method: route.split(" ")[0] ?? "", ...open }));
+  for (const [route, publicRequest] of ehrPublicRoutes) {
+    test(`${route} is public, with any token or none`, () =>
+      assertPublicRoute(
+        { ...running, kinds, checkResponse: documented.checkResponse },
+        { method: route.split(" ")[0] ?? "", ...publicRequest },
+      ));
   }
 
   for (const row of matrix) {
     test(`${row.route} on ${row.on}`, () =>
-      assertRow({ ...running, kinds, hold: documented.hold }, row, () => prepared.question(row.route, row.on)));
+      assertMatrixRow({ ...running, kinds, checkResponse: documented.checkResponse }, row, () =>
+        prepared.buildRequest(row.route, row.on),
+      ));
   }
 
-  test("every success that the document names was seen", async () => {
+  test("every documented success was observed", async () => {
     const path = "/api/app-installations";
-    const ask = (headers?: Record<string, string>): Promise<Response> =>
-      askAt(`${running.url}${path}`, kinds.callers.token("riverside-member"), headers === undefined ? {} : { headers });
-    const etag = (await ask()).headers.get("etag") ?? "";
-    await documented.hold("GET", path, await ask({ "if-none-match": etag }));
-    const succeeds = documented.promised.filter((what) => /^\w+ [23]/.test(what));
-    assert.ok(succeeds.length > 11);
+    const list = (headers?: Record<string, string>): Promise<Response> =>
+      sendRequest(
+        `${running.url}${path}`,
+        kinds.callers.token("riverside-member"),
+        headers === undefined ? {} : { headers },
+      );
+    const etag = (await list()).headers.get("etag") ?? "";
+    await documented.checkResponse("GET", path, await list({ "if-none-match": etag }));
+    const successes = documented.documented.filter((what) => /^\w+ [23]/.test(what));
+    assert.ok(successes.length > 11);
     assert.deepEqual(
-      succeeds.filter((what) => !documented.seen.has(what)),
+      successes.filter((what) => !documented.observed.has(what)),
       [],
     );
   });
 
-  const list = (token: string, headers: Record<string, string> = {}): Promise<Response> =>
-    askAt(`${running.url}/api/app-installations`, token, { headers });
+  const listAs = (token: string, headers: Record<string, string> = {}): Promise<Response> =>
+    sendRequest(`${running.url}/api/app-installations`, token, { headers });
 
-  test("a token for the marketplace alone opens nothing here, not even to an operator", async () => {
+  test("a token with only the marketplace's audience is rejected, also an operator's", async () => {
     const claims = { roles: ["operator"], aud: "marketplace" };
-    const answer = await list(await signedToken(kinds.callers, claims), { "x-org-alias": "riverside-clinic" });
-    assert.equal(answer.status, 401);
+    const response = await listAs(await signToken(kinds.callers, claims), { "x-org-alias": "riverside-clinic" });
+    assert.equal(response.status, 401);
   });
 
-  test("who is in several organisations is told to name one", async () => {
-    const answer = await list(kinds.callers.token("two-practices"));
-    assert.match(((await answer.json()) as { message: string }).message, /names 2 organisations.*X-Org-Alias/);
+  test("a caller in several organisations is told to send X-Org-Alias", async () => {
+    const response = await listAs(kinds.callers.token("two-practices"));
+    assert.match(((await response.json()) as { message: string }).message, /names 2 organisations.*X-Org-Alias/);
   });
 
-  test("a role that doesn't say in which of two organisations it holds is refused with the reason", async () => {
-    const answer = await list(kinds.valid.get("flat-role-in-two") ?? "", { "x-org-alias": "riverside-clinic" });
+  test("a role without an organisation, in a token with two, is refused with the reason", async () => {
+    const response = await listAs(kinds.valid.get("flat-role-in-two") ?? "", { "x-org-alias": "riverside-clinic" });
     assert.match(
-      ((await answer.json()) as { message: string }).message,
-      /org-admin isn't counted.*names 2 organisations/,
+      ((await response.json()) as { message: string }).message,
+      /org-admin is ignored.*names 2 organisations/,
     );
   });
 
-  test("an organisation that isn't one's own is refused alike, whether or not it exists", async () => {
+  test("another organisation is refused alike, whether or not it exists", async () => {
     const refusals = await Promise.all(
       ["hilltop-family-practice", "unregistered-clinic"].map(async (alias) => {
-        const answer = await list(kinds.callers.token("riverside-admin"), { "x-org-alias": alias });
-        return [answer.status, await answer.text()];
+        const response = await listAs(kinds.callers.token("riverside-admin"), { "x-org-alias": alias });
+        return [response.status, await response.text()];
       }),
     );
     assert.deepEqual(refusals[0], refusals[1]);

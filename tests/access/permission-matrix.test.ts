@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { personaNames } from "@ehr-marketplace/dev/identity-provider";
 import {
-  assertOpen,
-  assertRow,
-  assertStated,
+  assertDeclaredAccess,
+  assertMatrixRow,
+  assertPublicRoute,
+  type CallerKinds,
   cleanUpAfter,
   cloneDatabase,
-  everyKindOfCaller,
-  type KindsOfCallers,
-  oneConnection,
+  createCallerKinds,
+  parseMatrix,
   type RunningMarketplace,
-  readMatrix,
+  singleConnectionPool,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { openRoutes } from "./open-routes.ts";
-import { type Prepared, prepareSubscriptions } from "./prepare-subscriptions.ts";
+import { prepareSubscriptions, type RequestBuilder } from "./prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "./prepare-webhooks.ts";
+import { publicRoutes } from "./public-routes.ts";
 
 const id = "/api/v1/subscriptions/:id";
-const matrix = readMatrix(`
+const matrix = parseMatrix(`
 | route                                  | on                        | anonymous | operator | billing | auditor | riverside-admin | riverside-member | hilltop-admin | two-practices | northwind-developer | lumen-developer | ehr-service | launch-redeemer | foreign-organisation | foreign-vendor | flat-role-in-two |
 | -------------------------------------- | ------------------------- | --------- | -------- | ------- | ------- | --------------- | ---------------- | ------------- | ------------- | ------------------- | --------------- | ----------- | --------------- | -------------------- | -------------- | ---------------- |
 | PUT /api/v1/admin/organisations/:alias | riverside                 | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
@@ -37,7 +37,7 @@ const matrix = readMatrix(`
 | GET /api/v1/subscriptions              | unregistered              | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | GET ${id}                              | riverside to northwind's  | 401       | 200      | 403     | 403     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
 | GET ${id}                              | hilltop to lumen's        | 401       | 200      | 403     | 403     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
-| GET ${id}                              | nobody's                  | 401       | 404      | 403     | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | an unknown id             | 401       | 404      | 403     | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
 | POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
@@ -48,7 +48,7 @@ const matrix = readMatrix(`
 | POST ${id}/resume                      | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/cancel                      | riverside                 | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/cancel                      | hilltop                   | 401       | 200      | 403     | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
-| POST ${id}/cancel                      | nobody's                  | 401       | 404      | 403     | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| POST ${id}/cancel                      | an unknown id             | 401       | 404      | 403     | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
@@ -69,7 +69,7 @@ const matrix = readMatrix(`
 | GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id | nobody's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/admin/audit | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/subscriptions | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/subscriptions | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
@@ -79,20 +79,20 @@ const matrix = readMatrix(`
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
-describe("who may do what, each use case on one database connection", () => {
+describe("permissions, each use case on one database connection", () => {
   const cleanUp = cleanUpAfter();
   let running: RunningMarketplace;
-  let kinds: KindsOfCallers;
-  let prepared: Prepared;
-  let webhooks: Prepared;
+  let kinds: CallerKinds;
+  let prepared: RequestBuilder;
+  let webhooks: RequestBuilder;
 
   before(async () => {
-    kinds = await everyKindOfCaller(cleanUp, personaNames);
+    kinds = await createCallerKinds(cleanUp, personaNames);
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
     const media = new URL(".", import.meta.url).pathname;
     running = await startMarketplace(cleanUp, serviceUrl, {
       ...kinds.callers.environment,
-      ...oneConnection,
+      ...singleConnectionPool,
       MEDIA_DIRECTORY: media,
       ALLOWED_ORIGINS: "https://console.example",
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
@@ -102,16 +102,18 @@ describe("who may do what, each use case on one database connection", () => {
     webhooks = await prepareWebhooks(running.url, operator);
   });
 
-  test("every route of the server has a row, and says who may use it", () =>
-    assertStated(running.server, matrix, openRoutes));
+  test("every route has a row and declares who may use it", () =>
+    assertDeclaredAccess(running.server, matrix, publicRoutes));
 
-  test("an auditor reads, and writes nothing", () => {
-    const theirs = running.server.routesAndAccess.filter(
+  test("an auditor can only read", () => {
+    const auditorRoutes = running.server.routesAndAccess.filter(
       ({ access }) => access !== "anyone" && access.includes("auditor"),
     );
     assert.deepEqual(
       [
-        ...new Set(theirs.filter(({ method }) => method !== "HEAD").map(({ method, url }) => `${method} ${url}`)),
+        ...new Set(
+          auditorRoutes.filter(({ method }) => method !== "HEAD").map(({ method, url }) => `${method} ${url}`),
+        ),
       ].toSorted(),
       [
         "GET /api/v1/admin/audit",
@@ -122,25 +124,27 @@ describe("who may do what, each use case on one database connection", () => {
     );
   });
 
-  for (const [route, open] of openRoutes) {
-    test(`${route} is open to anyone, whatever token they carry`, () =>
-      assertOpen({ ...running, kinds }, { method: route.split(" ")[0] ?? "", ...open }));
+  for (const [route, publicRequest] of publicRoutes) {
+    test(`${route} is public, with any token or none`, () =>
+      assertPublicRoute({ ...running, kinds }, { method: route.split(" ")[0] ?? "", ...publicRequest }));
   }
 
   for (const row of matrix) {
     const { route, on } = row;
     test(`${route} on ${on}`, () =>
-      assertRow({ ...running, kinds }, row, () => (isForWebhooks(route) ? webhooks : prepared).question(route, on)));
+      assertMatrixRow({ ...running, kinds }, row, () =>
+        (isForWebhooks(route) ? webhooks : prepared).buildRequest(route, on),
+      ));
   }
 
-  test("a role that doesn't say in which of two organisations it holds is refused with the reason", async () => {
+  test("a role without an organisation, in a token with two, is refused with the reason", async () => {
     const token = kinds.valid.get("flat-role-in-two") ?? "";
-    const answer = await fetch(`${running.url}/api/v1/subscriptions?orgAlias=riverside-clinic`, {
+    const response = await fetch(`${running.url}/api/v1/subscriptions?orgAlias=riverside-clinic`, {
       headers: { authorization: `Bearer ${token}` },
     });
     assert.match(
-      ((await answer.json()) as { detail: string }).detail,
-      /org-admin isn't counted.*names 2 organisations/,
+      ((await response.json()) as { detail: string }).detail,
+      /org-admin is ignored.*names 2 organisations/,
     );
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { AppDto, AppPage, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { ask, type Question } from "@ehr-marketplace/tests/support";
+import { type MatrixRequest, sendApiRequest } from "@ehr-marketplace/tests/support";
 
-export interface Prepared {
-  /** What to ask for a row of the matrix, with whatever it acts on brought into the state that the row names. */
-  question(route: string, on: string): Promise<Question>;
+export interface RequestBuilder {
+  /** Builds the request for a row of the matrix and brings the resource into the state that the row names. */
+  buildRequest(route: string, on: string): Promise<MatrixRequest>;
 }
 
 const aliases: Record<string, string> = {
@@ -14,8 +14,8 @@ const aliases: Record<string, string> = {
   unregistered: "unregistered-clinic",
 };
 
-export async function prepareSubscriptions(url: string, operator: string): Promise<Prepared> {
-  const read = async <T>(path: string): Promise<T> => (await (await ask(url, path, operator)).json()) as T;
+export async function prepareSubscriptions(url: string, operator: string): Promise<RequestBuilder> {
+  const read = async <T>(path: string): Promise<T> => (await (await sendApiRequest(url, path, operator)).json()) as T;
   const { content } = await read<AppPage>("/apps?size=100");
   const bySlug = new Map(content.map((app: AppDto) => [app.slug, app]));
   const planOf = async (slug: string): Promise<string> => {
@@ -28,7 +28,10 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     pricingPlanId: await planOf(appSlug),
   });
   const act = (id: string, action: string, body?: object): Promise<Response> =>
-    ask(url, `/subscriptions/${id}/${action}`, operator, { method: "POST", ...(body === undefined ? {} : { body }) });
+    sendApiRequest(url, `/subscriptions/${id}/${action}`, operator, {
+      method: "POST",
+      ...(body === undefined ? {} : { body }),
+    });
 
   const appOf = (vendor: string): string =>
     [...bySlug.values()].find((app) => app.vendor.slug === vendor)?.slug ?? assert.fail(vendor);
@@ -37,20 +40,20 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   );
 
   const subscribe = async (appSlug: string, orgAlias: string): Promise<string> => {
-    const answer = await ask(url, "/subscriptions", operator, { body: await bodyFor(appSlug, orgAlias) });
-    assert.equal(answer.status, 201, await answer.clone().text());
-    return ((await answer.json()) as SubscriptionDto).id;
+    const response = await sendApiRequest(url, "/subscriptions", operator, { body: await bodyFor(appSlug, orgAlias) });
+    assert.equal(response.status, 201, await response.clone().text());
+    return ((await response.json()) as SubscriptionDto).id;
   };
-  const standing = {
+  const existing = {
     "riverside to northwind's": await subscribe(appOf("northwind-health"), "riverside-clinic"),
     "hilltop to lumen's": await subscribe(appOf("lumen-medical"), "hilltop-family-practice"),
-    "nobody's": randomUUID(),
+    "an unknown id": randomUUID(),
   };
 
-  /** One app for each row that changes things, so that rows don't meet. */
+  /** One app for each row that writes, so that rows don't affect each other. */
   const rows = new Map<string, { slug: string; id: string | undefined }>();
   const ofRow = (row: string): { slug: string; id: string | undefined } => {
-    const known = rows.get(row) ?? { slug: spare.pop() ?? assert.fail("no app is left"), id: undefined };
+    const known = rows.get(row) ?? { slug: spare.pop() ?? assert.fail("all apps are used"), id: undefined };
     rows.set(row, known);
     return known;
   };
@@ -68,7 +71,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   };
 
   return {
-    async question(route, on) {
+    async buildRequest(route, on) {
       const [who = "", reason = ""] = on.split(", ");
       const alias = aliases[who] ?? "";
       const action = route.split("/").at(-1) ?? "";
@@ -86,7 +89,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
         return { path: "/api/v1/subscriptions", body: await bodyFor(mine.slug, alias) };
       }
       if (route === "GET /api/v1/subscriptions") return { path: `/api/v1/subscriptions?orgAlias=${alias}` };
-      const named = standing[on as keyof typeof standing] as string | undefined;
+      const named = existing[on as keyof typeof existing] as string | undefined;
       const id = named ?? (await live(`${route} ${on}`, alias));
       const path = (route.split(" ")[1] ?? "").replace(":id", id);
       if (action === "pause") return { path, body: { reason } };

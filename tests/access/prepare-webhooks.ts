@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { ask } from "@ehr-marketplace/tests/support";
-import type { Prepared } from "./prepare-subscriptions.ts";
+import { sendApiRequest } from "@ehr-marketplace/tests/support";
+import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };
 const registration = {
@@ -16,34 +16,35 @@ const bodies: Record<string, object> = {
   "POST replays": { failures: true },
 };
 
-/** Routes that `prepareWebhooks` has the requests for; `prepareSubscriptions` has the others. */
+/** Whether `prepareWebhooks` builds the requests of a route; `prepareSubscriptions` builds the others. */
 export const isForWebhooks = (route: string): boolean => /webhooks|\/developer\//.test(route);
 
-export async function prepareWebhooks(url: string, operator: string): Promise<Prepared> {
+export async function prepareWebhooks(url: string, operator: string): Promise<RequestBuilder> {
   const operate = async <T>(path: string, body?: object): Promise<T> => {
-    const asking = { method: "POST", headers: named, ...(body === undefined ? {} : { body }) };
-    const answer = await ask(url, `/developer/webhooks${path}`, operator, asking);
-    assert.ok(answer.ok, `${path}: ${await answer.clone().text()}`);
-    return (await answer.json()) as T;
+    const options = { method: "POST", headers: named, ...(body === undefined ? {} : { body }) };
+    const response = await sendApiRequest(url, `/developer/webhooks${path}`, operator, options);
+    assert.ok(response.ok, `${path}: ${await response.clone().text()}`);
+    return (await response.json()) as T;
   };
   const endpoint = async (): Promise<string> => (await operate<{ id: string }>("", registration)).id;
-  const standing = await endpoint();
-  const { deliveryId } = await operate<{ deliveryId: string }>(`/${standing}/test`);
+  const existing = await endpoint();
+  const { deliveryId } = await operate<{ deliveryId: string }>(`/${existing}/test`);
   const replayed = await endpoint();
   const replay = await operate<{ id: string }>(`/${replayed}/replays`, { failures: true });
-  let doomed = await endpoint();
+  let deletable = await endpoint();
 
   return {
-    async question(route, on) {
+    async buildRequest(route, on) {
       const [method = "", path = ""] = route.split(" ");
       const last = path.split("/").at(-1) ?? "";
       if (method === "DELETE" && last === ":id") {
-        const there = await ask(url, `/developer/webhooks/${doomed}`, operator, { headers: named });
-        if (there.status === 404) doomed = await endpoint();
+        const found = await sendApiRequest(url, `/developer/webhooks/${deletable}`, operator, { headers: named });
+        if (found.status === 404) deletable = await endpoint();
       }
-      if (last === "promote-secret") await operate(`/${standing}/rotate-secret`, bodies["POST rotate-secret"]);
-      const deletes = method === "DELETE" && last === ":id";
-      const id = on === "nobody's" ? randomUUID() : deletes ? doomed : path.includes(":replayId") ? replayed : standing;
+      if (last === "promote-secret") await operate(`/${existing}/rotate-secret`, bodies["POST rotate-secret"]);
+      const isDelete = method === "DELETE" && last === ":id";
+      const id =
+        on === "an unknown id" ? randomUUID() : isDelete ? deletable : path.includes(":replayId") ? replayed : existing;
       const body = bodies[`${method} ${last}`];
       return {
         path: path.replace(":id", id).replace(":deliveryId", deliveryId).replace(":replayId", replay.id),

@@ -1,6 +1,6 @@
 import { type Callers, type CleanUp, cloneDatabase, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
 
-/** Both services on databases of their own; the EHR knows the marketplace. */
+/** Starts both services on separate databases; the EHR is configured to call the marketplace. */
 export async function startBothServices(cleanUp: CleanUp, callers: Callers) {
   const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
   const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, {

@@ -7,7 +7,7 @@ interface Document {
   paths: Record<string, Record<string, { operationId: string; responses: Responses }>>;
 }
 
-/** Each operation's description of one status. CI checks that the documents are up to date. */
+/** Returns each operation's description of one status. CI checks that the documents are up to date. */
 async function describedAs(service: "marketplace" | "ehr", status: number): Promise<Map<string, string>> {
   const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
   const { paths } = JSON.parse(await readFile(file, "utf8")) as Document;
@@ -30,7 +30,7 @@ for (const service of ["marketplace", "ehr"] as const) {
   });
 }
 
-test("every operation of the EHR that calls the marketplace says in its 503 that it may be unreachable, and no other does", async () => {
+test("the EHR's 503 descriptions mention the marketplace for exactly the operations that call it", async () => {
   const described = await describedAs("ehr", 503);
   const naming = [...described].filter(([, description]) => /the marketplace can't be reached/i.test(description));
   assert.deepEqual(naming.map(([operation]) => operation).toSorted(), [
@@ -43,7 +43,7 @@ test("every operation of the EHR that calls the marketplace says in its 503 that
 
 test("the EHR's webhook receiver documents refused signatures, the limit on subscriptions and the limit on refusals", async () => {
   const of = async (status: number): Promise<string> => (await describedAs("ehr", status)).get("receiveEvent") ?? "";
-  assert.match(await of(401), /made the signature/);
-  assert.match(await of(422), /too many subscriptions, or the subscription is known with another app/);
-  assert.match(await of(429), /refused signatures from this address/);
+  assert.match(await of(401), /signature doesn't match/);
+  assert.match(await of(422), /too many subscriptions, or the subscription is stored with another app/);
+  assert.match(await of(429), /invalid signatures from this address/);
 });

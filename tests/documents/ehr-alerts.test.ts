@@ -5,7 +5,7 @@ import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/su
 
 const rulesFile = new URL("../../deploy/prometheus/ehr-alerts.yml", import.meta.url);
 
-test("an alert of the EHR asks only for what its processes measure, and says what it means and what to do", async (t) => {
+test("every alert of the EHR uses existing metrics and has a summary, a description and a runbook", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const { url, server } = await startEhr(cleanUp, serviceUrl, {
@@ -24,15 +24,15 @@ test("an alert of the EHR asks only for what its processes measure, and says wha
     for (const field of ["expr", "severity", "summary", "description", "runbook"]) {
       assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
     }
-    const asked = [
+    const usedMetrics = [
       ...rule.matchAll(
         /\b(?:http|launch|launches|reconciliation|subscriptions|database|nodejs|process)_[a-z_]+\b(?!=)/g,
       ),
     ].map(([name]) => name.replace(/_(bucket|count)$/, ""));
-    assert.ok(asked.length > 0, alert);
-    for (const name of asked) assert.ok(names.has(name), `${alert} asks for ${name}, which no process has`);
+    assert.ok(usedMetrics.length > 0, alert);
+    for (const name of usedMetrics) assert.ok(names.has(name), `${alert} uses ${name}, which no process exports`);
     for (const [, pattern = ""] of rule.matchAll(/\broute=~?"([^"]+)"/g)) {
-      for (const route of pattern.split("|")) assert.ok(routes.has(route), `${alert}: no route is ${route}`);
+      for (const route of pattern.split("|")) assert.ok(routes.has(route), `${alert}: there is no route ${route}`);
     }
   }
 });

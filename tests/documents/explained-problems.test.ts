@@ -3,8 +3,8 @@ import { glob, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
 
-/** Mistakes in HTTP itself, and our own: `/problems/<code>` explains them. */
-const leftToTheProblemPage = new Set([
+/** General HTTP errors, which `/problems/<code>` explains. */
+const generalProblems = new Set([
   "not-found",
   "method-not-allowed",
   "payload-too-large",
@@ -15,7 +15,7 @@ const leftToTheProblemPage = new Set([
   "internal-error",
 ]);
 
-test("every problem of the marketplace that isn't HTTP's own is explained in a guide", async (t) => {
+test("a guide explains every problem of the marketplace except general HTTP errors", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp);
   const { url } = await startMarketplace(cleanUp, serviceUrl);
@@ -25,6 +25,6 @@ test("every problem of the marketplace that isn't HTTP's own is explained in a g
 
   const guides = await Array.fromAsync(glob("docs/guides/*.md"), (path) => readFile(path, "utf8"));
   const text = guides.join("\n");
-  const unexplained = codes.filter((code) => !leftToTheProblemPage.has(code) && !text.includes(`\`${code}\``));
+  const unexplained = codes.filter((code) => !generalProblems.has(code) && !text.includes(`\`${code}\``));
   assert.deepEqual(unexplained, []);
 });

@@ -7,7 +7,7 @@ import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 const block = /^(?<indent> *)```(?<language>\w*)\n(?<content>.*?)^\k<indent>```$/gms;
 const inlineStatement = /`((?:select|insert|update|delete|alter|reindex|vacuum) [^`…]+)`/g;
 
-/** The SQL of a Markdown file: its `sql` blocks, and the statements of the owner within its text. */
+/** Extracts the SQL of a Markdown file: its `sql` blocks and the inline statements in its text. */
 function statementsOf(markdown: string): string[] {
   const blocks = [...markdown.matchAll(block)].filter(({ groups }) => groups?.["language"] === "sql");
   const text = markdown.replaceAll(block, "");

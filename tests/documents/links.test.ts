@@ -16,7 +16,7 @@ interface Link {
 
 const withoutCode = (markdown: string): string => markdown.replaceAll(/^ *(```+)[\s\S]*?^ *\1 *$/gm, "");
 
-/** Links to files of the repository. A text may have code spans, which may have brackets. */
+/** Finds links to files of the repository. A link's text may contain code spans with brackets. */
 async function linksIn(file: string): Promise<Link[]> {
   const markdown = withoutCode(await readFile(join(root, file), "utf8"));
   const links = markdown.matchAll(/\[((?:`[^`]*`|[^\][`])*)\]\(([^)\s]+)\)/g);
@@ -29,7 +29,7 @@ async function linksIn(file: string): Promise<Link[]> {
     });
 }
 
-/** The anchors that GitHub gives to headings. */
+/** Returns the anchors that GitHub generates for headings. */
 async function anchorsOf(file: string): Promise<string[]> {
   const headings = withoutCode(await readFile(join(root, file), "utf8")).matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = ""]) =>
@@ -40,19 +40,19 @@ async function anchorsOf(file: string): Promise<string[]> {
   );
 }
 
-const isThere = (file: string): Promise<boolean> =>
+const exists = (file: string): Promise<boolean> =>
   access(join(root, file)).then(
     () => true,
     () => false,
   );
 
-test("every link in a document leads to a file and a heading that exist", async () => {
+test("every link in a document points to an existing file and heading", async () => {
   assert.ok(markdownFiles.includes("README.md"));
   const broken: string[] = [];
   for (const from of markdownFiles) {
     for (const { file, anchor } of await linksIn(from)) {
       const isBroken =
-        !(await isThere(file)) || (anchor !== "" && file.endsWith(".md") && !(await anchorsOf(file)).includes(anchor));
+        !(await exists(file)) || (anchor !== "" && file.endsWith(".md") && !(await anchorsOf(file)).includes(anchor));
       if (isBroken) broken.push(`${from}: ${file}${anchor === "" ? "" : `#${anchor}`}`);
     }
   }
@@ -70,7 +70,7 @@ test("every test that SECURITY.md names is in the file that it links to", async 
   assert.deepEqual(missing, []);
 });
 
-test("every row of SECURITY.md's threats names a test", async () => {
+test("every threat in SECURITY.md names a test", async () => {
   const markdown = await readFile(join(root, "SECURITY.md"), "utf8");
   const [, threats = ""] = /^## Threats$([\s\S]*?)^## /m.exec(markdown) ?? [];
   const rows = threats.split("\n").filter((line) => /^\| [STRIDE]/.test(line) && !line.startsWith("| STRIDE"));

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 const docs = new URL("../../docs/", import.meta.url);
 
-test("the vendor's guide shows the verifying code that is tested", async () => {
+test("the vendor's guide shows the tested verification code", async () => {
   const guide = await readFile(new URL("guides/vendor.md", docs), "utf8");
   const [, shown] = /^```ts\n(.*?)^```$/ms.exec(guide) ?? [];
   const snippet = await readFile(new URL("snippets/verify/typescript/verify-webhook.ts", docs), "utf8");

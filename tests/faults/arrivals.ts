@@ -1,16 +1,16 @@
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { eventually, letLeasesEnd, type Received, rounds } from "@ehr-marketplace/tests/support";
+import { eventually, expireLeases, type Received, rounds } from "@ehr-marketplace/tests/support";
 
-/** Timestamps by subscription: what is the same in both is the same event. */
+/** Event timestamps by subscription; subscription and timestamp together identify an event. */
 type Events = Map<string, string[]>;
 
 interface Arrivals {
   arrived: number;
-  /** Expected, and never came. */
+  /** Expected events that did not arrive. */
   lost: number;
-  /** Came, and was not among what was expected. */
+  /** Events that arrived and were not expected. */
   unexpected: number;
-  /** Subscriptions of which something came for the first time before what had happened earlier. */
+  /** Subscriptions with an event whose first arrival was before that of an earlier event. */
   violations: number;
   duplicates: number;
 }
@@ -30,13 +30,13 @@ export function countArrivals(received: Received[], expected: Events): Arrivals 
     counted.duplicates += all.length - firsts.size;
     counted.lost += due.difference(firsts).size;
     counted.unexpected += firsts.difference(due).size;
-    // A repetition may come late; what comes for the first time may not come before what happened earlier.
+    // Only first arrivals have to be in order; a duplicate may arrive later.
     if (JSON.stringify([...firsts]) !== JSON.stringify([...firsts].toSorted())) counted.violations += 1;
   }
   return counted;
 }
 
-/** All that happened, as the database has it. */
+/** Reads all committed events of subscriptions. */
 export function committedEvents(ownerUrl: string): Promise<Events> {
   return withClient(ownerUrl, async (client) => {
     const { rows } = await client.query<{ id: string; timestamps: string[] }>(
@@ -47,39 +47,39 @@ export function committedEvents(ownerUrl: string): Promise<Events> {
   });
 }
 
-/** Longer than any worker that lives has a job in hand while its receiver answers fast. */
-export const heldByNobodyMs = 2_000;
+/** A live worker settles a job sooner than this when the receiver responds fast, so an older active job is abandoned. */
+export const abandonedAfterMs = 2_000;
 
-/** Nothing may be left that waits or is queued. With all rounds, leases last as long as they last. */
+/** Waits until no delivery is waiting or queued. With all rounds, leases expire on their own. */
 export async function waitUntilSettled(ownerUrl: string): Promise<void> {
-  const patient = rounds(0, 1) === 1;
-  await eventually("everything is settled", patient ? 90_000 : 30_000, async () => {
+  const allRounds = rounds(0, 1) === 1;
+  await eventually("all deliveries are settled", allRounds ? 90_000 : 30_000, async () => {
     const { rows } = await withClient(ownerUrl, (client) =>
       client.query<{ open: number }>(
         "select count(*)::int as open from deliveries where status in ('waiting', 'queued')",
       ),
     );
     if (rows[0]?.open === 0) return true;
-    if (!patient) await letLeasesEnd(ownerUrl, heldByNobodyMs);
+    if (!allRounds) await expireLeases(ownerUrl, abandonedAfterMs);
     return false;
   });
 }
 
-export interface Log {
+export interface AttemptLog {
   attempts: number;
   unknown: number;
-  /** Counted at a delivery, and without a row in the log. */
+  /** Attempts that deliveries count but the log doesn't have. */
   unlogged: number;
 }
 
-export function readLog(ownerUrl: string): Promise<Log> {
+export function readAttemptLog(ownerUrl: string): Promise<AttemptLog> {
   return withClient(ownerUrl, async (client) => {
-    const { rows } = await client.query<Log>(
+    const { rows } = await client.query<AttemptLog>(
       `select count(*)::int as attempts, (count(*) filter (where outcome = 'unknown'))::int as unknown,
          (select coalesce(sum(attempts), 0)::int from deliveries) - count(*)::int as unlogged from delivery_attempts`,
     );
     const [log] = rows;
-    if (log === undefined) throw new Error("a count without a row");
+    if (log === undefined) throw new Error("the count returned no row");
     return log;
   });
 }

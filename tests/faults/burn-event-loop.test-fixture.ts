@@ -1,4 +1,4 @@
-// Loaded into the API's process with --import: at SIGWINCH its event loop has far too much to do for ten seconds.
+// Loaded into the API's process with --import: on SIGWINCH it keeps the event loop busy for ten seconds.
 const burnMs = 10_000;
 const sliceMs = 400;
 

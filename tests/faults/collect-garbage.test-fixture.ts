@@ -1,2 +1,2 @@
-// Lets a test ask a process for what it really holds, without what only waits to be collected. Other signals stop it.
+// Runs a garbage collection on SIGWINCH, so that a test can measure live memory. Other signals stop the process.
 process.on("SIGWINCH", () => globalThis.gc?.());

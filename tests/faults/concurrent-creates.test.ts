@@ -3,20 +3,20 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type ApiProcess,
-  ask,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
+  type ServiceProcess,
+  sendApiRequest,
   startApiProcess,
   startCallers,
 } from "@ehr-marketplace/tests/support";
 
-const atOnce = 200;
+const concurrentRequests = 200;
 
-describe("200 identical creates at once, over two processes", () => {
+describe("200 concurrent identical creates on two processes", () => {
   const cleanUp = cleanUpAfter();
-  let processes: ApiProcess[];
+  let processes: ServiceProcess[];
   let callers: Callers;
   let databaseUrl: string;
 
@@ -27,19 +27,21 @@ describe("200 identical creates at once, over two processes", () => {
     processes = await Promise.all([1, 2].map(() => startApiProcess(cleanUp, databaseUrl, { environment })));
   });
 
-  const createAtOnce = async (appSlug: string, headers: Record<string, string>): Promise<Response[]> => {
+  const createConcurrently = async (appSlug: string, headers: Record<string, string>): Promise<Response[]> => {
     const [first] = processes;
-    const [plan] = (await (await ask(first?.url ?? "", `/apps/${appSlug}/pricing`, undefined)).json()) as {
+    const [plan] = (await (await sendApiRequest(first?.url ?? "", `/apps/${appSlug}/pricing`, undefined)).json()) as {
       id: string;
     }[];
     const body = { appSlug, orgAlias: "riverside-clinic", pricingPlanId: plan?.id };
     const token = callers.token("riverside-admin");
-    // On a busy machine some wait for a connection for too long, and are told to ask again.
+    // On a busy machine some requests time out waiting for a connection and get 503: retry them.
     const create = async (url: string): Promise<Response> => {
-      const answer = await ask(url, "/subscriptions", token, { body, headers });
-      return answer.status === 503 ? create(url) : answer;
+      const response = await sendApiRequest(url, "/subscriptions", token, { body, headers });
+      return response.status === 503 ? create(url) : response;
     };
-    return Promise.all(Array.from({ length: atOnce }, (_, index) => create(processes[index % 2]?.url ?? "")));
+    return Promise.all(
+      Array.from({ length: concurrentRequests }, (_, index) => create(processes[index % 2]?.url ?? "")),
+    );
   };
 
   const recorded = (appSlug: string) =>
@@ -54,23 +56,23 @@ describe("200 identical creates at once, over two processes", () => {
       return rows[0];
     });
 
-  test("one is created, and all the others are told so", async () => {
-    const answers = await createAtOnce("northwind-scribe", {});
-    const count = (status: number): number => answers.filter((answer) => answer.status === status).length;
-    assert.deepEqual({ created: count(201), refused: count(409) }, { created: 1, refused: atOnce - 1 });
+  test("create one subscription and return 409 to all others", async () => {
+    const responses = await createConcurrently("northwind-scribe", {});
+    const count = (status: number): number => responses.filter((response) => response.status === status).length;
+    assert.deepEqual({ created: count(201), refused: count(409) }, { created: 1, refused: concurrentRequests - 1 });
     assert.deepEqual(await recorded("northwind-scribe"), { subscriptions: 1, events: 1, audits: 1 });
   });
 
-  test("with one idempotency key, all get the same answer, and there is one subscription", async () => {
-    const { content } = (await (await ask(processes[0]?.url ?? "", "/apps?size=2", undefined)).json()) as {
+  test("with one idempotency key, create one subscription and return the same response to all", async () => {
+    const { content } = (await (await sendApiRequest(processes[0]?.url ?? "", "/apps?size=2", undefined)).json()) as {
       content: { slug: string }[];
     };
     const slug = content.map((app) => app.slug).find((each) => each !== "northwind-scribe") ?? "";
-    const answers = await createAtOnce(slug, { "idempotency-key": "once-and-for-all" });
-    assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([201]));
-    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())));
+    const responses = await createConcurrently(slug, { "idempotency-key": "once-and-for-all" });
+    assert.deepEqual(new Set(responses.map((response) => response.status)), new Set([201]));
+    const bodies = new Set(await Promise.all(responses.map((response) => response.text())));
     assert.equal(bodies.size, 1);
-    const locations = new Set(answers.map((answer) => answer.headers.get("location")));
+    const locations = new Set(responses.map((response) => response.headers.get("location")));
     const [body = "{}"] = bodies;
     assert.deepEqual(locations, new Set([`/api/v1/subscriptions/${(JSON.parse(body) as SubscriptionDto).id}`]));
     assert.deepEqual(await recorded(slug), { subscriptions: 1, events: 1, audits: 1 });

@@ -4,12 +4,12 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  ask,
   cleanUpAfter,
   cloneDatabase,
   eventually,
   registerPractices,
   rounds,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startWorkerProcess,
@@ -24,10 +24,10 @@ import {
 } from "../../services/marketplace/src/webhooks/delivery/send/receiver.test-support.ts";
 
 const mebibyte = 1_048_576;
-/** Kilobytes kept of each receiver would be more. */
-const mostHeld = 12 * mebibyte;
-/** What the heap grows by before it is collected; bodies in memory of all requests under way would be more. */
-const mostResident = 320 * mebibyte;
+/** A leak of kilobytes per receiver would exceed this. */
+const maxHeldGrowthBytes = 12 * mebibyte;
+/** Allows for garbage between collections; buffering the bodies of all requests in flight would exceed this. */
+const maxResidentGrowthBytes = 320 * mebibyte;
 const warmUp = 100;
 
 const megabyte = Buffer.alloc(mebibyte, "x");
@@ -39,29 +39,29 @@ const bombHead = `${error}Content-Encoding: gzip\r\nContent-Length: ${bomb.lengt
 const collectGarbage = new URL("./collect-garbage.test-fixture.ts", import.meta.url).href;
 
 type Behaviour = (socket: Socket) => void;
-const answering =
-  (answer: (socket: Socket) => void): Behaviour =>
+const respondWith =
+  (respond: (socket: Socket) => void): Behaviour =>
   (socket) =>
-    onRequest(socket, () => answer(socket));
-const after =
+    onRequest(socket, () => respond(socket));
+const sendHeadThen =
   (head: string, next: (socket: Socket) => void): Behaviour =>
   (socket) =>
     onRequest(socket, () => socket.write(head, () => next(socket)));
 
-/** How each answers, and what the log says of it. */
+/** Each behaviour with the error that the attempt log records. */
 const quick: [Behaviour, string][] = [
-  [after(ok, (socket) => pour(socket, "X-More: and more\r\n".repeat(100))), "headers: headers-too-large"],
-  [after(`${error}\r\n`, (socket) => pour(socket, megabyte)), "answered 500"],
-  [answering((socket) => socket.write(Buffer.concat([Buffer.from(bombHead), bomb]))), "answered 500"],
-  [after(`${ok}Content-Length: 9\r\n\r\nx`, (socket) => socket.resetAndDestroy()), "body: connection-reset"],
+  [sendHeadThen(ok, (socket) => pour(socket, "X-More: and more\r\n".repeat(100))), "headers: headers-too-large"],
+  [sendHeadThen(`${error}\r\n`, (socket) => pour(socket, megabyte)), "answered 500"],
+  [respondWith((socket) => socket.write(Buffer.concat([Buffer.from(bombHead), bomb]))), "answered 500"],
+  [sendHeadThen(`${ok}Content-Length: 9\r\n\r\nx`, (socket) => socket.resetAndDestroy()), "body: connection-reset"],
 ];
-/** A request to one of these takes all of its ten seconds; few of them are enough. */
+/** A request to one of these takes the full ten-second timeout, so only few deliveries go to them. */
 const slow: [Behaviour, string][] = [
   [(socket) => socket.resume(), "headers: timed-out"],
-  [after(`${ok}Content-Length: 1000\r\n\r\n`, (socket) => drip(socket, "x")), "body: timed-out"],
+  [sendHeadThen(`${ok}Content-Length: 1000\r\n\r\n`, (socket) => drip(socket, "x")), "body: timed-out"],
 ];
 
-test("a worker's memory stays as it is, however many receivers are hostile, and each is one failed attempt with its reason", async (t) => {
+test("a worker's memory stays bounded with any number of hostile receivers, and each request is one failed attempt with its reason", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const callers = await startCallers(cleanUp);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
@@ -70,12 +70,12 @@ test("a worker's memory stays as it is, however many receivers are hostile, and 
     reason,
   });
   const broken = await startReceiver(cleanUp, () => {}, { tls: issue({ names: ["127.0.0.1"] }) });
-  const quickOnes = await Promise.all(quick.map(receive));
-  quickOnes.push({ origin: new URL(broken.url).origin, reason: "tls: certificate-not-trusted" });
-  const slowOnes = await Promise.all(slow.map(receive));
+  const quickReceivers = await Promise.all(quick.map(receive));
+  quickReceivers.push({ origin: new URL(broken.url).origin, reason: "tls: certificate-not-trusted" });
+  const slowReceivers = await Promise.all(slow.map(receive));
   const hostile = (nth: number): { origin: string; reason: string } => {
-    const [among, at] = nth % 20 === 0 ? [slowOnes, nth / 20] : [quickOnes, nth];
-    return among[at % among.length] ?? assert.fail("there are some");
+    const [among, at] = nth % 20 === 0 ? [slowReceivers, nth / 20] : [quickReceivers, nth];
+    return among[at % among.length] ?? assert.fail("no receiver");
   };
 
   const more = rounds(200, 1_000);
@@ -89,13 +89,18 @@ test("a worker's memory stays as it is, however many receivers are hostile, and 
     environment,
     nodeOptions: ["--expose-gc", "--import", collectGarbage],
   });
-  const [plan] = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as { id: string }[];
+  const [plan] = (await (await sendApiRequest(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+    id: string;
+  }[];
   const subscribe = async (from: number, until: number): Promise<void> => {
     const left = practices.slice(from, until);
     const next = async (): Promise<void> => {
       for (let practice = left.pop(); practice !== undefined; practice = left.pop()) {
         const body = { appSlug: "northwind-scribe", orgAlias: practice.alias, pricingPlanId: plan?.id };
-        assert.equal((await ask(api.url, "/subscriptions", callers.token("operator"), { body })).status, 201);
+        assert.equal(
+          (await sendApiRequest(api.url, "/subscriptions", callers.token("operator"), { body })).status,
+          201,
+        );
       }
     };
     await Promise.all(Array.from({ length: 10 }, next));
@@ -108,43 +113,43 @@ test("a worker's memory stays as it is, however many receivers are hostile, and 
     const held = read("nodejs_heap_size_used_bytes\\S*") + read("nodejs_external_memory_bytes\\S*");
     return { held, collections: read('nodejs_gc_duration_seconds_count.*kind="major".*') };
   };
-  /** Heap and buffers, without what only waits to be collected. */
+  /** Returns the bytes of heap and buffers after a garbage collection. */
   const heldBytes = async (): Promise<number> => {
     const { collections } = await measure();
     worker.child.kill("SIGWINCH");
     const collected = async (): Promise<boolean> => (await measure()).collections > collections;
-    await eventually("its garbage is collected", 10_000, collected);
+    await eventually("garbage is collected", 10_000, collected);
     return (await measure()).held;
   };
-  /** The first attempts that are over: their outcome and reason, by recipient. */
-  const judged = (): Promise<Map<string, string>> =>
+  /** Reads outcome and error of the finished first attempts, by recipient. */
+  const readFirstAttempts = (): Promise<Map<string, string>> =>
     withClient(ownerUrl, async (client) => {
-      const { rows } = await client.query<{ recipient_id: string; said: string }>(
-        `select recipient_id, outcome || ', ' || coalesce(error, 'no reason') as said from delivery_attempts
+      const { rows } = await client.query<{ recipient_id: string; result: string }>(
+        `select recipient_id, outcome || ', ' || coalesce(error, 'no reason') as result from delivery_attempts
          where attempt = 1 and outcome <> 'unknown'`,
       );
-      return new Map(rows.map((row) => [row.recipient_id, row.said]));
+      return new Map(rows.map((row) => [row.recipient_id, row.result]));
     });
-  const allJudged = (count: number): Promise<void> =>
-    eventually(`${count} have been tried`, timeLimitMs(count, 1), async () => {
+  const waitForFirstAttempts = (count: number): Promise<void> =>
+    eventually(`${count} first attempts`, timeLimitMs(count, 1), async () => {
       await measure();
-      return (await judged()).size === count;
+      return (await readFirstAttempts()).size === count;
     });
 
   await measure();
   const atStart = peak;
   await subscribe(0, warmUp);
-  await allJudged(warmUp);
+  await waitForFirstAttempts(warmUp);
   const before = await heldBytes();
-  await Promise.all([subscribe(warmUp, warmUp + more), allJudged(warmUp + more)]);
+  await Promise.all([subscribe(warmUp, warmUp + more), waitForFirstAttempts(warmUp + more)]);
   const growth = (await heldBytes()) - before;
   const inMebibytes = (bytes: number): string => `${(bytes / mebibyte).toFixed(1)} MiB`;
   t.diagnostic(
     `${more} deliveries to hostile receivers after ${warmUp}: ${inMebibytes(before)} held before, ` +
       `${inMebibytes(growth)} more after; resident ${inMebibytes(atStart)} at the start, never over ${inMebibytes(peak)}`,
   );
-  assert.ok(growth < mostHeld, `what is held grew by ${inMebibytes(growth)}`);
-  assert.ok(peak - atStart < mostResident, `what is resident grew by ${inMebibytes(peak - atStart)}`);
-  const said = await judged();
-  for (const [nth, { id }] of practices.entries()) assert.equal(said.get(id), `failed, ${hostile(nth).reason}`);
+  assert.ok(growth < maxHeldGrowthBytes, `held memory grew by ${inMebibytes(growth)}`);
+  assert.ok(peak - atStart < maxResidentGrowthBytes, `resident memory grew by ${inMebibytes(peak - atStart)}`);
+  const result = await readFirstAttempts();
+  for (const [nth, { id }] of practices.entries()) assert.equal(result.get(id), `failed, ${hostile(nth).reason}`);
 });

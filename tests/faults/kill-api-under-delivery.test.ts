@@ -4,11 +4,11 @@ import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  ask,
   cleanUpAfter,
   cloneDatabase,
   registerPractices,
   rounds,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startReceiver,
@@ -19,7 +19,7 @@ import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts"
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
 const clients = 8;
 
-test("kill -9 of the API between commit and answer: every subscription that is there reaches its EHR, and no other", async (t) => {
+test("kill -9 of the API between commit and response: exactly the committed subscriptions reach their EHR", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const callers = await startCallers(cleanUp);
@@ -38,20 +38,20 @@ test("kill -9 of the API between commit and answer: every subscription that is t
   });
   const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "error" } });
 
-  const answered = new Set<string>();
-  let unanswered = 0;
-  /** Subscribes one practice after the other, and never repeats what got no answer: only the commit can bring its event. */
+  const acknowledged = new Set<string>();
+  let failedRequests = 0;
+  /** Subscribes practices one by one without retries, so that only the commit can cause an event. */
   const subscribe = async (url: string): Promise<void> => {
     for (let practice = practices.pop(); practice !== undefined; practice = practices.pop()) {
       const body = { appSlug: "northwind-scribe", orgAlias: practice.alias, pricingPlanId };
-      const answer = await ask(url, "/subscriptions", token, { body }).catch(() => undefined);
-      const created = answer === undefined ? undefined : await answer.json().catch(() => undefined);
-      if (answer === undefined || created === undefined) {
-        unanswered += 1;
+      const response = await sendApiRequest(url, "/subscriptions", token, { body }).catch(() => undefined);
+      const created = response === undefined ? undefined : await response.json().catch(() => undefined);
+      if (response === undefined || created === undefined) {
+        failedRequests += 1;
         return;
       }
-      assert.equal(answer.status, 201);
-      answered.add((created as SubscriptionDto).id);
+      assert.equal(response.status, 201);
+      acknowledged.add((created as SubscriptionDto).id);
     }
   };
   for (let round = 0; round < count; round += 1) {
@@ -60,7 +60,7 @@ test("kill -9 of the API between commit and answer: every subscription that is t
       nodeOptions: ["--import", fixture],
     });
     await Promise.all(Array.from({ length: clients }, () => subscribe(api.url)));
-    await api.ended;
+    await api.exited;
     assert.equal(api.child.signalCode, "SIGKILL");
   }
   await waitUntilSettled(ownerUrl);
@@ -68,15 +68,19 @@ test("kill -9 of the API between commit and answer: every subscription that is t
   const committed = await committedEvents(ownerUrl);
   const { arrived, lost, unexpected, duplicates } = countArrivals(receiver.received, committed);
   assert.deepEqual({ lost, unexpected, duplicates }, { lost: 0, unexpected: 0, duplicates: 0 });
-  assert.deepEqual(answered.difference(new Set(committed.keys())), new Set(), "what was answered is there");
+  assert.deepEqual(
+    acknowledged.difference(new Set(committed.keys())),
+    new Set(),
+    "every acknowledged subscription is committed",
+  );
   for (const { path, event } of receiver.received) {
     assert.equal(path, `/ehr-of-${event.subscription.orgAlias}/api/internal/marketplace-webhook`);
   }
-  const unheard = committed.size - answered.size;
-  assert.ok(unheard >= count, "each kill hit between commit and answer");
+  const unacknowledged = committed.size - acknowledged.size;
+  assert.ok(unacknowledged >= count, "each kill was between commit and response");
   assert.equal(worker.child.exitCode, null);
   t.diagnostic(
-    `${count} kills: ${committed.size} subscriptions committed, ${unheard} of them without an answer; ${arrived} events ` +
-      `arrived, each once and at its own EHR, lost 0; ${unanswered - unheard} requests left nothing behind`,
+    `${count} kills: ${committed.size} subscriptions committed, ${unacknowledged} of them without a response; ${arrived} events ` +
+      `arrived, each once and at its own EHR, lost 0; ${failedRequests - unacknowledged} requests had no effect`,
   );
 });

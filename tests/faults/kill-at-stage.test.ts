@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  ask,
   cleanUpAfter,
   cloneDatabase,
   eventually,
-  letLeasesEnd,
+  expireLeases,
   registerPractices,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startReceiver,
@@ -16,13 +16,13 @@ import {
 
 const fixture = new URL("./kill-at-stage.test-fixture.ts", import.meta.url).href;
 
-// They wait for leases most of the time, each with a database of its own.
-describe("a worker that is killed at a stage of a delivery leaves nothing undone", { concurrency: true }, () => {
+// The tests mostly wait for leases and use separate databases, so they run concurrently.
+describe("a delivery completes after its worker is killed at any stage", { concurrency: true }, () => {
   for (const [stage, requests, unknown] of [
     ["claimed", 1, 0],
     ["log opened", 1, 1],
-    ["sent and not judged", 2, 1],
-    ["judged and not settled", 2, 1],
+    ["request sent, no response yet", 2, 1],
+    ["response received, not settled", 2, 1],
   ] as const) {
     test(stage, async (t) => {
       const cleanUp = cleanUpAfter(t);
@@ -31,22 +31,22 @@ describe("a worker that is killed at a stage of a delivery leaves nothing undone
       const receiver = await startReceiver(cleanUp);
       const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: receiver.url });
       const api = await startApiProcess(cleanUp, serviceUrl, { environment: callers.environment });
-      const doomed = await startWorkerProcess(cleanUp, serviceUrl, {
+      const victim = await startWorkerProcess(cleanUp, serviceUrl, {
         environment: { KILL_AT: stage },
         nodeOptions: ["--import", fixture],
       });
-      if (stage === "sent and not judged") receiver.answer = () => doomed.child.kill("SIGKILL");
+      if (stage === "request sent, no response yet") receiver.respond = () => victim.child.kill("SIGKILL");
 
-      const plans = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+      const plans = (await (await sendApiRequest(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
         id: string;
       }[];
       const body = { appSlug: "northwind-scribe", orgAlias: practice?.alias, pricingPlanId: plans[0]?.id };
-      assert.equal((await ask(api.url, "/subscriptions", callers.token("operator"), { body })).status, 201);
-      await doomed.ended;
+      assert.equal((await sendApiRequest(api.url, "/subscriptions", callers.token("operator"), { body })).status, 201);
+      await victim.exited;
 
-      receiver.answer = (_received, response) => response.writeHead(204).end();
+      receiver.respond = (_received, response) => response.writeHead(204).end();
       await startWorkerProcess(cleanUp, serviceUrl);
-      await letLeasesEnd(ownerUrl);
+      await expireLeases(ownerUrl);
       const state = () =>
         withClient(ownerUrl, async (client) => {
           const { rows } = await client.query<{ status: string; attempts: number; unknown: number; logged: number }>(
@@ -56,11 +56,11 @@ describe("a worker that is killed at a stage of a delivery leaves nothing undone
           );
           return rows[0];
         });
-      await eventually("it is delivered", 30_000, async () => (await state())?.status === "delivered");
+      await eventually("the event is delivered", 30_000, async () => (await state())?.status === "delivered");
       assert.equal(receiver.received.length, requests);
       assert.deepEqual(await state(), { status: "delivered", attempts: unknown + 1, unknown, logged: unknown + 1 });
       const ids = new Set(receiver.received.map(({ headers }) => headers["x-marketplace-delivery-id"]));
-      assert.equal(ids.size, 1, "a repetition has the same delivery id");
+      assert.equal(ids.size, 1, "a retry has the same delivery id");
     });
   }
 });

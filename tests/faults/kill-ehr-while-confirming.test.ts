@@ -14,24 +14,24 @@ import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const slug = "northwind-scribe";
 
-test("killed with -9 after an app's facts are stored and before it is installed, the next process installs it", async (t) => {
+test("after kill -9 between storing an app and installing it, the next process installs it", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const marketplace = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "ehr");
   const options = { marketplaceUrl: marketplace.url, environment: { LOG_LEVEL: "error" } };
   const [practice] = demoOrganisations;
-  const { alias, secret } = practice ?? assert.fail("there is no demo organisation");
+  const { alias, secret } = practice ?? assert.fail("no demo organisation");
   const rowsOf = (statement: string): Promise<unknown[]> =>
     withClient(ownerUrl, async (client) => (await client.query(statement)).rows);
 
-  // Facts are kept from being stored, so that the test can lock the organisation in between.
+  // The lock on the app delays storing it, so that the test can lock the organisation first.
   const victim = await startEhrProcess(cleanUp, serviceUrl, options);
-  await withClient(ownerUrl, async (holder) => {
-    await holder.query("begin");
-    await holder.query("insert into apps (slug, updated_at) values ($1, now())", [slug]);
-    await holder.query("commit");
-    await holder.query("begin");
-    await holder.query("select from apps where slug = $1 for share", [slug]);
+  await withClient(ownerUrl, async (appLock) => {
+    await appLock.query("begin");
+    await appLock.query("insert into apps (slug, updated_at) values ($1, now())", [slug]);
+    await appLock.query("commit");
+    await appLock.query("begin");
+    await appLock.query("select from apps where slug = $1 for share", [slug]);
     const body = JSON.stringify({
       event: "subscription.created",
       app: { slug },
@@ -48,12 +48,12 @@ test("killed with -9 after an app's facts are stored and before it is installed,
       body,
     });
     assert.equal(sent.status, 200, await sent.text());
-    await withClient(ownerUrl, async (blocker) => {
-      await blocker.query("begin");
-      await blocker.query("select from organisations where alias = $1 for update", [alias]);
-      await holder.query("commit");
+    await withClient(ownerUrl, async (organisationLock) => {
+      await organisationLock.query("begin");
+      await organisationLock.query("select from organisations where alias = $1 for update", [alias]);
+      await appLock.query("commit");
       await eventually(
-        "the facts are stored",
+        "the app is stored",
         20_000,
         async () => (await rowsOf("select from apps where schema_known")).length === 1,
       );
@@ -62,8 +62,8 @@ test("killed with -9 after an app's facts are stored and before it is installed,
         return (await rowsOf(waiting)).length > 0;
       });
       victim.child.kill("SIGKILL");
-      await victim.ended;
-      await blocker.query("commit");
+      await victim.exited;
+      await organisationLock.query("commit");
     });
   });
   assert.deepEqual(await rowsOf("select * from installations"), []);
@@ -73,7 +73,7 @@ test("killed with -9 after an app's facts are stored and before it is installed,
 
   await startEhrProcess(cleanUp, serviceUrl, options);
   await eventually(
-    "it is installed without a further request",
+    "the app is installed without a further request",
     60_000,
     async () => (await rowsOf("select from installations where status = 'active'")).length === 1,
   );

@@ -8,7 +8,7 @@ import {
   startApiProcess,
 } from "@ehr-marketplace/tests/support";
 
-test("ten seconds of an overloaded event loop are shed with 503, liveness answers, and then all is well again", async (t) => {
+test("an overloaded event loop sheds requests with 503 for ten seconds, liveness stays 200, and service resumes", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
   const burn = new URL("./burn-event-loop.test-fixture.ts", import.meta.url).href;
@@ -16,29 +16,29 @@ test("ten seconds of an overloaded event loop are shed with 503, liveness answer
     nodeOptions: ["--import", burn],
     environment: { MAX_EVENT_LOOP_DELAY_MS: "200" },
   });
-  const ask = (): Promise<Response> => fetch(`${api.url}/api/v1/apps/cuffline`);
-  await eventually("it serves", 5_000, async () => (await ask()).status === 200);
+  const getApp = (): Promise<Response> => fetch(`${api.url}/api/v1/apps/cuffline`);
+  await eventually("the API serves requests", 5_000, async () => (await getApp()).status === 200);
 
-  const seen = { served: 0, shed: 0 };
+  const counts = { served: 0, shed: 0 };
   const began = performance.now();
   api.child.kill("SIGWINCH");
   while (performance.now() - began < 9_000) {
-    const answer = await ask();
-    if (answer.status === 503) {
-      assert.ok(Number(answer.headers.get("retry-after")) >= 1);
-      await assertProblem(answer, 503, "overloaded");
-      seen.shed += 1;
+    const response = await getApp();
+    if (response.status === 503) {
+      assert.ok(Number(response.headers.get("retry-after")) >= 1);
+      await assertProblem(response, 503, "overloaded");
+      counts.shed += 1;
       assert.equal((await fetch(`${api.url}/health/live`)).status, 200);
     } else {
-      assert.equal(answer.status, 200);
-      seen.served += 1;
+      assert.equal(response.status, 200);
+      counts.served += 1;
     }
   }
-  t.diagnostic(JSON.stringify(seen));
-  assert.ok(seen.shed > seen.served, JSON.stringify(seen));
+  t.diagnostic(JSON.stringify(counts));
+  assert.ok(counts.shed > counts.served, JSON.stringify(counts));
 
-  await eventually("the burn is over, and fifty at once are all served", 20_000, async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, ask));
-    return answers.every(({ status }) => status === 200);
+  await eventually("fifty concurrent requests are all served", 20_000, async () => {
+    const responses = await Promise.all(Array.from({ length: 50 }, getApp));
+    return responses.every(({ status }) => status === 200);
   });
 });

@@ -21,16 +21,17 @@ const checks: Record<string, string> = {
   "one live or blocking subscription per organisation and app": `
     select min(id::text) as id from subscriptions where status <> 'cancelled' or block_reason is not null
     group by organisation_id, app_id having count(*) > 1`,
-  "kept answers that are whole": "select encode(request, 'hex') as id from idempotent_answers where answer is null",
+  "complete idempotent responses":
+    "select encode(request, 'hex') as id from idempotent_responses where response is null",
 };
 
-/** What must hold between subscriptions, events and audit, whatever died when: every breach of it, in words. */
-export async function inconsistencies(url: string): Promise<string[]> {
+/** Describes every violated invariant between subscriptions, events and audit entries. */
+export async function findInconsistencies(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
     const found: string[] = [];
-    for (const [promise, sql] of Object.entries(checks)) {
+    for (const [invariant, sql] of Object.entries(checks)) {
       const { rows } = await client.query<{ id: string }>(sql);
-      for (const { id } of rows) found.push(`${id} lacks ${promise}`);
+      for (const { id } of rows) found.push(`${id} lacks ${invariant}`);
     }
     return found;
   });

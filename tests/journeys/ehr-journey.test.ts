@@ -4,21 +4,21 @@ import { before, describe, test } from "node:test";
 import type { AppDto, InstallationDto, LaunchDto, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import {
-  type Asking,
-  ask,
   cleanUpAfter,
   type DevStack,
   eventually,
+  type RequestOptions,
+  sendApiRequest,
   startDevStack,
 } from "@ehr-marketplace/tests/support";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { type Collector, mentions, startCollector, tablesThatMention } from "./patient-search.ts";
+import { type Collector, findTablesMentioning, mentions, startCollector } from "./find-mentions.ts";
 
 const orgAlias = "riverside-clinic";
 const appSlug = "northwind-scribe";
 const chromiumArgs = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
 
-/** From the catalog to the app in a clinician's browser, and back: each step goes on where the one before ended. */
+/** From the catalog to the app in a clinician's browser, and to its cancellation. Each test continues from the previous one. */
 describe("an app in a practice's EHR", () => {
   const cleanUp = cleanUpAfter();
   const [patientId, encounterId] = [randomUUID(), randomUUID()];
@@ -29,7 +29,7 @@ describe("an app in a practice's EHR", () => {
 
   before(async () => {
     collector = await startCollector(cleanUp);
-    // With everything on that could give a patient away.
+    // Enable every output that could leak a patient's id.
     stack = await startDevStack(cleanUp, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "trace" });
     browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
@@ -41,13 +41,13 @@ describe("an app in a practice's EHR", () => {
   const tokenOf = (persona: Persona): Promise<string> =>
     requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, persona);
 
-  async function marketplace<T>(persona: Persona, path: string, asking?: Asking): Promise<T> {
-    const answer = await ask(stack.marketplaceUrl, path, await tokenOf(persona), asking);
-    assert.ok(answer.ok, `${path}: ${answer.status}`);
-    return (await answer.json()) as T;
+  async function marketplace<T>(persona: Persona, path: string, options?: RequestOptions): Promise<T> {
+    const response = await sendApiRequest(stack.marketplaceUrl, path, await tokenOf(persona), options);
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return (await response.json()) as T;
   }
 
-  interface EhrAnswer<T> {
+  interface EhrResponse<T> {
     status: number;
     message: string;
     data: T;
@@ -55,10 +55,10 @@ describe("an app in a practice's EHR", () => {
   async function ehr<T>(
     persona: Persona,
     path: string,
-    asking: { method?: string; body?: unknown } = {},
-  ): Promise<EhrAnswer<T>> {
-    const { body, method = body === undefined ? "GET" : "POST" } = asking;
-    const answer = await fetch(`${stack.ehrUrl}/api${path}`, {
+    options: { method?: string; body?: unknown } = {},
+  ): Promise<EhrResponse<T>> {
+    const { body, method = body === undefined ? "GET" : "POST" } = options;
+    const response = await fetch(`${stack.ehrUrl}/api${path}`, {
       method,
       headers: {
         authorization: `Bearer ${await tokenOf(persona)}`,
@@ -67,13 +67,13 @@ describe("an app in a practice's EHR", () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: answer.status, ...((await answer.json()) as { message: string; data: T }) };
+    return { status: response.status, ...((await response.json()) as { message: string; data: T }) };
   }
-  const installed = async (): Promise<boolean> =>
+  const isInstalled = async (): Promise<boolean> =>
     (await ehr<boolean>("riverside-member", `/app-installations/${appSlug}/installed`)).data;
-  const installation = (): Promise<EhrAnswer<InstallationDto>> =>
+  const getInstallation = (): Promise<EhrResponse<InstallationDto>> =>
     ehr<InstallationDto>("riverside-admin", `/app-installations/${appSlug}`);
-  const launch = (body: object): Promise<EhrAnswer<LaunchDto>> =>
+  const launch = (body: object): Promise<EhrResponse<LaunchDto>> =>
     ehr<LaunchDto>("riverside-member", `/app-installations/${appSlug}/launch`, { body });
 
   async function subscribe(): Promise<void> {
@@ -82,8 +82,8 @@ describe("an app in a practice's EHR", () => {
     subscription = await marketplace<SubscriptionDto>("riverside-admin", "/subscriptions", { body });
   }
 
-  /** As the EHR does: it sends the browser to the address. The clinician signs in there. */
-  async function open(page: Page, launchUrl: string, who = "Tom Whitfield"): Promise<void> {
+  /** Opens the launch URL in the browser, as the EHR does, and signs the clinician in. */
+  async function openLaunch(page: Page, launchUrl: string, who = "Tom Whitfield"): Promise<void> {
     await page.goto(launchUrl);
     await page.getByRole("button", { name: who }).click();
     await page.waitForURL(`${stack.demoAppUrl}/**`);
@@ -92,13 +92,13 @@ describe("an app in a practice's EHR", () => {
   test("is found in the catalog", async () => {
     const found = await marketplace<AppDto[]>("riverside-admin", "/apps/search?q=scribe&limit=1");
     assert.deepEqual([found[0]?.slug, found[0]?.smartLaunchUrl], [appSlug, `${stack.demoAppUrl}/launch`]);
-    assert.equal(await installed(), false);
-    assert.equal((await installation()).status, 404);
+    assert.equal(await isInstalled(), false);
+    assert.equal((await getInstallation()).status, 404);
   });
 
   test("is installed once the practice has subscribed", async () => {
     await subscribe();
-    await eventually("the EHR has it", 15_000, installed);
+    await eventually("the app is installed", 15_000, isInstalled);
     const list = await ehr<InstallationDto[]>("riverside-member", "/app-installations");
     assert.deepEqual(
       list.data.map(({ appSlug: slug, status, subscriptionId }) => [slug, status, subscriptionId]),
@@ -106,48 +106,53 @@ describe("an app in a practice's EHR", () => {
     );
   });
 
-  test("is configured, and keeps what is secret to itself", async () => {
-    const put = (body: object): Promise<EhrAnswer<InstallationDto>> =>
+  test("is configured, and its secrets are not returned to the practice", async () => {
+    const put = (body: object): Promise<EhrResponse<InstallationDto>> =>
       ehr<InstallationDto>("riverside-admin", `/app-installations/${appSlug}/config`, { method: "PUT", body });
     const config = { language: "es-US", apiKey: "the practice's own" };
-    await eventually("its schema is known", 15_000, async () => (await put(config)).status === 200);
+    await eventually("the EHR has the app's schema", 15_000, async () => (await put(config)).status === 200);
     assert.equal((await put({ language: "tlh" })).status, 400);
-    assert.deepEqual((await installation()).data.config, { language: "es-US", apiKey: null });
+    assert.deepEqual((await getInstallation()).data.config, { language: "es-US", apiKey: null });
     const secrets = await ehr<object>("ehr-service", `/internal/app-installations/${appSlug}/config`);
     assert.deepEqual(secrets.data, config);
   });
 
-  test("is launched in a browser, and shows the patient whose chart was open", async () => {
+  test("is launched in a browser and shows the patient of the open chart", async () => {
     const { status, data } = await launch({ patientId, encounterId });
     assert.equal(status, 200);
     const launchUrl = data.launchUrl ?? "";
     const page = await browser.newPage({ viewport: { width: 1180, height: 760 } });
-    const [urls, complaints]: [string[], string[]] = [[launchUrl], []];
+    const [urls, consoleMessages]: [string[], string[]] = [[launchUrl], []];
     page.on("request", (request) => urls.push(request.url()));
-    page.on("console", (message) => complaints.push(message.text()));
-    await open(page, launchUrl);
+    page.on("console", (message) => consoleMessages.push(message.text()));
+    await openLaunch(page, launchUrl);
     await page.getByRole("heading", { name: "You’re connected" }).waitFor();
     const shown = async (id: string): Promise<string> => page.locator(`#${id}`).innerText();
-    const told = { patient: patientId, encounter: encounterId, user: "Tom Whitfield", practice: "Riverside Clinic" };
-    for (const [id, text] of Object.entries(told)) assert.equal(await shown(id), text);
+    const expected = {
+      patient: patientId,
+      encounter: encounterId,
+      user: "Tom Whitfield",
+      practice: "Riverside Clinic",
+    };
+    for (const [id, text] of Object.entries(expected)) assert.equal(await shown(id), text);
     await page.reload();
     await page.getByText(patientId).waitFor();
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(consoleMessages, []);
     for (const url of [...urls, page.url()]) assert.ok(!mentions(url, patientId) && !mentions(url, encounterId), url);
     for (const { origin } of urls.map((url) => new URL(url))) {
       assert.ok([stack.demoAppUrl, `http://127.0.0.1:${stack.ports.IDP_PORT}`].includes(origin), origin);
     }
 
-    await open(page, launchUrl);
+    await openLaunch(page, launchUrl);
     await page.getByRole("heading", { name: "This launch can’t be used" }).waitFor();
     await page.getByText("Go back to the patient’s chart").waitFor();
     assert.ok(!mentions(await page.content(), patientId));
     await page.close();
   });
 
-  test("opens for nobody but whom it was launched for, and on its own not at all", async () => {
+  test("opens only for the user who launched it, and not without a launch", async () => {
     const page = await browser.newPage();
-    await open(page, (await launch({ patientId })).data.launchUrl ?? "", "Rosa Delgado");
+    await openLaunch(page, (await launch({ patientId })).data.launchUrl ?? "", "Rosa Delgado");
     await page.getByRole("heading", { name: "This launch can’t be used" }).waitFor();
     for (const [url, heading] of [
       [`${stack.demoAppUrl}/launch?iss=https%3A%2F%2Felsewhere.example&launch=x`, "This EHR isn’t known here"],
@@ -161,19 +166,19 @@ describe("an app in a practice's EHR", () => {
     await page.close();
   });
 
-  test("can't be launched while it is paused, and can again afterwards", async () => {
+  test("can't be launched while it is paused, and can after it is resumed", async () => {
     await marketplace("billing", `/subscriptions/${subscription.id}/pause`, { body: { reason: "NON_PAYMENT" } });
-    await eventually("it is paused", 15_000, async () => (await installation()).data.status === "paused");
+    await eventually("it is paused", 15_000, async () => (await getInstallation()).data.status === "paused");
     const refused = await launch({ patientId });
     assert.equal(refused.status, 409);
     assert.ok(!mentions(JSON.stringify(refused), patientId));
-    assert.equal(await installed(), true);
+    assert.equal(await isInstalled(), true);
     await marketplace("billing", `/subscriptions/${subscription.id}/resume`, { method: "POST" });
-    await eventually("it is active", 15_000, async () => (await installation()).data.status === "active");
+    await eventually("it is active", 15_000, async () => (await getInstallation()).data.status === "active");
     assert.equal((await launch({ patientId, launchType: "native" })).data.launchType, "native");
   });
 
-  test("never has a patient repeated in a refusal", async () => {
+  test("is refused without repeating the patient's id", async () => {
     for (const body of [
       { patientId: `${patientId}_` },
       { patientId, ward: patientId },
@@ -185,28 +190,28 @@ describe("an app in a practice's EHR", () => {
     }
   });
 
-  test("is gone once the practice has cancelled", async () => {
+  test("is removed once the practice has cancelled", async () => {
     await marketplace("riverside-admin", `/subscriptions/${subscription.id}/cancel`, { method: "POST" });
-    await eventually("the EHR has it no more", 15_000, async () => !(await installed()));
-    assert.equal((await installation()).status, 404);
+    await eventually("the app is removed", 15_000, async () => !(await isInstalled()));
+    assert.equal((await getInstallation()).status, 404);
     assert.equal((await launch({ patientId })).status, 404);
     assert.deepEqual((await ehr<InstallationDto[]>("riverside-member", "/app-installations")).data, []);
   });
 
-  test("is configured as before when the practice subscribes again", async () => {
+  test("keeps its configuration when the practice subscribes again", async () => {
     await subscribe();
-    await eventually("the EHR has it again", 15_000, installed);
-    const { data } = await installation();
+    await eventually("the app is installed", 15_000, isInstalled);
+    const { data } = await getInstallation();
     assert.deepEqual([data.subscriptionId, data.status], [subscription.id, "active"]);
     assert.deepEqual(data.config, { language: "es-US", apiKey: null });
   });
 
-  test("leaves the patient in the launch log, and nowhere else", async () => {
+  test("leaves the patient's id in the launch log and nowhere else", async () => {
     const [databases, tables]: [string[], string[]] = [[], []];
-    for (const [url = "", name = ""] of stack.printed().matchAll(/postgres\S+\/(marketplace|ehr)$/gm)) {
+    for (const [url = "", name = ""] of stack.output().matchAll(/postgres\S+\/(marketplace|ehr)$/gm)) {
       databases.push(name);
       for (const id of [patientId, encounterId]) {
-        for (const table of await tablesThatMention(url, id)) tables.push(`${name}: ${table}`);
+        for (const table of await findTablesMentioning(url, id)) tables.push(`${name}: ${table}`);
       }
     }
     assert.deepEqual(databases, ["marketplace", "ehr"]);
@@ -215,13 +220,13 @@ describe("an app in a practice's EHR", () => {
     const metrics = await Promise.all(
       [stack.marketplaceUrl, stack.ehrUrl, stack.workerUrl].map(async (url) => (await fetch(`${url}/metrics`)).text()),
     );
-    // What is left to send is sent when it stops.
+    // The services flush their traces when they stop.
     stack.signal("SIGTERM");
-    await eventually("the stack has stopped", 20_000, () => /^stopped$/m.test(stack.printed()));
-    const told = { metrics: metrics.join("\n"), logs: stack.printed(), traces: collector.received() };
-    for (const [where, text] of Object.entries(told)) {
-      assert.ok(text.includes("/api/app-installations/:appSlug/launch"), `${where} tell of launches`);
-      assert.ok(!mentions(text, patientId) && !mentions(text, encounterId), where);
+    await eventually("the stack has stopped", 20_000, () => /^stopped$/m.test(stack.output()));
+    const outputs = { metrics: metrics.join("\n"), logs: stack.output(), traces: collector.received() };
+    for (const [name, text] of Object.entries(outputs)) {
+      assert.ok(text.includes("/api/app-installations/:appSlug/launch"), `${name} mention launches`);
+      assert.ok(!mentions(text, patientId) && !mentions(text, encounterId), name);
     }
   });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { askAt, type Callers, cleanUpAfter, startCallers } from "@ehr-marketplace/tests/support";
-import { openRoutes } from "../access/open-routes.ts";
+import { type Callers, cleanUpAfter, sendRequest, startCallers } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { publicRoutes } from "../access/public-routes.ts";
 import { startBothServices } from "../access/start-both-services.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
@@ -22,26 +22,26 @@ describe("a query parameter without a value counts as absent", () => {
     [served.marketplace, served.ehr] = [marketplace.server.routesAndAccess, ehr.server.routesAndAccess];
   });
 
-  const ask = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
-    askAt(url, callers.token("operator"), { headers: { "x-vendor-slug": "northwind-health", ...headers } });
+  const get = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
+    sendRequest(url, callers.token("operator"), { headers: { "x-vendor-slug": "northwind-health", ...headers } });
 
-  /** Every optional parameter blank is the same as none of them; a required one is 400, and so is one that is repeated. */
+  /** Checks that blank optional parameters equal absent ones, and that a blank required or a repeated parameter gets 400. */
   async function assertBlankIsAbsent(url: string, { querystring }: { querystring?: unknown }, headers = {}) {
     const { properties = {}, required = [] } = querystring as Schema;
     const given = new URL(url).searchParams;
     const optional = Object.keys(properties).filter((name) => !required.includes(name) && !given.has(name));
-    const and = given.size > 0 ? "&" : "?";
-    const without = await ask(url, headers);
+    const separator = given.size > 0 ? "&" : "?";
+    const without = await get(url, headers);
     const expected = [200, await without.text()];
     for (const value of ["", "%20", "+%09"]) {
-      const blank = await ask(`${url}${and}${optional.map((name) => `${name}=${value}`).join("&")}`, headers);
+      const blank = await get(`${url}${separator}${optional.map((name) => `${name}=${value}`).join("&")}`, headers);
       assert.deepEqual([blank.status, await blank.text()], expected, url);
     }
     for (const name of optional) {
-      assert.equal((await ask(`${url}${and}${name}=&${name}=`, headers)).status, 400, `${name} twice`);
+      assert.equal((await get(`${url}${separator}${name}=&${name}=`, headers)).status, 400, `${name} twice`);
     }
     for (const name of required) {
-      assert.equal((await ask(`${url.split("?")[0]}?${name}=`, headers)).status, 400, `${name} is required`);
+      assert.equal((await get(`${url.split("?")[0]}?${name}=`, headers)).status, 400, `${name} is required`);
     }
   }
   const withQuery = (service: keyof typeof urls): ServedRoute[] =>
@@ -56,9 +56,9 @@ describe("a query parameter without a value counts as absent", () => {
     for (const { url, schema = {} } of routes) {
       const route = `GET ${url}`;
       const preparing = isForWebhooks(url) ? webhooks : prepared;
-      const open = openRoutes.get(route);
-      const { path } = open ?? (await preparing.question(route, marketplaceRows[route] ?? ""));
-      // The age of what is due goes on.
+      const open = publicRoutes.get(route);
+      const { path } = open ?? (await preparing.buildRequest(route, marketplaceRows[route] ?? ""));
+      // This response contains an age, which changes between requests.
       if (!url.endsWith("/webhooks/health")) await assertBlankIsAbsent(`${urls.marketplace}${path}`, schema);
     }
   });
@@ -68,7 +68,7 @@ describe("a query parameter without a value counts as absent", () => {
     const routes = withQuery("ehr");
     assert.ok(routes.length > 0);
     for (const { url, schema = {} } of routes) {
-      const { path, headers } = await prepared.question(`GET ${url}`, ehrRows[`GET ${url}`] ?? "");
+      const { path, headers } = await prepared.buildRequest(`GET ${url}`, ehrRows[`GET ${url}`] ?? "");
       await assertBlankIsAbsent(`${urls.ehr}${path}`, schema, headers);
     }
   });

@@ -3,11 +3,11 @@ import { execFile } from "node:child_process";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import {
-  askAt,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
-  type Question,
+  type MatrixRequest,
+  sendRequest,
   startApiProcess,
   startCallers,
   startEhrProcess,
@@ -35,7 +35,7 @@ except urllib.error.HTTPError as error:
     print(error.code)
 `;
 
-/** How clients send an empty body; each announces another type for it. */
+/** Clients that send an empty body, each with another Content-Type. */
 const clients: Record<string, (target: Target) => Promise<number>> = {
   "curl -d ''": async ({ method, url, headers }) => {
     const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
@@ -51,23 +51,23 @@ const clients: Record<string, (target: Target) => Promise<number>> = {
     return response.status;
   },
   "an empty JSON object": async ({ method, url, headers }) => {
-    const response = await askAt(url, undefined, { method, headers, body: {} });
+    const response = await sendRequest(url, undefined, { method, headers, body: {} });
     await response.arrayBuffer();
     return response.status;
   },
 };
 
 const isAction = ([route]: [string, string]): boolean => /^(POST|DELETE) /.test(route);
-/** Those that read a body need one. */
-const readsBody = /\/(subscriptions|pause|webhooks|rotate-secret|replays|consume)$/;
+/** Routes that require a body. */
+const requiresBody = /\/(subscriptions|pause|webhooks|rotate-secret|replays|consume)$/;
 const bodilessRows = (rows: Record<string, string>): [string, string][] =>
-  Object.entries(rows).filter((row) => isAction(row) && !(row[0].startsWith("POST ") && readsBody.test(row[0])));
+  Object.entries(rows).filter((row) => isAction(row) && !(row[0].startsWith("POST ") && requiresBody.test(row[0])));
 
-describe("where no body is expected, an empty one is accepted, whatever its Content-Type", () => {
+describe("routes without a body accept an empty one with any Content-Type", () => {
   const cleanUp = cleanUpAfter();
   let callers: Callers;
   const urls = { marketplace: "", ehr: "" };
-  let prepared: { question(route: string, on: string): Promise<Question> }[];
+  let prepared: { buildRequest(route: string, on: string): Promise<MatrixRequest> }[];
 
   before(async () => {
     callers = await startCallers(cleanUp);
@@ -97,7 +97,7 @@ describe("where no body is expected, an empty one is accepted, whatever its Cont
     const [subscriptions, webhooks, ehr] = prepared;
     const preparing = service === "ehr" ? ehr : route.includes("webhooks") ? webhooks : subscriptions;
     const target = async (): Promise<Target> => {
-      const { path = "", headers: own } = (await preparing?.question(route, on)) ?? {};
+      const { path = "", headers: own } = (await preparing?.buildRequest(route, on)) ?? {};
       return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: { ...headers(), ...own } };
     };
     const { method, url, headers: sent } = await target();
@@ -109,7 +109,7 @@ describe("where no body is expected, an empty one is accepted, whatever its Cont
   for (const [route, on] of bodilessRows(marketplaceRows)) test(route, () => assertAccepted("marketplace", route, on));
   for (const [route, on] of bodilessRows(ehrRows)) test(route, () => assertAccepted("ehr", route, on));
 
-  test("a route that needs a body says so, and a body of another type is 415", async () => {
+  test("a route that requires a body returns 400 without one, and 415 for another type", async () => {
     const url = `${urls.marketplace}/api/v1/subscriptions`;
     for (const [client, send] of Object.entries(clients)) {
       assert.equal(await send({ method: "POST", url, headers: headers() }), 400, client);

@@ -6,7 +6,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import {
   cleanUpAfter,
   cloneDatabase,
-  signedToken,
+  signToken,
   startApiProcess,
   startCallers,
   startEhr,
@@ -15,21 +15,21 @@ import {
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
-import { ehrOpenRoutes } from "../access/ehr-open-routes.ts";
-import { openRoutes } from "../access/open-routes.ts";
+import { ehrPublicRoutes } from "../access/ehr-public-routes.ts";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
-import { assertQuick, type MeasuredService, startMeasured } from "./event-loop.ts";
+import { publicRoutes } from "../access/public-routes.ts";
+import { assertQuick, type MeasuredService, startMeasuredService } from "./event-loop.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
 
-/** What every server of the service-kit has, and the worker's nothing else. */
+/** Routes that every server of the service-kit has; the worker has no others. */
 const workerRoutes = ["/health/live", "/health/ready", "/metrics", "/problems", "/problems/:code"];
 
 const routeOf = ({ method, url }: ServedRoute): string => `${method} ${url}`;
-/** HEAD runs the code of GET. */
+/** HEAD runs the same code as GET. */
 const isHead = (route: string): boolean => route.startsWith("HEAD ");
 
 function assertEveryRouteHasARow(served: readonly ServedRoute[], ...rows: Iterable<string>[]): void {
@@ -44,19 +44,19 @@ async function assertRouteIsQuick(
   served: ServedRoute | undefined,
   valid: ValidRequest,
 ): Promise<void> {
-  assert.ok(served !== undefined, "the server has the route");
+  assert.ok(served !== undefined, "the server doesn't have the route");
   let worst = { cpuMs: 0, name: "" };
   const inputs = hostileRequests(served, valid);
   for (const [index, [name, sent]] of inputs.entries()) {
     const { status, cpuMs } = await assertQuick(service, name, sent);
     if (index === 0)
-      assert.ok(status !== 401 && status !== 403, `${name}: ${status}, so nothing hostile would be read`);
+      assert.ok(status !== 401 && status !== 403, `${name}: ${status}, so no hostile input would be read`);
     if (cpuMs > worst.cpuMs) worst = { cpuMs, name };
   }
   t.diagnostic(`${inputs.length} requests; the worst took ${worst.cpuMs.toFixed(1)} ms: ${worst.name}`);
 }
 
-describe("no request keeps the marketplace's event loop for 100 ms", () => {
+describe("no request blocks the marketplace's event loop for 100 ms", () => {
   const cleanUp = cleanUpAfter();
   let served: readonly ServedRoute[];
   let service: MeasuredService;
@@ -73,7 +73,7 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
       ALLOWED_ORIGINS: "https://console.example",
     };
     served = (await startMarketplace(cleanUp, serviceUrl, environment)).server.routesAndAccess;
-    service = await startMeasured((options) =>
+    service = await startMeasuredService((options) =>
       startApiProcess(cleanUp, serviceUrl, { ...options, environment: { ...environment, ...options.environment } }),
     );
     const operator = callers.token("operator");
@@ -82,10 +82,10 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
     headers = { authorization: `Bearer ${operator}`, "x-vendor-slug": "northwind-health" };
   });
 
-  test("every route of the server has a row", () =>
-    assertEveryRouteHasARow(served, Object.keys(marketplaceRows), openRoutes.keys()));
+  test("every route has a row", () =>
+    assertEveryRouteHasARow(served, Object.keys(marketplaceRows), publicRoutes.keys()));
 
-  test("every route that the worker has too is known", () => {
+  test("every route of the worker is listed", () => {
     const ofApi = /^\/(api|docs|media|favicon)/;
     const common = served.filter(({ method, url }) => method === "GET" && !ofApi.test(url)).map(({ url }) => url);
     assert.deepEqual(common, workerRoutes);
@@ -93,7 +93,7 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
 
   for (const [route, on] of Object.entries(marketplaceRows)) {
     test(route, async (t) => {
-      const { path, body } = await (isForWebhooks(route) ? webhooks : prepared).question(route, on);
+      const { path, body } = await (isForWebhooks(route) ? webhooks : prepared).buildRequest(route, on);
       const valid = { path, headers, body: body as object | undefined };
       await assertRouteIsQuick(
         t,
@@ -103,7 +103,7 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
       );
     });
   }
-  for (const [route, { path, headers: own = {} }] of openRoutes) {
+  for (const [route, { path, headers: own = {} }] of publicRoutes) {
     if (isHead(route)) continue;
     test(route, (t) =>
       assertRouteIsQuick(
@@ -116,7 +116,7 @@ describe("no request keeps the marketplace's event loop for 100 ms", () => {
   }
 });
 
-describe("no request keeps the EHR's event loop for 100 ms", () => {
+describe("no request blocks the EHR's event loop for 100 ms", () => {
   const cleanUp = cleanUpAfter();
   let served: readonly ServedRoute[];
   let service: MeasuredService;
@@ -136,7 +136,7 @@ describe("no request keeps the EHR's event loop for 100 ms", () => {
       MARKETPLACE_CLIENT_SECRET: "development-only",
     };
     const marketplaceUrl = marketplace.url;
-    service = await startMeasured((options) =>
+    service = await startMeasuredService((options) =>
       startEhrProcess(cleanUp, ehrs.serviceUrl, {
         marketplaceUrl,
         ...options,
@@ -145,19 +145,18 @@ describe("no request keeps the EHR's event loop for 100 ms", () => {
     );
     served = (await startEhr(cleanUp, ehrs.serviceUrl, environment)).server.routesAndAccess;
     prepared = await prepareEhr({ ehr: service.url, marketplace: marketplaceUrl }, callers);
-    const token = await signedToken(callers, {
+    const token = await signToken(callers, {
       organization: { "riverside-clinic": { roles: ["org-admin"] } },
       roles: ["operator", "ehr-service", "launch-redeemer"],
     });
     headers = { authorization: `Bearer ${token}` };
   });
 
-  test("every route of the server has a row", () =>
-    assertEveryRouteHasARow(served, Object.keys(ehrRows), ehrOpenRoutes.keys()));
+  test("every route has a row", () => assertEveryRouteHasARow(served, Object.keys(ehrRows), ehrPublicRoutes.keys()));
 
   for (const [route, on] of Object.entries(ehrRows)) {
     test(route, async (t) => {
-      const { path, body, headers: named } = await prepared.question(route, on);
+      const { path, body, headers: named } = await prepared.buildRequest(route, on);
       const valid = { path, headers: { ...headers, ...named }, body: body as object | undefined };
       await assertRouteIsQuick(
         t,
@@ -192,7 +191,7 @@ describe("no request keeps the EHR's event loop for 100 ms", () => {
       "x-marketplace-delivery-id": "hostile",
     }),
   };
-  for (const [route, { path, headers: own = {}, body }] of ehrOpenRoutes) {
+  for (const [route, { path, headers: own = {}, body }] of ehrPublicRoutes) {
     if (isHead(route)) continue;
     test(route, (t) => {
       const valid = { path, headers: own, ...(body === undefined ? {} : receiver) };
@@ -206,10 +205,10 @@ describe("no request keeps the EHR's event loop for 100 ms", () => {
   }
 });
 
-test("no request keeps the worker's event loop for 100 ms", async (t) => {
+test("no request blocks the worker's event loop for 100 ms", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
-  const service = await startMeasured((options) => startWorkerProcess(cleanUp, serviceUrl, options));
+  const service = await startMeasuredService((options) => startWorkerProcess(cleanUp, serviceUrl, options));
   for (const url of workerRoutes) {
     const served = { method: "GET", url, access: "anyone", schema: {}, maxBodyBytes: 16_384 } as const;
     await assertRouteIsQuick(t, service, served, { path: url, headers: {} });

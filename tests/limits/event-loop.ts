@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import type { ApiProcess } from "@ehr-marketplace/tests/support";
+import type { ServiceProcess } from "@ehr-marketplace/tests/support";
 
-export interface Sent {
+export interface RawRequest {
   method: string;
-  /** With the query, as it goes over the wire. */
+  /** The encoded path with the query. */
   path: string;
   headers?: Record<string, string>;
   body?: string;
@@ -14,9 +14,9 @@ export interface Sent {
 export interface MeasuredService {
   url: string;
   /** Sends a request and returns its status and the CPU time that the service's event loop spent on it. */
-  measure(sent: Sent): Promise<{ status: number; cpuMs: number }>;
-  /** The same for the longest turn of the event loop: what keeps other requests waiting where the work yields to them. */
-  measureLongestTurn(sent: Sent): Promise<{ status: number; cpuMs: number }>;
+  measure(sent: RawRequest): Promise<{ status: number; cpuMs: number }>;
+  /** Returns the CPU time of the longest iteration of the event loop, which is the delay for other requests where the work yields. */
+  measureLongestIteration(sent: RawRequest): Promise<{ status: number; cpuMs: number }>;
 }
 
 interface ProcessOptions {
@@ -25,7 +25,9 @@ interface ProcessOptions {
 }
 
 /** Starts a service with the fixture that reports the CPU time of its event loop. */
-export async function startMeasured(start: (options: ProcessOptions) => Promise<ApiProcess>): Promise<MeasuredService> {
+export async function startMeasuredService(
+  start: (options: ProcessOptions) => Promise<ServiceProcess>,
+): Promise<MeasuredService> {
   const cpuPort = await freePort();
   const fixture = new URL("./thread-cpu.test-fixture.ts", import.meta.url).href;
   const { url } = await start({
@@ -41,10 +43,10 @@ export async function startMeasured(start: (options: ProcessOptions) => Promise<
       const { status } = await send(port, sent);
       return { status, cpuMs: (await cpuTime()) - before };
     },
-    async measureLongestTurn(sent) {
+    async measureLongestIteration(sent) {
       await send(cpuPort, { method: "GET", path: "/watch" });
       const { status } = await send(port, sent);
-      const { text } = await send(cpuPort, { method: "GET", path: "/longest-turn" });
+      const { text } = await send(cpuPort, { method: "GET", path: "/longest-iteration" });
       return { status, cpuMs: Number(text) };
     },
   };
@@ -52,8 +54,11 @@ export async function startMeasured(start: (options: ProcessOptions) => Promise<
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends the path as it is; `fetch` would normalise it. */
-function send(port: number, { method, path, headers = {}, body }: Sent): Promise<{ status: number; text: string }> {
+/** Sends the path unchanged; `fetch` would normalise it. */
+function send(
+  port: number,
+  { method, path, headers = {}, body }: RawRequest,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const length: Record<string, string> =
       body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
@@ -74,11 +79,11 @@ function send(port: number, { method, path, headers = {}, body }: Sent): Promise
 const maxCpuMs = 100;
 const maxTries = 5;
 
-/** The best of five counts, so that garbage of earlier requests and code that isn't compiled yet don't decide. */
+/** Takes the best of five tries, so that garbage collection and uncompiled code don't decide. */
 export async function assertQuick(
   service: MeasuredService,
   name: string,
-  sent: Sent,
+  sent: RawRequest,
 ): Promise<{ status: number; cpuMs: number }> {
   let best = await service.measure(sent);
   for (let tries = 1; tries < maxTries && best.cpuMs >= maxCpuMs; tries += 1) {
@@ -86,6 +91,6 @@ export async function assertQuick(
     if (next.cpuMs < best.cpuMs) best = next;
   }
   assert.ok(best.status >= 200 && best.status < 500, `${name}: ${best.status}`);
-  assert.ok(best.cpuMs < maxCpuMs, `${name} kept the event loop for ${best.cpuMs.toFixed(0)} ms`);
+  assert.ok(best.cpuMs < maxCpuMs, `${name} blocked the event loop for ${best.cpuMs.toFixed(0)} ms`);
   return best;
 }

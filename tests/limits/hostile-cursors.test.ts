@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { type Callers, cleanUpAfter, rounds, startCallers } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
@@ -40,9 +40,9 @@ const part = fc.oneof(
   fc.constantFrom("riverside-clinic", "\ud800"),
 );
 const cursor = fc.oneof(
-  { weight: 8, arbitrary: fc.tuple(time, id).map((parts) => cursorOf(...parts)) },
-  { weight: 2, arbitrary: fc.array(part, { maxLength: 3 }).map((parts) => cursorOf(...parts)) },
-  { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/).map((alias) => cursorOf(alias)) },
+  { weight: 8, arbitrary: fc.tuple(time, id).map((parts) => encodeCursor(...parts)) },
+  { weight: 2, arbitrary: fc.array(part, { maxLength: 3 }).map((parts) => encodeCursor(...parts)) },
+  { weight: 1, arbitrary: fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/).map((alias) => encodeCursor(alias)) },
   // The cursor of `GET /subscriptions` is the id of a subscription.
   { weight: 1, arbitrary: id.filter((text) => text !== "") },
   { weight: 1, arbitrary: fc.json({ maxDepth: 2 }).map(encoded) },
@@ -50,13 +50,13 @@ const cursor = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.tuple(time, id, fc.nat(), fc.string({ maxLength: 2 })).map(([at, uuid, nth, other]) => {
-      const whole = cursorOf(at, uuid);
+      const whole = encodeCursor(at, uuid);
       return whole.slice(0, nth % whole.length) + other + whole.slice((nth % whole.length) + 1);
     }),
   },
 );
 
-describe("whatever cursor is sent to a list, the response is a page or 400", () => {
+describe("a list responds to any cursor with a page or 400", () => {
   const cleanUp = cleanUpAfter();
   let callers: Callers;
   const servers: Partial<Record<"marketplace" | "ehr", FastifyInstance>> = {};
@@ -111,7 +111,10 @@ describe("whatever cursor is sent to a list, the response is a page or 400", () 
     const prepared = await prepareSubscriptions(urls.marketplace, operator);
     const webhooks = await prepareWebhooks(urls.marketplace, operator);
     const lists = await listsOf("marketplace", (route) =>
-      (isForWebhooks(route.slice("GET ".length)) ? webhooks : prepared).question(route, marketplaceRows[route] ?? ""),
+      (isForWebhooks(route.slice("GET ".length)) ? webhooks : prepared).buildRequest(
+        route,
+        marketplaceRows[route] ?? "",
+      ),
     );
     assert.ok(lists.length > 6, `${lists.length} lists`);
     await assertPagesOr400("marketplace", lists);
@@ -119,7 +122,7 @@ describe("whatever cursor is sent to a list, the response is a page or 400", () 
 
   test("in every list of the EHR", async () => {
     const prepared = await prepareEhr(urls, callers);
-    const lists = await listsOf("ehr", (route) => prepared.question(route, ehrRows[route] ?? ""));
+    const lists = await listsOf("ehr", (route) => prepared.buildRequest(route, ehrRows[route] ?? ""));
     assert.ok(lists.length > 1, `${lists.length} lists`);
     await assertPagesOr400("ehr", lists);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { orgAliasPattern, slugPattern, webUrlPattern, withoutNul } from "@ehr-marketplace/contracts";
+import { noNulPattern, orgAliasPattern, slugPattern, webUrlPattern } from "@ehr-marketplace/contracts";
 
-/** As much of JSON Schema as request schemas use. */
+/** The subset of JSON Schema that request schemas use. */
 export interface Schema {
   type?: string | string[];
   format?: string;
@@ -18,12 +18,12 @@ export interface Schema {
   anyOf?: Schema[];
 }
 
-/** What it is called, and the text that is sent. */
+/** The name of an input and its text. */
 export type Input = [name: string, text: string];
 
 const fill = (length: number, piece: string): string => piece.repeat(Math.max(0, Math.floor(length / piece.length)));
 
-/** As many items as fit, between brackets. */
+/** Joins as many items as fit between brackets. */
 function wide(bytes: number, brackets: "[]" | "{}", item: (index: number) => string): string {
   const items: string[] = [];
   for (let left = bytes - 2; ; ) {
@@ -38,7 +38,7 @@ function nested(levels: number, open: string, close: string, innermost = ""): st
   return open.repeat(levels) + innermost + close.repeat(levels);
 }
 
-/** Hostile whatever the schema is. */
+/** Bodies that are expensive for any schema. */
 export function hostileBodies(bytes: number): Input[] {
   const half = Math.floor(bytes / 2);
   const nul = '"\\u0000"';
@@ -85,9 +85,9 @@ export function hostileBodies(bytes: number): Input[] {
   ];
 }
 
-/** For each pattern and format of a request schema: texts of about that length which fail late. */
+/** For each pattern and format of a request schema: texts of about this length that fail late. */
 const nearMisses: Record<string, (length: number) => string[]> = {
-  [withoutNul]: (length) => [`${fill(length, "a")}\0`],
+  [noNulPattern]: (length) => [`${fill(length, "a")}\0`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
   [orgAliasPattern]: (length) => [`${fill(length, "a")}!`],
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
@@ -119,7 +119,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   ],
 };
 
-/** Whatever the validator says to it: a text that its pattern and its format take long to refuse. */
+/** Returns texts that the schema's pattern and format take long to reject. */
 function nearMissesOf(schema: Schema, length: number): string[] {
   return [schema.pattern, schema.format]
     .filter((form) => form !== undefined)
@@ -129,7 +129,7 @@ function nearMissesOf(schema: Schema, length: number): string[] {
     });
 }
 
-/** For a pattern that only lists words, as the one for `sort` does, its words many times over. */
+/** For a pattern that only lists words, such as that of `sort`: its words, repeated. */
 function nearMissOfAlternatives(pattern: string, length: number): string[] {
   const words = pattern.match(/\w+/g);
   assert.match(pattern, /^\^\([\w|]+\)/, `no near miss of ${pattern} is known: add one to nearMisses`);
@@ -139,10 +139,10 @@ function nearMissOfAlternatives(pattern: string, length: number): string[] {
 const isA = (schema: Schema, type: string): boolean =>
   [schema.type].flat().includes(type) || (schema.anyOf ?? []).some((each) => isA(each, type));
 
-/** Texts for a schema of strings: as long as the schema and as the request allows. */
-function textsFor(schema: Schema, most: number): string[] {
+/** Texts for a string schema, as long as the schema and as the request allow. */
+function textsFor(schema: Schema, maxTextLength: number): string[] {
   const forms = [schema, ...(schema.anyOf ?? [])];
-  const lengths = [most, ...forms.flatMap(({ maxLength }) => maxLength ?? [])];
+  const lengths = [maxTextLength, ...forms.flatMap(({ maxLength }) => maxLength ?? [])];
   return lengths.flatMap((length) => [
     fill(length, "a"),
     fill(length - 2, "\u{1f48a}"),
@@ -150,7 +150,7 @@ function textsFor(schema: Schema, most: number): string[] {
   ]);
 }
 
-/** JSON texts that are hostile to a field of this schema. */
+/** JSON texts that are expensive for a field of this schema. */
 function hostileValues(schema: Schema, bytes: number): string[] {
   const texts = isA(schema, "string") ? textsFor(schema, bytes - 32).map((text) => JSON.stringify(text)) : [];
   const ofItems = isA(schema, "array")
@@ -189,7 +189,7 @@ function withPlaceholder(body: unknown, [name, ...rest]: string[]): unknown {
   return { ...fields, [name]: withPlaceholder(fields[name], rest) };
 }
 
-/** The valid body with one field after the other made hostile. */
+/** The valid body with each field in turn replaced by hostile values. */
 export function hostileFields(schema: Schema, valid: object, bytes: number): Input[] {
   return fieldsOf(schema).flatMap(({ path, schema: field }) => {
     const text = JSON.stringify(withPlaceholder(valid, path));
@@ -202,7 +202,7 @@ export function hostileFields(schema: Schema, valid: object, bytes: number): Inp
 
 const inUrl = (text: string): string => text.replace(/[^!-~]|[%&+#=?]/gu, encodeURIComponent);
 
-/** Hostile whatever the schema is: what follows the question mark. */
+/** Query strings that are expensive for any schema. */
 export function hostileQueries(bytes: number): Input[] {
   const parameters = (piece: (index: number) => string): string =>
     wide(bytes, "[]", piece).slice(1, -1).replaceAll(",", "&");
@@ -222,15 +222,17 @@ export function hostileQueries(bytes: number): Input[] {
   ];
 }
 
-/** One parameter of the schema after the other, hostile. */
+/** Hostile values for each parameter of the schema. */
 export function hostileParameters(schema: Schema, bytes: number): Input[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const room = bytes - name.length - 20;
+    const maxValueLength = bytes - name.length - 20;
     return [
       wide(bytes, "[]", () => `${name}=1`)
         .slice(1, -1)
         .replaceAll(",", "&"),
-      ...[...textsFor(property, room), fill(room, "9"), `-${fill(room, "9")}`].map((text) => `${name}=${inUrl(text)}`),
+      ...[...textsFor(property, maxValueLength), fill(maxValueLength, "9"), `-${fill(maxValueLength, "9")}`].map(
+        (text) => `${name}=${inUrl(text)}`,
+      ),
     ]
       .filter((text) => text.length <= bytes)
       .map((text): Input => [`${name}: ${text.slice(0, 40)}…`, text]);
@@ -255,7 +257,7 @@ export function hostilePaths(url: string, schema: Schema | undefined, bytes: num
 
 const headerBytes = 12_000;
 
-/** Headers that a service reads, hostile. */
+/** Hostile values for headers that a service reads. */
 export function hostileHeaders(schema: Schema | undefined): [name: string, value: string][] {
   const ofSchema = Object.entries(schema?.properties ?? {}).flatMap(([name, property]) =>
     textsFor(property, headerBytes).map((text): [string, string] => [name, text.replaceAll(/[^ -~]/g, "x")]),

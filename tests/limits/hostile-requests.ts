@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Sent } from "./event-loop.ts";
+import type { RawRequest } from "./event-loop.ts";
 import {
   hostileBodies,
   hostileFields,
@@ -12,24 +12,24 @@ import {
 
 export type ServedRoute = FastifyInstance["routesAndAccess"][number];
 
-/** A request of a caller who may send it. */
+/** An authorised request. */
 export interface ValidRequest {
   path: string;
   headers: Record<string, string>;
   body?: object | undefined;
-  /** Where the route validates the body by itself. */
+  /** Set where the handler validates the body instead of the route's schema. */
   bodySchema?: Schema;
-  /** What else a body needs to be read, such as a signature. */
+  /** Headers that depend on the body, such as a signature. */
   headersFor?: (body: string) => Record<string, string>;
 }
 
 const maxUrlBytes = 8_192;
 const bodiless = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** All that somebody could send to a route to keep it busy, each as large as the route reads; the valid request is the first. */
-export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name: string, sent: Sent][] {
+/** Generates expensive requests to a route, each as large as the route reads. The first one is the valid request. */
+export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name: string, sent: RawRequest][] {
   const { method, url, schema = {}, maxBodyBytes } = route;
-  const request = (change: Partial<Sent>): Sent => {
+  const request = (change: Partial<RawRequest>): RawRequest => {
     const sent = { method, path: valid.path, ...bodyOf(valid), ...change };
     const bodyHeaders =
       sent.body === undefined ? {} : { "content-type": "application/json", ...valid.headersFor?.(sent.body) };
@@ -49,12 +49,12 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   const paths = hostilePaths(url, schema.params as Schema | undefined, maxUrlBytes);
   return [
     ["the valid request", request({})],
-    ...(bodiless.has(method) ? [] : bodies.map(([name, body]): [string, Sent] => [name, request({ body })])),
-    ...[...queries, ...parameters, ...paths].map(([name, hostile]): [string, Sent] => [
+    ...(bodiless.has(method) ? [] : bodies.map(([name, body]): [string, RawRequest] => [name, request({ body })])),
+    ...[...queries, ...parameters, ...paths].map(([name, hostile]): [string, RawRequest] => [
       name,
       request({ path: hostile }),
     ]),
-    ...hostileHeaders(schema.headers as Schema | undefined).map(([name, value]): [string, Sent] => [
+    ...hostileHeaders(schema.headers as Schema | undefined).map(([name, value]): [string, RawRequest] => [
       `the header ${name}: ${value.slice(0, 40)}…`,
       request({ headers: { [name]: value } }),
     ]),

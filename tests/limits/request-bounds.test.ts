@@ -4,8 +4,8 @@ import { cleanUpAfter, cloneDatabase, startEhr, startMarketplace } from "@ehr-ma
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 
-/** What in a schema admits values of any size, by JSON Pointer. Queries and headers may hold what nobody reads. */
-function unboundedIn(schema: Schema, pointer: string, mayBeOpen = false): string[] {
+/** Finds parts of a schema without a size limit, by JSON Pointer. Queries and headers may have unknown properties. */
+function findUnbounded(schema: Schema, pointer: string, mayBeOpen = false): string[] {
   const types = new Set([schema.type].flat());
   const values = schema.enum ?? ("const" in schema ? [schema.const] : undefined);
   const branches = schema.anyOf ?? [];
@@ -19,26 +19,26 @@ function unboundedIn(schema: Schema, pointer: string, mayBeOpen = false): string
   ];
   return [
     ...found.filter((what) => what !== false).map((what) => `${pointer}: ${what}`),
-    ...branches.flatMap((each, index) => unboundedIn(each, `${pointer}/anyOf/${index}`)),
-    ...(schema.items === undefined ? [] : unboundedIn(schema.items, `${pointer}/items`)),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => unboundedIn(each, `${pointer}/${name}`)),
+    ...branches.flatMap((each, index) => findUnbounded(each, `${pointer}/anyOf/${index}`)),
+    ...(schema.items === undefined ? [] : findUnbounded(schema.items, `${pointer}/items`)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => findUnbounded(each, `${pointer}/${name}`)),
   ];
 }
 
-/** Their bodies are bounded by the body limit alone. */
-const readAnything = new Set([
-  // An app without a schema takes any object.
+/** Routes whose bodies are limited only by the body limit. */
+const acceptAnyBody = new Set([
+  // An app without a schema accepts any object.
   "PUT /api/app-installations/:appSlug/config",
-  // Receivers of events ignore what they don't know.
+  // The receiver ignores unknown fields of events.
   "POST /api/internal/marketplace-webhook",
 ]);
 
-function unboundedRequests({ method, url, schema = {} }: ServedRoute): string[] {
+function findUnboundedRequests({ method, url, schema = {} }: ServedRoute): string[] {
   const { body, querystring, params, headers } = schema as Record<string, Schema | undefined>;
   return [
-    ...(body === undefined || readAnything.has(`${method} ${url}`) ? [] : unboundedIn(body, "/body")),
+    ...(body === undefined || acceptAnyBody.has(`${method} ${url}`) ? [] : findUnbounded(body, "/body")),
     ...Object.entries({ querystring, params, headers }).flatMap(([part, each]) =>
-      each === undefined ? [] : unboundedIn(each, `/${part}`, true),
+      each === undefined ? [] : findUnbounded(each, `/${part}`, true),
     ),
   ].map((what) => `${method} ${url} ${what}`);
 }
@@ -49,23 +49,23 @@ describe("every request schema is bounded", () => {
     ["the marketplace", startMarketplace, "demo"],
     ["the EHR", startEhr, "ehr"],
   ] as const) {
-    test(`in ${service}: strings, arrays and objects have a limit, and so has each body`, async () => {
+    test(`in ${service}: strings, arrays, objects and bodies have a limit`, async () => {
       const { serviceUrl } = await cloneDatabase(cleanUp, template);
       const { routesAndAccess } = (await start(cleanUp, serviceUrl)).server;
-      assert.deepEqual(routesAndAccess.flatMap(unboundedRequests), []);
+      assert.deepEqual(routesAndAccess.flatMap(findUnboundedRequests), []);
       const withSchema = routesAndAccess.filter(({ schema }) => schema?.body !== undefined || schema?.querystring);
       assert.ok(withSchema.length > 5);
       for (const { method, url, maxBodyBytes } of routesAndAccess) {
-        const limit = readAnything.has(`${method} ${url}`) ? 65_536 : 16_384;
+        const limit = acceptAnyBody.has(`${method} ${url}`) ? 65_536 : 16_384;
         assert.equal(maxBodyBytes, limit, `${method} ${url}`);
       }
     });
   }
 
-  test("and one without a limit is found", () => {
+  test("a schema without limits is reported", () => {
     const text = { type: "string" };
     const schema = { type: "object", properties: { a: text, b: { type: "array", items: {} }, c: { anyOf: [text] } } };
-    assert.deepEqual(unboundedIn(schema, "/body"), [
+    assert.deepEqual(findUnbounded(schema, "/body"), [
       "/body: open object without maxProperties",
       "/body/a: string without maxLength",
       "/body/b: array without maxItems",

@@ -1,4 +1,4 @@
-/** Each route that asks for a token, and on what the permission matrix's request for it acts. */
+/** Each route that requires a token, with the resource that its request in the permission matrix acts on. */
 export const marketplaceRows: Record<string, string> = {
   "POST /api/v1/subscriptions": "riverside",
   "GET /api/v1/subscriptions": "riverside",

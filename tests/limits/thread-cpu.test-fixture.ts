@@ -1,5 +1,5 @@
-// Loaded into a service's process with --import: serves the CPU time that the thread of its event loop has used so far.
-// CPU time and not wall-clock time, because other processes on the machine must not count.
+// Loaded into a service's process with --import: serves the CPU time that the event loop's thread has used so far.
+// CPU time instead of wall-clock time, because other processes on the machine must not count.
 import { createServer } from "node:http";
 import { isMainThread } from "node:worker_threads";
 
@@ -8,25 +8,25 @@ if (isMainThread) {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1_000;
   };
-  // The turn of the event loop that used the most CPU time, from /watch until /longest-turn.
-  let longest: number | undefined;
+  // The most CPU time of one event loop iteration between /watch and /longest-iteration.
+  let maxIterationMs: number | undefined;
   const watch = (last: number): void => {
-    if (longest === undefined) return;
+    if (maxIterationMs === undefined) return;
     const now = cpuMs();
-    longest = Math.max(longest, now - last);
+    maxIterationMs = Math.max(maxIterationMs, now - last);
     setImmediate(watch, now);
   };
   const server = createServer((request, response) => {
     if (request.url === "/watch") {
-      longest = 0;
+      maxIterationMs = 0;
       watch(cpuMs());
       response.end();
-    } else if (request.url === "/longest-turn") {
-      response.end(String(longest));
-      longest = undefined;
+    } else if (request.url === "/longest-iteration") {
+      response.end(String(maxIterationMs));
+      maxIterationMs = undefined;
     } else response.end(String(cpuMs()));
   });
-  // The test asks rarely while a slow request runs, and must not find its connection closed.
+  // Keep the connection open: the test sends no request here while a slow request runs.
   server.keepAliveTimeout = 0;
   server.listen(Number(process.env["THREAD_CPU_PORT"]), "127.0.0.1").unref();
 }

@@ -10,7 +10,7 @@ import { migrationsDirectory as marketplaceMigrations } from "@ehr-marketplace/m
 import { migrate } from "@ehr-marketplace/service-kit/database";
 import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 
-/** A database as it was before a migration. */
+/** Creates a database with the schema before a migration. */
 async function databaseBefore(cleanUp: CleanUp, migration: string, directory: string): Promise<string> {
   const { ownerUrl } = await cloneDatabase(cleanUp);
   await withClient(ownerUrl, (client) => client.query("drop schema public cascade; create schema public"));
@@ -23,7 +23,7 @@ async function databaseBefore(cleanUp: CleanUp, migration: string, directory: st
   return ownerUrl;
 }
 
-test("what the EHR installed before confirmation was required stays, unless only an event described it or its URL is not https", async (t) => {
+test("the EHR's migration keeps existing installations, except those known only from an event or with a launch URL that is not https", async (t) => {
   const ownerUrl = await databaseBefore(cleanUpAfter(t), "0007", ehrMigrations);
   await withClient(ownerUrl, async (client) => {
     await client.query(
@@ -52,7 +52,7 @@ test("what the EHR installed before confirmation was required stays, unless only
     await migrate(ownerUrl, ehrMigrations);
     const { rows } = await client.query(
       `select slug, apps.id is not null as "hasFacts", confirmed_at is not null as confirmed, installations.status,
-         sealed_config is not null as configured
+         encrypted_config is not null as configured
        from apps join subscriptions on subscriptions.app_slug = slug join installations on installations.app_slug = slug
        order by slug`,
     );
@@ -65,7 +65,7 @@ test("what the EHR installed before confirmation was required stays, unless only
   });
 });
 
-test("the marketplace's migration to https names the apps and vendors to correct, changes nothing, and works once they are", async (t) => {
+test("the marketplace's migration to https fails with the apps and vendors to correct, changes nothing, and succeeds after the correction", async (t) => {
   const ownerUrl = await databaseBefore(cleanUpAfter(t), "0009", marketplaceMigrations);
   await withClient(ownerUrl, async (client) => {
     await client.query(

@@ -7,13 +7,13 @@ import {
 import type { CleanUp } from "./clean-up.ts";
 
 export interface Callers {
-  /** What a service needs in its environment to know them. */
+  /** Environment variables with which a service accepts these tokens. */
   environment: { TOKEN_ISSUER: string; TOKEN_JWKS_URL: string };
   identityProvider: IdentityProvider;
   token(persona: Persona): string;
 }
 
-/** A real identity provider of the test's own, and a token of everyone whom it knows. */
+/** Starts an identity provider for the test and fetches a token for each persona. */
 export async function startCallers(cleanUp: CleanUp): Promise<Callers> {
   const identityProvider = await startIdentityProvider({ port: 0 });
   cleanUp(() => identityProvider.stop());
@@ -24,26 +24,31 @@ export async function startCallers(cleanUp: CleanUp): Promise<Callers> {
     identityProvider,
     token(persona) {
       const token = tokens.get(persona);
-      if (token === undefined) throw new Error(`nobody is called ${persona}`);
+      if (token === undefined) throw new Error(`unknown persona: ${persona}`);
       return token;
     },
   };
 }
 
-export interface Asking {
+export interface RequestOptions {
   method?: string;
   /** Sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Asks a path below the API's base path, with a token where one is given. */
-export function ask(url: string, path: string, token: string | undefined, asking: Asking = {}): Promise<Response> {
-  return askAt(`${url}/api/v1${path}`, token, asking);
+/** Sends a request to a path below the API's base path, with a token if one is given. */
+export function sendApiRequest(
+  url: string,
+  path: string,
+  token: string | undefined,
+  options: RequestOptions = {},
+): Promise<Response> {
+  return sendRequest(`${url}/api/v1${path}`, token, options);
 }
 
-export function askAt(url: string, token: string | undefined, asking: Asking): Promise<Response> {
-  const { method = asking.body === undefined ? "GET" : "POST", body, headers } = asking;
+export function sendRequest(url: string, token: string | undefined, options: RequestOptions): Promise<Response> {
+  const { method = options.body === undefined ? "GET" : "POST", body, headers } = options;
   return fetch(url, {
     method,
     headers: {

@@ -2,7 +2,7 @@ import { after, type TestContext } from "node:test";
 
 export type CleanUp = (undo: () => Promise<unknown>) => void;
 
-/** What is undone when the suite, or the test whose context is given, ends: the last thing made is the first to go. */
+/** Runs the registered functions in reverse order when the suite ends, or the test whose context is given. */
 export function cleanUpAfter(test?: TestContext): CleanUp {
   const undos: (() => Promise<unknown>)[] = [];
   const undoAll = async (): Promise<void> => {

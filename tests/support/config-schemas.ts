@@ -6,7 +6,7 @@ export interface SchemaAndConfig {
   config: JsonObject;
 }
 
-/** Names that a careless implementation confuses with others. */
+/** Property names that need escaping or exist on `Object.prototype`. */
 const names = fc.constantFrom("a", "b", "c", "", "a/b", "~1", "é", "toString", "constructor");
 
 const patterns = fc.constantFrom("^[a-c]+$", "a.c", "^\\s*$", "^(?:a|bb)*$", "\\S{2,4}", "[^\\s\\d]", "^.$", "\\bab?");
@@ -96,22 +96,27 @@ function configFor(properties: Record<string, ConfigSchema>): fc.Arbitrary<JsonO
     .map(([more, given]) => ({ ...more, ...given }));
 }
 
-/** Any schema of the profile, and a configuration that it may or may not accept. */
+/** Any schema of the profile, with a configuration that can be valid or invalid. */
 export const schemaAndConfig: fc.Arbitrary<SchemaAndConfig> = constrained.chain((schema) =>
   configFor(schema.properties ?? {}).map((config) => ({ schema, config })),
 );
 
-const marked = (arbitrary: fc.Arbitrary<ConfigSchema>): fc.Arbitrary<ConfigSchema> =>
+const withOptionalWriteOnly = (arbitrary: fc.Arbitrary<ConfigSchema>): fc.Arbitrary<ConfigSchema> =>
   fc.tuple(arbitrary, fc.boolean()).map(([schema, writeOnly]) => (writeOnly ? { ...schema, writeOnly } : schema));
 const text: fc.Arbitrary<ConfigSchema> = fc.constant({ type: "string" });
-const markedText = marked(fc.oneof(text, fc.constant<ConfigSchema>({ type: "array", items: { type: "string" } })));
+const markedText = withOptionalWriteOnly(
+  fc.oneof(text, fc.constant<ConfigSchema>({ type: "array", items: { type: "string" } })),
+);
 const freeObject = (of: fc.Arbitrary<ConfigSchema>): fc.Arbitrary<ConfigSchema> =>
   fc.dictionary(names, of, { maxKeys: 4 }).map((properties) => ({ type: "object", properties }));
 const withSecrets = freeObject(
-  fc.oneof(markedText, marked(freeObject(fc.oneof(markedText, marked(freeObject(markedText)))))),
+  fc.oneof(
+    markedText,
+    withOptionalWriteOnly(freeObject(fc.oneof(markedText, withOptionalWriteOnly(freeObject(markedText))))),
+  ),
 );
 
-/** A schema with secrets, and a configuration that it accepts, in which every text is another one. */
+/** A schema with secrets and a valid configuration in which every string is unique. */
 export const secretsAndConfig: fc.Arbitrary<SchemaAndConfig> = withSecrets.chain((schema) =>
   fc.infiniteStream(fc.nat(9)).map((choices) => {
     let count = 0;
@@ -128,8 +133,8 @@ export const secretsAndConfig: fc.Arbitrary<SchemaAndConfig> = withSecrets.chain
   }),
 );
 
-/** The texts of a configuration that are in a value marked `writeOnly`, and all others. */
-export function textsOf({ schema, config }: SchemaAndConfig): { secret: string[]; open: string[] } {
+/** Separates the strings of a configuration into those under a `writeOnly` schema and all others. */
+export function collectTexts({ schema, config }: SchemaAndConfig): { secret: string[]; open: string[] } {
   const found = { secret: [] as string[], open: [] as string[] };
   const walk = (value: unknown, at: ConfigSchema | undefined, isSecret: boolean): void => {
     if (typeof value === "string") found[isSecret ? "secret" : "open"].push(value);

@@ -15,12 +15,12 @@ import {
   subscriptionDto,
   subscriptionEvent,
 } from "@ehr-marketplace/contracts";
-import { strictAjv } from "@ehr-marketplace/service-kit/http";
-import { assertGuarded } from "./raw-answer.ts";
+import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
+import { assertSecurityHeaders } from "./raw-response.ts";
 
-const ajv = strictAjv({ allErrors: true });
-const closed = (schema: object): object => ({ ...schema, additionalProperties: false });
-const shapes = [
+const ajv = createStrictAjv({ allErrors: true });
+const closeObject = (schema: object): object => ({ ...schema, additionalProperties: false });
+const schemas = [
   appDto,
   appPage,
   auditEntry,
@@ -36,9 +36,9 @@ const shapes = [
   subscriptionDto,
   subscriptionEvent,
 ];
-for (const schema of shapes) ajv.addSchema(closed(schema));
+for (const schema of schemas) ajv.addSchema(closeObject(schema));
 
-/** Holds a value against a wire shape of the contracts, to the letter: a field too many fails as well. */
+/** Validates a value against a schema of the contracts. An additional field fails too. */
 export function assertShape(
   name:
     | "AppDto"
@@ -56,14 +56,18 @@ export function assertShape(
   value: unknown,
 ): void {
   const validate = ajv.getSchema(name);
-  assert.ok(validate, `no wire shape is called ${name}`);
+  assert.ok(validate, `no schema is called ${name}`);
   assert.ok(validate(value), `${name}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)?.slice(0, 500)}`);
 }
 
-export async function assertProblem(answer: Response, status: number, code: string): Promise<Record<string, unknown>> {
-  const text = await answer.text();
-  assert.equal(answer.status, status, text.slice(0, 300));
-  assert.equal(answer.headers.get("content-type"), "application/problem+json");
+export async function assertProblem(
+  response: Response,
+  status: number,
+  code: string,
+): Promise<Record<string, unknown>> {
+  const text = await response.text();
+  assert.equal(response.status, status, text.slice(0, 300));
+  assert.equal(response.headers.get("content-type"), "application/problem+json");
   const problem = JSON.parse(text) as Record<string, unknown>;
   assertShape("Problem", problem);
   assert.equal(problem["code"], code);
@@ -72,20 +76,20 @@ export async function assertProblem(answer: Response, status: number, code: stri
   return problem;
 }
 
-/** Nothing that only we know: no SQL, no stack, no file, no address, no name of a library. */
-const internal =
+/** Internal details that no message may expose: SQL, stack traces, files, addresses, names of libraries. */
+const internalDetails =
   /\b(select|insert|update|delete) .*\b(from|into|set)\b|postgres|pgboss|fastify|FST_|node_modules|\.ts\b|\n\s+at |ECONN|127\.0\.0\.1/i;
 
-/** Holds an error of the EHR against the spec's wrapper, to the letter; answers its message. */
-export async function assertFailure(answer: Response, status: number): Promise<string> {
-  const text = await answer.text();
-  assert.equal(answer.status, status, text.slice(0, 300));
-  assert.equal(answer.headers.get("content-type"), "application/json");
-  assert.equal(answer.headers.get("cache-control"), "no-store");
-  assertGuarded(answer);
+/** Validates an error response of the EHR against the spec's wrapper and returns its message. */
+export async function assertFailure(response: Response, status: number): Promise<string> {
+  const text = await response.text();
+  assert.equal(response.status, status, text.slice(0, 300));
+  assert.equal(response.headers.get("content-type"), "application/json");
+  assert.equal(response.headers.get("cache-control"), "no-store");
+  assertSecurityHeaders(response);
   const failed = JSON.parse(text) as { message: string };
   assertShape("Failure", failed);
-  assert.ok(failed.message.trim() !== "", "it says why");
-  assert.doesNotMatch(failed.message, internal);
+  assert.ok(failed.message.trim() !== "", "the failure has a message");
+  assert.doesNotMatch(failed.message, internalDetails);
   return failed.message;
 }

@@ -4,20 +4,20 @@ import { restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import type { CleanUp } from "./clean-up.ts";
 import { templates } from "./templates.ts";
 
-/** A database of the test's own, gone when it ends. */
+/** Clones a template into a new database, which is dropped when the test ends. */
 export async function cloneDatabase(
   cleanUp: CleanUp,
   template: keyof typeof templates = "empty",
 ): Promise<ServiceDatabase> {
   const { TEST_CLUSTER_URL: clusterUrl } = process.env;
   if (clusterUrl === undefined)
-    throw new Error("Tests that need a database are run by: npm test -- path/of/the.test.ts");
+    throw new Error("TEST_CLUSTER_URL is not set. Run the test with: npm test -- path/of/the.test.ts");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const { database, login } = templates[template];
   await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
   cleanUp(() => dropDatabase(clusterUrl, name));
   const urls = urlsFor(clusterUrl, name, login);
-  // A clone has its template's schema, and not the rights on the database itself.
+  // A clone has the template's schema but not its privileges on the database itself.
   await restrictDatabase(urls.ownerUrl, login.role);
   return urls;
 }

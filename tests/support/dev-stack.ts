@@ -9,32 +9,35 @@ export interface DevStack {
   ehrUrl: string;
   demoAppUrl: string;
   workerUrl: string;
-  /** What its own commands need in their environment to find it. */
+  /** Environment variables with which `npm run` commands find this stack. */
   ports: { MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
-  /** All that it printed so far. */
-  printed(): string;
+  /** Everything the stack has printed so far. */
+  output(): string;
   signal(signal: NodeJS.Signals): void;
-  ended: Promise<number | null>;
+  exited: Promise<number | null>;
 }
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** A port with two free ones above it, which the demo app and the worker take. */
-async function threeFreePorts(): Promise<number> {
+/** Finds a port followed by two free ones, which the demo app and the worker use. */
+async function findThreeFreePorts(): Promise<number> {
   for (;;) {
     const port = await freePort();
     if ((await isFree(port + 1)) && (await isFree(port + 2))) return port;
   }
 }
 
-/** What a new user starts: `npm run dev -- --ephemeral`, on ports of its own. */
-export async function startDevStack(cleanUp: CleanUp, more: Record<string, string> = {}): Promise<DevStack> {
-  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await threeFreePorts()];
+/** Starts `npm run dev -- --ephemeral` on free ports. */
+export async function startDevStack(
+  cleanUp: CleanUp,
+  extraEnvironment: Record<string, string> = {},
+): Promise<DevStack> {
+  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await findThreeFreePorts()];
   const ports = { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
   const { DATABASE_URL: _own, ...environment } = process.env;
   const child = spawn("npm", ["run", "dev", "--", "--ephemeral"], {
     cwd: root,
-    env: { ...environment, ...more, ...ports, FORCE_COLOR: "0" },
+    env: { ...environment, ...extraEnvironment, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -44,20 +47,20 @@ export async function startDevStack(cleanUp: CleanUp, more: Record<string, strin
   };
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
-  const ended = once(child, "exit").then(([code]) => code as number | null);
-  // As a terminal does: the signal goes to npm and to all that npm has started.
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  // Signal the process group as a terminal does, so that npm's child processes get it too.
   const signal = (name: NodeJS.Signals): void => {
-    const runs = child.exitCode === null && child.signalCode === null;
-    if (child.pid !== undefined && runs) process.kill(-child.pid, name);
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (child.pid !== undefined && isRunning) process.kill(-child.pid, name);
   };
   cleanUp(async () => {
     signal("SIGTERM");
-    await ended;
+    await exited;
   });
   await eventually("the stack prints ready", 60_000, () => /^ready$/m.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
   const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [marketplace, ehr, idp + 1, idp + 2].map(
     (port) => `http://127.0.0.1:${port}`,
   );
-  return { marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, printed: () => output, signal, ended };
+  return { marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, output: () => output, signal, exited };
 }

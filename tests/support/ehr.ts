@@ -10,16 +10,16 @@ export interface RunningEhr {
   server: FastifyInstance;
 }
 
-const nowhere = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example/{orgAlias}" };
+const unreachable = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example/{orgAlias}" };
 
-/** The EHR's API in this process. */
+/** Starts the EHR's API in this process. */
 export async function startEhr(
   cleanUp: CleanUp,
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<RunningEhr> {
   const config = readConfig({
-    ...ehrEnvironment(databaseUrl, nowhere),
+    ...ehrEnvironment(databaseUrl, unreachable),
     ...inProcessEnvironment,
     ...environment,
   });

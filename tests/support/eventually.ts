@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits for a condition, and fails with its last answer when it doesn't come true in time. */
+/** Polls a condition until it is true, and fails after `withinMs`. */
 export async function eventually(
   what: string,
   withinMs: number,

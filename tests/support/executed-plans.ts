@@ -16,16 +16,16 @@ export interface PlanNode {
 
 export interface ExecutedPlan {
   statement: string;
-  /** Rows that its scans produced or filtered out, and pairs that its joins looked at in vain. */
+  /** Rows that scans returned or filtered out, and row pairs that joins rejected. */
   rowsRead: number;
-  /** Pages that it looked at: an index that is read from end to end for a few rows shows here only. */
+  /** Pages read. Only this figure shows a full index scan that returns few rows. */
   pagesRead: number;
-  /** The indexes and tables that were scanned, with the rows of each. */
+  /** The scanned indexes and tables, with the rows of each. */
   scans: string;
 }
 
 const settings = {
-  // Loaded per session, so that the database under test is the only one that explains.
+  // Load auto_explain per session, so that it is active in the database under test only.
   session_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "0",
   "auto_explain.log_analyze": "on",
@@ -34,11 +34,11 @@ const settings = {
   "auto_explain.log_format": "json",
   "auto_explain.log_level": "notice",
   "auto_explain.log_nested_statements": "on",
-  // The worst that a connection can come to: one plan for all values, whatever they are.
+  // Generic plans are the worst case that a long-lived connection can reach.
   plan_cache_mode: "force_generic_plan",
 };
 
-/** From now on every new connection to this database plans generically, and tells how each statement was executed. */
+/** Makes every new connection to this database use generic plans and report the executed plan of each statement. */
 export async function explainStatements(ownerUrl: string): Promise<void> {
   const name = new URL(ownerUrl).pathname.slice(1);
   await withClient(ownerUrl, async (client) => {
@@ -48,7 +48,7 @@ export async function explainStatements(ownerUrl: string): Promise<void> {
   });
 }
 
-/** What a pool's connections execute; `take` returns it since the last time. Call it before the pool connects. */
+/** Collects the plans that a pool's connections execute; `take` returns those since its last call. Call it before the pool connects. */
 export function collectPlans(pool: pg.Pool): { take(): ExecutedPlan[] } {
   let plans: ExecutedPlan[] = [];
   pool.on("connect", (client) =>
@@ -77,7 +77,7 @@ export function collectPlans(pool: pg.Pool): { take(): ExecutedPlan[] } {
   };
 }
 
-/** Rows that a plan's scans produced or filtered out, and pairs that its joins looked at in vain. */
+/** Sums the rows that a plan's scans returned or filtered out, and the row pairs that its joins rejected. */
 export const rowsReadIn = (root: PlanNode): number =>
   Math.round(nodesOf(root).reduce((sum, node) => sum + rowsReadBy(node), 0));
 

@@ -3,37 +3,37 @@ import { promisify } from "node:util";
 import type { DevStack } from "./dev-stack.ts";
 
 export interface GuideStep {
-  /** The heading that the commands are under. */
+  /** The heading above the commands. */
   heading: string;
-  /** A block of commands, as it is written. */
+  /** The text of a `sh` block. */
   commands: string;
-  /** What the guide says that they print, where it says so: the `text` block right after them. */
-  promised: string | undefined;
+  /** The `text` block right after the commands, if there is one. */
+  expectedOutput: string | undefined;
 }
 
 const run = promisify(execFile);
 const root = new URL("../../", import.meta.url).pathname;
 const headingOrBlock = /^#+ (?<heading>[^\n]+)$|^```(?<language>\w+)\n(?<content>.*?)^```$/gms;
 
-/** What a Markdown file tells its reader to type. */
-export function guideSteps(markdown: string): GuideStep[] {
+/** Extracts the commands and expected outputs of a Markdown guide. */
+export function parseGuide(markdown: string): GuideStep[] {
   const steps: GuideStep[] = [];
   let heading = "";
-  let justBefore: GuideStep | undefined;
+  let previousStep: GuideStep | undefined;
   for (const { groups = {} } of markdown.matchAll(headingOrBlock)) {
     const { language, content = "" } = groups;
     heading = groups["heading"] ?? heading;
-    if (language === "text" && justBefore !== undefined) justBefore.promised = content.trim();
-    justBefore = language === "sh" ? { heading, commands: content, promised: undefined } : undefined;
-    if (justBefore !== undefined) steps.push(justBefore);
+    if (language === "text" && previousStep !== undefined) previousStep.expectedOutput = content.trim();
+    previousStep = language === "sh" ? { heading, commands: content, expectedOutput: undefined } : undefined;
+    if (previousStep !== undefined) steps.push(previousStep);
   }
   return steps;
 }
 
-const stepsApart = "\u001e";
+const stepSeparator = "\u001e";
 
-/** Types all of it into one shell, as a reader would; answers what each step printed. */
-export async function followGuide(steps: readonly GuideStep[], stack: DevStack): Promise<string[]> {
+/** Runs all steps in one shell and returns the output of each step. */
+export async function runGuide(steps: readonly GuideStep[], stack: DevStack): Promise<string[]> {
   const script = steps
     .map(({ commands }) =>
       commands
@@ -46,5 +46,5 @@ export async function followGuide(steps: readonly GuideStep[], stack: DevStack):
     env: { ...process.env, ...stack.ports },
     timeout: 120_000,
   });
-  return stdout.split(stepsApart).map((printed) => printed.trim());
+  return stdout.split(stepSeparator).map((printed) => printed.trim());
 }

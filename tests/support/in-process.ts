@@ -3,16 +3,16 @@ import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetr
 import type { FastifyInstance } from "fastify";
 import type { CleanUp } from "./clean-up.ts";
 
-/** What a service is told when it runs in a test's own process. */
+/** Environment of a service that runs in the test's process. */
 export const inProcessEnvironment = {
   NODE_ENV: "test",
   CALLER_REQUESTS_PER_MINUTE: "1000000",
   PUBLIC_REQUESTS_PER_MINUTE: "1000000",
-  // The tests share this process, and other tests its processor: its lag is theirs.
+  // Test code in this process and other tests on this machine delay the event loop; that must not cause load shedding.
   MAX_EVENT_LOOP_DELAY_MS: "60000",
 };
 
-/** Listens on a port of its own, with nothing replaced. */
+/** Creates an app and listens on a free port. No component is mocked. */
 export async function startInProcess(
   cleanUp: CleanUp,
   createApp: (logger: Logger) => Promise<App>,

@@ -1,42 +1,42 @@
 export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
-export { type ApiProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./api-process.ts";
-export { type Asking, ask, askAt, type Callers, startCallers } from "./callers.ts";
+export { advanceTime, expireLeases } from "./advance-time.ts";
+export { type Callers, type RequestOptions, sendApiRequest, sendRequest, startCallers } from "./callers.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
-export { type Connected, connectTo } from "./connected.ts";
 export { assertFailure, assertProblem, assertShape } from "./contract.ts";
 export { cloneDatabase } from "./databases.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
-export { type DocumentedAnswers, documentedAnswers } from "./documented-answers.ts";
+export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";
 export { eventually } from "./eventually.ts";
 export { collectPlans, type ExecutedPlan, explainStatements, type PlanNode, rowsReadIn } from "./executed-plans.ts";
-export { signedToken } from "./forged-tokens.ts";
-export { followGuide, guideSteps } from "./guide-commands.ts";
+export { signToken } from "./forged-tokens.ts";
+export { parseGuide, runGuide } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
-export { oneConnection } from "./one-connection.ts";
-export { type PeopledMarketplace, startPeopledMarketplace } from "./people.ts";
+export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
+export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
 export {
-  assertOpen,
-  assertRow,
-  assertStated,
-  everyKindOfCaller,
-  type KindsOfCallers,
-  type Question,
-  readMatrix,
+  assertDeclaredAccess,
+  assertMatrixRow,
+  assertPublicRoute,
+  type CallerKinds,
+  createCallerKinds,
+  type MatrixRequest,
+  parseMatrix,
 } from "./permission-matrix.ts";
 export {
   apiRows,
   databaseRows,
-  describeProduction,
   encryptionKeyRows,
   metricsTokenRows,
   productionEnvironment,
+  testProductionConfig,
 } from "./production-config.ts";
-export { answerFrom, assertGuarded, rawAnswer } from "./raw-answer.ts";
+export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { rounds, timeLimitMs } from "./rounds.ts";
-export { assertRefused, commonEscalations, type Escalations, unsafeFunctions } from "./service-role.ts";
-export { type Cut, type SeveredProxy, startSeveredProxy } from "./severed-proxy.ts";
-export { demoPlaces } from "./templates.ts";
-export { letLeasesEnd, letTimePass } from "./time-travel.ts";
+export { connectAsService, type ServiceConnection } from "./service-connection.ts";
+export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
+export { assertPermissionDenied, commonEscalations, type Escalations, findUnsafeFunctions } from "./service-role.ts";
+export { singleConnectionPool } from "./single-connection-pool.ts";
+export { demoSettings } from "./templates.ts";

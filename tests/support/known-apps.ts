@@ -1,7 +1,7 @@
 import type { EventApp } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 
-/** Apps of an EHR's database as if the marketplace's catalog had just been found to have them: events install them at once. */
+/** Inserts apps as if the EHR had just fetched them from the marketplace's catalog, so that events install them at once. */
 export async function insertKnownApps(ownerUrl: string, apps: EventApp[]): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     for (const app of apps) {

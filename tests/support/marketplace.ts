@@ -8,11 +8,11 @@ import { inProcessEnvironment, startInProcess } from "./in-process.ts";
 export interface RunningMarketplace {
   url: string;
   server: FastifyInstance;
-  /** Asks a path below the API's base path. */
+  /** Sends a GET request to a path below the API's base path. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** The API in this process. It finds the addresses of names like any other, unless a resolver is given. */
+/** Starts the API in this process. It resolves names with the default resolver unless one is given. */
 export async function startMarketplace(
   cleanUp: CleanUp,
   databaseUrl: string,

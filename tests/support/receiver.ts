@@ -15,14 +15,14 @@ export interface Received {
 export interface Receiver {
   url: string;
   port: number;
-  /** All that came, in the order of its coming. */
+  /** All requests, in order of arrival. */
   received: Received[];
-  /** How it answers from now on; 204 until told otherwise. */
-  answer: (received: Received, response: ServerResponse) => void;
+  /** Responds to the following requests; the default is 204. */
+  respond: (received: Received, response: ServerResponse) => void;
   stop(): Promise<void>;
 }
 
-/** A real receiver on one loopback address, which remembers everything. */
+/** Starts an HTTP server on a loopback address that keeps every request. */
 export async function startReceiver(
   cleanUp: CleanUp,
   port = 0,
@@ -32,7 +32,7 @@ export async function startReceiver(
     url: "",
     port: 0,
     received: [],
-    answer: (_received, response) => response.writeHead(204).end(),
+    respond: (_received, response) => response.writeHead(204).end(),
     async stop() {
       if (!server.listening) return;
       const closed = once(server, "close");
@@ -49,7 +49,7 @@ export async function startReceiver(
       const event = JSON.parse(body) as SubscriptionEvent;
       const received = { path: request.url ?? "", headers: request.headers, body, at: performance.now(), event };
       receiver.received.push(received);
-      receiver.answer(received, response);
+      receiver.respond(received, response);
     });
   }).listen(port, address);
   await once(server, "listening");

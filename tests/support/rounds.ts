@@ -1,11 +1,11 @@
-/** Few rounds where every change is checked; all of them with `npm run test:faults`, which closes an issue. */
+/** Returns `few` in `npm test` and `full` in `npm run test:faults`. */
 export function rounds(few: number, full: number): number {
   return process.env["FAULT_ROUNDS"] === "full" ? full : few;
 }
 
 const startMs = 120_000;
 
-/** How long so many rounds may take on a busy machine: more than any that makes progress needs. */
+/** Returns a generous time limit for `count` rounds on a busy machine. */
 export function timeLimitMs(count: number, secondsEach: number): number {
   return startMs + Math.ceil(count * secondsEach * 1_000);
 }

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 
-/** What a service's role must not be able to do, and the statements that would do it. */
+/** Privileges that a service's role must not have, each with the statements that would use them. */
 export type Escalations = Record<string, string[]>;
 
 const insufficientPrivilege = "42501";
 
-/** Runs each as the service's role. A statement that fails for another reason than missing rights is a mistake in the test. */
-export async function assertRefused(serviceUrl: string, statements: string[]): Promise<void> {
+/** Runs each statement as the service's role and expects insufficient privilege. Any other error is a mistake in the test. */
+export async function assertPermissionDenied(serviceUrl: string, statements: string[]): Promise<void> {
   await withClient(serviceUrl, async (client) => {
     for (const statement of statements) {
       const refused = await client.query(statement).then(
-        () => "not refused",
+        () => "permitted",
         (error: Error & { code?: string }) => (error.code === insufficientPrivilege ? undefined : error.message),
       );
       assert.equal(refused, undefined, statement);
@@ -19,7 +19,7 @@ export async function assertRefused(serviceUrl: string, statements: string[]): P
   });
 }
 
-/** The same for every service: the database, the server, and the schemas of migrations and queue. */
+/** Escalations that apply to every service: the database, the server, and the schemas of migrations and queue. */
 export const commonEscalations: Escalations = {
   "creates no object, not even a temporary one": [
     "create table public.planted (id int)",
@@ -85,8 +85,8 @@ export const commonEscalations: Escalations = {
   ],
 };
 
-/** Functions that run with their owner's rights although a caller's object could pass for what they name, or anyone may call them. */
-export async function unsafeFunctions({ ownerUrl }: ServiceDatabase): Promise<string[]> {
+/** Finds `security definer` functions without a fixed search path, or that the role `public` may execute. */
+export async function findUnsafeFunctions({ ownerUrl }: ServiceDatabase): Promise<string[]> {
   return withClient(ownerUrl, async (client) => {
     const { rows } = await client.query<{ unsafe: string }>(`
       select oid::regprocedure::text as unsafe from pg_proc

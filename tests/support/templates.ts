@@ -2,14 +2,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ehrLogin, marketplaceLogin } from "@ehr-marketplace/dev/postgres";
 
-/** What a test's database is cloned from, and who logs in to it: the marketplace's two, and the EHR's with the demo organisations. */
+/** Template databases and their login roles: two of the marketplace, and the EHR's with the demo organisations. */
 export const templates = {
   empty: { database: "template_empty", login: marketplaceLogin },
   demo: { database: "template_demo", login: marketplaceLogin },
   ehr: { database: "template_ehr", login: ehrLogin },
 } as const;
 
-export const demoPlaces = {
+export const demoSettings = {
   publicUrl: "http://127.0.0.1:8080",
   demoAppUrl: "http://127.0.0.1:8083",
   ehrUrl: "http://127.0.0.1:8081",

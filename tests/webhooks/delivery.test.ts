@@ -3,8 +3,6 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type ApiProcess,
-  ask,
   assertShape,
   type Callers,
   cleanUpAfter,
@@ -13,6 +11,8 @@ import {
   type Practice,
   type Receiver,
   registerPractices,
+  type ServiceProcess,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startReceiver,
@@ -20,9 +20,9 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { verifyBody, verifyStandard } from "@ehr-marketplace/webhook-signature";
 
-describe("from commit to the EHR", () => {
+describe("delivery to the EHR", () => {
   const cleanUp = cleanUpAfter();
-  let api: ApiProcess;
+  let api: ServiceProcess;
   let callers: Callers;
   let receiver: Receiver;
   let practices: Practice[];
@@ -38,31 +38,31 @@ describe("from commit to the EHR", () => {
     const environment = { ...callers.environment, LOG_LEVEL: "warn" };
     api = await startApiProcess(cleanUp, database.serviceUrl, { environment });
     await startWorkerProcess(cleanUp, database.serviceUrl, { environment });
-    const [first] = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+    const [first] = (await (await sendApiRequest(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
       id: string;
     }[];
     plan = first?.id ?? "";
   });
 
   const operate = async (path: string, body?: object): Promise<SubscriptionDto> => {
-    const asking = { method: "POST", ...(body === undefined ? {} : { body }) };
-    const answer = await ask(api.url, path, callers.token("operator"), asking);
-    assert.ok(answer.ok, await answer.clone().text());
-    return (await answer.json()) as SubscriptionDto;
+    const options = { method: "POST", ...(body === undefined ? {} : { body }) };
+    const response = await sendApiRequest(api.url, path, callers.token("operator"), options);
+    assert.ok(response.ok, await response.clone().text());
+    return (await response.json()) as SubscriptionDto;
   };
   const subscribe = (orgAlias: string): Promise<SubscriptionDto> =>
     operate("/subscriptions", { appSlug: "northwind-scribe", orgAlias, pricingPlanId: plan });
-  const of = (id: string) => receiver.received.filter(({ event }) => event.subscription.id === id);
+  const receivedFor = (id: string) => receiver.received.filter(({ event }) => event.subscription.id === id);
 
-  test("a subscription's whole life arrives in order, signed, with the spec's headers and bytes", async () => {
+  test("all events of a subscription arrive in order, signed, with the spec's headers and bytes", async () => {
     const [practice] = practices;
     const { id } = await subscribe(practice?.alias ?? "");
     await operate(`/subscriptions/${id}/pause`, { reason: "NON_PAYMENT" });
     await operate(`/subscriptions/${id}/resume`);
     await operate(`/subscriptions/${id}/cancel`);
-    await eventually("all four arrive", 10_000, () => of(id).length === 4);
+    await eventually("all four arrive", 10_000, () => receivedFor(id).length === 4);
     assert.deepEqual(
-      of(id).map(({ event }) => [event.event, event.subscription.status]),
+      receivedFor(id).map(({ event }) => [event.event, event.subscription.status]),
       [
         ["subscription.created", "active"],
         ["subscription.paused", "paused"],
@@ -71,7 +71,7 @@ describe("from commit to the EHR", () => {
       ],
     );
     const secrets = [practice?.secret ?? ""];
-    for (const { path, headers, body, event } of of(id)) {
+    for (const { path, headers, body, event } of receivedFor(id)) {
       assert.equal(path, "/api/internal/marketplace-webhook");
       assert.equal(headers["content-type"], "application/json");
       assert.equal(headers["x-marketplace-event"], event.event);
@@ -94,10 +94,14 @@ describe("from commit to the EHR", () => {
       );
       return rows;
     };
-    await eventually("the last one is settled", 10_000, async () => (await stored()).at(-1)?.status === "delivered");
+    await eventually(
+      "the last delivery is settled",
+      10_000,
+      async () => (await stored()).at(-1)?.status === "delivered",
+    );
     assert.deepEqual(
       await stored(),
-      of(id).map(({ body }) => ({
+      receivedFor(id).map(({ body }) => ({
         payload: body,
         status: "delivered",
         attempts: 1,
@@ -107,27 +111,27 @@ describe("from commit to the EHR", () => {
     );
   });
 
-  test("a failing delivery is sent again, the same bytes under the same id, and holds back only its own successors", async () => {
+  test("a failed delivery is retried with the same bytes and id, and delays only its own successors", async () => {
     const [, failing, fine] = practices;
     let refused = 0;
-    receiver.answer = ({ event }, response) => {
+    receiver.respond = ({ event }, response) => {
       const refuse = event.subscription.orgAlias === failing?.alias && refused < 1;
       if (refuse) refused += 1;
       response.writeHead(refuse ? 500 : 204).end(refuse ? "not now" : "");
     };
     const { id } = await subscribe(failing?.alias ?? "");
-    await eventually("it is refused", 5_000, () => refused === 1);
+    await eventually("the delivery is refused", 5_000, () => refused === 1);
     await operate(`/subscriptions/${id}/cancel`);
     const other = await subscribe(fine?.alias ?? "");
-    await eventually("the other arrives", 5_000, () => of(other.id).length === 1);
-    assert.equal(of(id).length, 1, "the successor waits");
-    await eventually("it is sent again, and then its successor", 15_000, () => of(id).length === 3);
-    const [first, again, successor] = of(id);
-    assert.equal(again?.body, first?.body);
-    assert.equal(again?.headers["x-marketplace-delivery-id"], first?.headers["x-marketplace-delivery-id"]);
-    assert.equal(again?.headers["x-marketplace-attempt"], "2");
+    await eventually("the other practice's event arrives", 5_000, () => receivedFor(other.id).length === 1);
+    assert.equal(receivedFor(id).length, 1, "the successor waits");
+    await eventually("the retry and its successor arrive", 15_000, () => receivedFor(id).length === 3);
+    const [first, retried, successor] = receivedFor(id);
+    assert.equal(retried?.body, first?.body);
+    assert.equal(retried?.headers["x-marketplace-delivery-id"], first?.headers["x-marketplace-delivery-id"]);
+    assert.equal(retried?.headers["x-marketplace-attempt"], "2");
     assert.equal(successor?.event.event, "subscription.cancelled");
-    const waited = ((again?.at ?? 0) - (first?.at ?? 0)) / 1_000;
-    assert.ok(waited > 4.4 && waited < 8, `after the first failure five seconds, give or take a tenth: ${waited}`);
+    const waited = ((retried?.at ?? 0) - (first?.at ?? 0)) / 1_000;
+    assert.ok(waited > 4.4 && waited < 8, `the first retry is after five seconds, with 10 % jitter: ${waited}`);
   });
 });

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  ask,
+  advanceTime,
   cleanUpAfter,
   cloneDatabase,
   eventually,
-  letTimePass,
   type Received,
   registerPractices,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startReceiver,
@@ -17,29 +17,29 @@ import {
 } from "@ehr-marketplace/tests/support";
 
 const day = 24 * 60 * 60_000;
-/** More than are let go at the first steps, once it is enabled. */
+/** More than the first batches after enabling contain. */
 const practices = 30;
-const life = ["subscription.created", "subscription.paused", "subscription.resumed", "subscription.cancelled"];
+const lifecycle = ["subscription.created", "subscription.paused", "subscription.resumed", "subscription.cancelled"];
 
-test("an endpoint that was disabled for three days and is enabled hears all it missed, in order; nothing has expired", async (t) => {
+test("an endpoint that is enabled after three days receives all events in order, and none has expired", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const callers = await startCallers(cleanUp);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const ehr = await startReceiver(cleanUp);
   const vendor = await startReceiver(cleanUp);
-  vendor.answer = (_received, response) => response.writeHead(410).end();
-  const made = await registerPractices(ownerUrl, { count: practices, callbackUrl: ehr.url });
+  vendor.respond = (_received, response) => response.writeHead(410).end();
+  const registered = await registerPractices(ownerUrl, { count: practices, callbackUrl: ehr.url });
   const environment = { ...callers.environment, LOG_LEVEL: "error" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   await startWorkerProcess(cleanUp, serviceUrl, { environment });
 
   const post = async <T>(who: "operator" | "northwind-developer", path: string, body?: object): Promise<T> => {
-    const answer = await ask(api.url, path, callers.token(who), { method: "POST", ...(body && { body }) });
-    assert.ok(answer.ok, await answer.clone().text());
-    return (await answer.json()) as T;
+    const response = await sendApiRequest(api.url, path, callers.token(who), { method: "POST", ...(body && { body }) });
+    assert.ok(response.ok, await response.clone().text());
+    return (await response.json()) as T;
   };
   const register = async (path: string): Promise<string> => {
-    const body = { url: `${vendor.url}${path}`, secret: "a secret of sixteen or more", events: life };
+    const body = { url: `${vendor.url}${path}`, secret: "a secret of sixteen or more", events: lifecycle };
     return (await post<{ id: string }>("northwind-developer", "/developer/webhooks", body)).id;
   };
   const statuses = (recipient: string): Promise<Record<string, number>> =>
@@ -53,69 +53,75 @@ test("an endpoint that was disabled for three days and is enabled hears all it m
       const { rows } = await client.query("select status from recipients where id = $1", [recipient]);
       return rows[0]?.status === "disabled";
     });
-  const assertWholeLives = (received: Received[], ids: string[]): void => {
-    assert.equal(received.length, ids.length * life.length);
+  const assertCompleteLifecycles = (received: Received[], ids: string[]): void => {
+    assert.equal(received.length, ids.length * lifecycle.length);
     for (const id of ids) {
-      const lane = received.filter(({ event }) => event.subscription.id === id);
+      const events = received.filter(({ event }) => event.subscription.id === id);
       assert.deepEqual(
-        lane.map(({ event }) => event.event),
-        life,
+        events.map(({ event }) => event.event),
+        lifecycle,
         id,
       );
     }
   };
 
-  const away = await register("/away");
+  const unavailable = await register("/unavailable");
   const forgotten = await register("/forgotten");
-  const [plan] = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as { id: string }[];
+  const [plan] = (await (await sendApiRequest(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+    id: string;
+  }[];
   const ids: string[] = [];
-  for (const { alias } of made) {
-    const wanted = { appSlug: "northwind-scribe", orgAlias: alias, pricingPlanId: plan?.id };
-    ids.push((await post<SubscriptionDto>("operator", "/subscriptions", wanted)).id);
+  for (const { alias } of registered) {
+    const body = { appSlug: "northwind-scribe", orgAlias: alias, pricingPlanId: plan?.id };
+    ids.push((await post<SubscriptionDto>("operator", "/subscriptions", body)).id);
   }
-  for (const endpoint of [away, forgotten]) {
-    await eventually("410 disables it", 10_000, () => isDisabled(endpoint));
+  for (const endpoint of [unavailable, forgotten]) {
+    await eventually("410 disables the endpoint", 10_000, () => isDisabled(endpoint));
     const waits = async (): Promise<boolean> => (await statuses(endpoint))["waiting"] === practices;
-    await eventually("nothing is on its way to it", 10_000, waits);
+    await eventually("no delivery is in flight", 10_000, waits);
   }
-  const heardBefore = vendor.received.length;
+  const receivedBefore = vendor.received.length;
 
   for (const change of ["pause", "resume", "cancel"]) {
-    await letTimePass(ownerUrl, day);
+    await advanceTime(ownerUrl, day);
     const body = change === "pause" ? { reason: "SECURITY" } : undefined;
     for (const id of ids) await post("operator", `/subscriptions/${id}/${change}`, body);
   }
-  await eventually("the EHRs hear all of it meanwhile", 30_000, () => ehr.received.length === practices * life.length);
-  assertWholeLives(ehr.received, ids);
-  assert.equal(vendor.received.length, heardBefore, "a disabled endpoint hears nothing");
+  await eventually(
+    "the EHRs receive all events meanwhile",
+    30_000,
+    () => ehr.received.length === practices * lifecycle.length,
+  );
+  assertCompleteLifecycles(ehr.received, ids);
+  assert.equal(vendor.received.length, receivedBefore, "a disabled endpoint receives nothing");
 
-  // A worker keeps house when it starts. What has waited for a month shows that it did.
+  // A worker runs its maintenance when it starts. The expiry of month-old deliveries shows that it did.
   await withClient(ownerUrl, async (client) => {
     const ago = "- interval '31 days' where";
     await client.query(`update deliveries set created_at = created_at ${ago} recipient_id = $1`, [forgotten]);
     await client.query(`update recipients set disabled_at = disabled_at ${ago} id = $1`, [forgotten]);
   });
   await startWorkerProcess(cleanUp, serviceUrl, { environment });
-  const all = practices * life.length;
+  const all = practices * lifecycle.length;
   const expires = async (): Promise<boolean> => (await statuses(forgotten))["expired"] === all;
-  await eventually("what waited for a month expires", 20_000, expires);
-  assert.deepEqual(await statuses(away), { waiting: all });
+  await eventually("deliveries older than a month expire", 20_000, expires);
+  assert.deepEqual(await statuses(unavailable), { waiting: all });
 
-  // The first of some lanes is refused once more: what comes after it has to wait.
+  // The first delivery of three subscriptions is refused once more: its successors have to wait.
   const refused = new Set<string>();
-  const heard: Received[] = [];
-  vendor.answer = (received, response) => {
+  const accepted: Received[] = [];
+  vendor.respond = (received, response) => {
     const { id } = received.event.subscription;
     const refuses = refused.size < 3 && !refused.has(id);
     if (refuses) refused.add(id);
-    else heard.push(received);
+    else accepted.push(received);
     response.writeHead(refuses ? 503 : 204).end();
   };
-  await post("northwind-developer", `/developer/webhooks/${away}/enable`);
-  const arrives = async (): Promise<boolean> => (await statuses(away))["delivered"] === all;
-  await eventually("everything that was due arrives", 60_000, arrives);
-  assert.deepEqual(await statuses(away), { delivered: all });
-  assertWholeLives(heard, ids);
-  assert.ok(heard.every(({ path }) => path === "/away"));
-  t.diagnostic(`${heard.length} deliveries of ${ids.length} subscriptions after 3 days: all in order, expired 0`);
+  await post("northwind-developer", `/developer/webhooks/${unavailable}/enable`);
+  const arrives = async (): Promise<boolean> => (await statuses(unavailable))["delivered"] === all;
+  await eventually("all due deliveries arrive", 60_000, arrives);
+  assert.deepEqual(await statuses(unavailable), { delivered: all });
+  assertCompleteLifecycles(accepted, ids);
+  assert.ok(accepted.every(({ path }) => path === "/unavailable"));
+  t.diagnostic(`${accepted.length} deliveries of ${ids.length} subscriptions after 3 days: all in order, expired 0`);
 });

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type SubscriptionDto, subscriptionEventNames, webhookEventNames } from "@ehr-marketplace/contracts";
 import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
-import { strictAjv } from "@ehr-marketplace/service-kit/http";
+import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import {
   cleanUpAfter,
   eventually,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
   type Receiver,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -62,13 +62,13 @@ const payloads = [
 
 describe("the document's webhooks", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let webhooks: Record<string, { post: Webhook }>;
   let vendor: Receiver;
-  const ajv = strictAjv({ allErrors: true, strict: false });
+  const ajv = createStrictAjv({ allErrors: true, strict: false });
 
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp, { VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() });
+    marketplace = await startMarketplaceWithCallers(cleanUp, { VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() });
     const document = (await (await marketplace.get("/openapi.json")).json()) as { webhooks: typeof webhooks };
     ({ webhooks } = document);
     ajv.addSchema(document, "document");
@@ -76,13 +76,13 @@ describe("the document's webhooks", () => {
     vendor = await startReceiver(cleanUp);
   });
 
-  test("have a request for every event that can be named, and no other", () => {
+  test("have a request for exactly the existing event types", () => {
     assert.deepEqual(Object.keys(webhooks).toSorted(), [...webhookEventNames].toSorted());
     const ids = Object.values(webhooks).map(({ post }) => post.operationId);
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  test("require all eight headers for every event, and accept as its payload that event and no other", () => {
+  test("require all eight headers for every event, and accept only that event's payload", () => {
     for (const [name, { post }] of Object.entries(webhooks)) {
       const required = post.parameters.filter((each) => each.in === "header" && each.required);
       assert.deepEqual(
@@ -97,7 +97,7 @@ describe("the document's webhooks", () => {
     }
   });
 
-  test("give as an example of every event a payload that is valid, with no field left empty", () => {
+  test("have a valid example without empty fields for every event", () => {
     for (const [name, { post }] of Object.entries(webhooks)) {
       const example = post.requestBody.content["application/json"]?.example as { event: string } | undefined;
       const path = `document#/webhooks/${name}/post/requestBody/content/application~1json/schema`;
@@ -107,9 +107,9 @@ describe("the document's webhooks", () => {
     }
   });
 
-  test("describe what arrives: every header, and the payload of every event that is sent", async () => {
+  test("match the headers and payloads of delivered events", async () => {
     const developer = (path: string, body?: object): Promise<Response> =>
-      marketplace.as("northwind-developer", path, { method: "POST", ...(body === undefined ? {} : { body }) });
+      marketplace.requestAs("northwind-developer", path, { method: "POST", ...(body === undefined ? {} : { body }) });
     const registered = await developer("/developer/webhooks", {
       url: `${vendor.url}/hooks`,
       secret: "a secret of documents",
@@ -119,7 +119,7 @@ describe("the document's webhooks", () => {
     await developer(`/developer/webhooks/${endpoint}/test`);
     const [plan] = await marketplace.plans("northwind-scribe");
     const operate = (path: string, body?: object): Promise<Response> =>
-      marketplace.as("operator", path, { method: "POST", ...(body === undefined ? {} : { body }) });
+      marketplace.requestAs("operator", path, { method: "POST", ...(body === undefined ? {} : { body }) });
     const subscription = { appSlug: "northwind-scribe", orgAlias: "riverside-clinic", pricingPlanId: plan?.id };
     const { id } = (await (await operate("/subscriptions", subscription)).json()) as SubscriptionDto;
     await operate(`/subscriptions/${id}/pause`, { reason: "SECURITY" });

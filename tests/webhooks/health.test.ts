@@ -6,9 +6,9 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   cleanUpAfter,
   cloneDatabase,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
   registerPractices,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 
@@ -17,10 +17,10 @@ const minuteMs = 60_000;
 
 describe("the health of delivery", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let practices: Map<string, string>;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const { ownerUrl } = marketplace.database;
     const made = await registerPractices(ownerUrl, { count: 5, callbackUrl: "http://127.0.0.1:9" });
     practices = new Map(made.map(({ alias, id }) => [alias, id]));
@@ -29,35 +29,39 @@ describe("the health of delivery", () => {
   const run = (statement: string, ...values: unknown[]): Promise<unknown> =>
     withClient(marketplace.database.ownerUrl, (client) => client.query(statement, values));
   const health = async (query = ""): Promise<WebhookHealthDto> => {
-    const answer = await marketplace.as("operator", `/admin/webhooks/health${query}`);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as WebhookHealthDto;
+    const response = await marketplace.requestAs("operator", `/admin/webhooks/health${query}`);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as WebhookHealthDto;
   };
-  const held = async (alias: string, minutes: number): Promise<void> => {
+  const hold = async (alias: string, minutes: number): Promise<void> => {
     await run(
       "update recipients set status = 'held', held_since = now() - $2 * interval '1 minute', probes = 4 where id = $1",
       practices.get(alias),
       minutes,
     );
   };
-  /** So many deliveries of one event each, outside any sequence. */
-  const due = (alias: string, status: string, given: { count?: number; minutesAgo?: number } = {}): Promise<unknown> =>
+  /** Inserts deliveries of one event each, without a sequence. */
+  const insertDeliveries = (
+    alias: string,
+    status: string,
+    given: { count?: number; minutesAgo?: number } = {},
+  ): Promise<unknown> =>
     run(
-      `with told as (
+      `with inserted as (
          insert into events (id, event, occurred_at, payload)
          select mint_uuid(), 'ping', now() - $4 * interval '1 minute', '{}' from generate_series(1, $3::integer)
          returning id, occurred_at
        )
        insert into deliveries (id, event_id, recipient_id, status, created_at, settled_at)
        select mint_uuid(), id, $1, $2, occurred_at, case when $2 in ('waiting', 'queued') then null else occurred_at end
-       from told`,
+       from inserted`,
       practices.get(alias),
       status,
       given.count ?? 1,
       given.minutesAgo ?? 0,
     );
 
-  test("of one that has had nothing to do says so", async () => {
+  test("is all zeros and nulls without deliveries", async () => {
     const { recentAttempts, ...rest } = await health();
     assert.deepEqual(rest, {
       oldestUndeliveredSeconds: null,
@@ -71,16 +75,17 @@ describe("the health of delivery", () => {
     const { since, ...counts } = recentAttempts;
     assert.deepEqual(counts, { delivered: 0, failed: 0, unknown: 0 });
     const age = Date.now() - Date.parse(since);
-    assert.ok(age >= 60 * minuteMs && age < 61 * minuteMs, `the last hour's: since ${since}`);
+    assert.ok(age >= 60 * minuteMs && age < 61 * minuteMs, `covers the last hour: since ${since}`);
   });
 
-  test("names the EHRs that have been held for over an hour while something waits for them, page by page", async () => {
-    await held("practice-1", 61);
-    await held("practice-2", 59);
-    await held("practice-3", 120);
-    await held("practice-4", 300);
-    for (const alias of ["practice-1", "practice-2", "practice-3"]) await due(alias, "waiting", { minutesAgo: 130 });
-    await due("practice-4", "delivered");
+  test("lists EHRs that have been held for over an hour with waiting deliveries, in pages", async () => {
+    await hold("practice-1", 61);
+    await hold("practice-2", 59);
+    await hold("practice-3", 120);
+    await hold("practice-4", 300);
+    for (const alias of ["practice-1", "practice-2", "practice-3"])
+      await insertDeliveries(alias, "waiting", { minutesAgo: 130 });
+    await insertDeliveries("practice-4", "delivered");
     await run("update organisations set callback_url = null where alias = 'practice-3'");
     const { heldEhrs, recipients, oldestUndeliveredSeconds, waiting } = await health();
     assert.deepEqual(
@@ -109,12 +114,12 @@ describe("the health of delivery", () => {
     assert.deepEqual(second.heldEhrs, { items: heldEhrs.items.slice(1), next: null });
   });
 
-  test("counts what failed in the last day, the outcomes of the last hour, and for how long what is ready has been", async () => {
-    await due("practice-5", "failed", { count: 2, minutesAgo: 60 });
-    await due("practice-5", "expired", { minutesAgo: 60 });
-    await due("practice-5", "failed", { minutesAgo: 25 * 60 });
-    await due("practice-5", "delivered", { minutesAgo: 60 });
-    await due("practice-5", "queued", { count: 2 });
+  test("counts failures of the last day and outcomes of the last hour, and reports the age of the oldest ready job", async () => {
+    await insertDeliveries("practice-5", "failed", { count: 2, minutesAgo: 60 });
+    await insertDeliveries("practice-5", "expired", { minutesAgo: 60 });
+    await insertDeliveries("practice-5", "failed", { minutesAgo: 25 * 60 });
+    await insertDeliveries("practice-5", "delivered", { minutesAgo: 60 });
+    await insertDeliveries("practice-5", "queued", { count: 2 });
     for (const [outcome, minutes, count] of [
       ["delivered", 5, 3],
       ["failed", 30, 2],
@@ -144,14 +149,14 @@ describe("the health of delivery", () => {
     assert.ok(behindSeconds !== null && behindSeconds >= 90 && behindSeconds < 100, `behind by ${behindSeconds}`);
   });
 
-  test("counts to ten thousand, and says where there are more", async () => {
-    await due("practice-1", "waiting", { count: 9_997 });
+  test("counts to ten thousand and reports whether there are more", async () => {
+    await insertDeliveries("practice-1", "waiting", { count: 9_997 });
     assert.deepEqual((await health()).waiting, { count: 10_000, orMore: false });
-    await due("practice-1", "waiting");
+    await insertDeliveries("practice-1", "waiting");
     assert.deepEqual((await health()).waiting, { count: 10_000, orMore: true });
   });
 
-  test("of more than ten thousand attempts in an hour tells of the newest, and since when those are", async () => {
+  test("counts the newest ten thousand attempts of an hour and reports since when", async () => {
     await run(
       `insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at, outcome)
        select mint_uuid(), mint_uuid(), $1, 'http://127.0.0.1:9', 1, now() - n * interval '10 milliseconds', 'delivered'
@@ -161,19 +166,19 @@ describe("the health of delivery", () => {
     const { since, ...counts } = (await health()).recentAttempts;
     assert.deepEqual(counts, { delivered: 10_000, failed: 0, unknown: 0 });
     const age = Date.now() - Date.parse(since);
-    assert.ok(age >= 100_000 && age < 150_000, `the 10,000th went out 100 seconds ago: ${since}`);
+    assert.ok(age >= 100_000 && age < 150_000, `the 10,000th attempt started 100 seconds ago: ${since}`);
   });
 });
 
-test("an alert asks only for what a worker measures, and says what it means and what to do", async (t) => {
+test("every webhook alert uses existing metrics and has a summary, a description and a runbook", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const text = await readFile(new URL("../../deploy/prometheus/webhook-alerts.yml", import.meta.url), "utf8");
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const [unreached] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
+  const [heldPractice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
   await withClient(ownerUrl, (client) =>
     client.query(
       "update recipients set status = 'held', held_since = now() - interval '2 hours', probes = 1 where id = $1",
-      [unreached?.id],
+      [heldPractice?.id],
     ),
   );
   const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "error" } });
@@ -187,9 +192,9 @@ test("an alert asks only for what a worker measures, and says what it means and 
     for (const field of ["expr", "severity", "summary", "description", "runbook"]) {
       assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
     }
-    const asked = [...rule.matchAll(/\b(?:webhook|database)_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""));
-    assert.ok(asked.length > 0, alert);
-    for (const name of asked) assert.ok(names.has(name), `${alert} asks for ${name}, which no worker has`);
+    const usedMetrics = [...rule.matchAll(/\b(?:webhook|database)_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""));
+    assert.ok(usedMetrics.length > 0, alert);
+    for (const name of usedMetrics) assert.ok(names.has(name), `${alert} uses ${name}, which no worker exports`);
   }
   assert.match(measured, /^webhook_ehrs_held_too_long\{[^}]*\} 1$/m);
   assert.match(measured, /^webhook_failed_last_day\{[^}]*\} 0$/m);

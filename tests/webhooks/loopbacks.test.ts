@@ -5,18 +5,18 @@ import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
 import {
   cleanUpAfter,
   eventually,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 
 describe("with the networks of the local stack", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let pricingPlanId = "";
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp, { VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() });
+    marketplace = await startMarketplaceWithCallers(cleanUp, { VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() });
     await startWorkerProcess(cleanUp, marketplace.database.serviceUrl);
     pricingPlanId = (await marketplace.plans("northwind-scribe"))[0]?.id ?? "";
   });
@@ -28,16 +28,16 @@ describe("with the networks of the local stack", () => {
       ["[::1]", "::1"],
     ] as const
   ).entries()) {
-    test(`a callback with a trailing slash and an endpoint at http://${host} are registered and delivered to`, async () => {
+    test(`a callback with a trailing slash and an endpoint at http://${host} are registered and receive deliveries`, async () => {
       const [ehr, vendor] = [await startReceiver(cleanUp, 0, address), await startReceiver(cleanUp, 0, address)];
       const orgAlias = `practice-${nth}`;
       const callback = { callbackUrl: `http://${host}:${ehr.port}/base/`, callbackNetworks: loopbackNetworks };
-      const registered = await marketplace.as("operator", `/admin/organisations/${orgAlias}`, {
+      const registered = await marketplace.requestAs("operator", `/admin/organisations/${orgAlias}`, {
         method: "PUT",
         body: { displayName: orgAlias, ...callback },
       });
       assert.equal(registered.status, 201, await registered.text());
-      const endpoint = await marketplace.as("northwind-developer", "/developer/webhooks", {
+      const endpoint = await marketplace.requestAs("northwind-developer", "/developer/webhooks", {
         body: {
           url: `http://${host}:${vendor.port}/`,
           secret: "a secret of loopbacks",
@@ -46,7 +46,7 @@ describe("with the networks of the local stack", () => {
       });
       assert.equal(endpoint.status, 201, await endpoint.text());
 
-      const created = await marketplace.as("operator", "/subscriptions", {
+      const created = await marketplace.requestAs("operator", "/subscriptions", {
         body: { appSlug: "northwind-scribe", orgAlias, pricingPlanId },
       });
       const { id } = (await created.json()) as SubscriptionDto;

@@ -6,24 +6,24 @@ import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { prepareMarketplaceDatabase, startDebianCluster, withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import {
-  type Asking,
-  ask,
   cleanUpAfter,
-  demoPlaces,
+  demoSettings,
   eventually,
+  type RequestOptions,
+  sendApiRequest,
   startApiProcess,
   startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 
-/** What a secret looks like in clear, in hex, and within anything that was encoded as Base64. */
-function tracesOf(secret: string): string[] {
+/** Returns the forms of a secret in clear text, in hex, and at each alignment within Base64. */
+function encodingsOf(secret: string): string[] {
   const decoded = secret.startsWith("whsec_") ? [Buffer.from(secret.slice(6), "base64")] : [];
   return [Buffer.from(secret), ...decoded].flatMap((bytes) => {
     const inBase64 = [0, 1, 2].flatMap((before) => {
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
-      // The characters at either end hold bits of what is beside it, too.
+      // The characters at either end also encode bits of neighbouring bytes.
       const inside = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
       return [inside, inside.replaceAll("-", "+").replaceAll("_", "/")];
     });
@@ -32,9 +32,9 @@ function tracesOf(secret: string): string[] {
 }
 const ehrPath = "/api/internal/marketplace-webhook";
 const foundIn = (text: string, secrets: string[]): string[] =>
-  secrets.filter((secret) => tracesOf(secret).some((trace) => text.includes(trace)));
+  secrets.filter((secret) => encodingsOf(secret).some((encoded) => text.includes(encoded)));
 
-test("a secret is found in clear, and where it was encoded in hex or Base64 with what is around it", () => {
+test("a secret is found in clear text, and in hex or Base64 of a text that contains it", () => {
   const secret = "shared with nobody";
   for (const before of ["", "a", "ab"]) {
     const text = Buffer.from(`${before}${secret}, and more`);
@@ -44,20 +44,20 @@ test("a secret is found in clear, and where it was encoded in hex or Base64 with
   }
 });
 
-test("no secret is in a dump of the database, nor a secret or a token in the log, whatever was done with them", async (t) => {
+test("no database dump contains a secret, and no log contains a secret or a token", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  // pg_dump dumps no server newer than itself, and the other PostgreSQL that tests run on comes without one.
+  // pg_dump can't dump a newer server, and the PostgreSQL that other tests use comes without pg_dump.
   const cluster = await startDebianCluster();
   cleanUp(() => cluster.stop());
   const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-  await loadDemoData(ownerUrl, demoPlaces);
+  await loadDemoData(ownerUrl, demoSettings);
   const callers = await startCallers(cleanUp);
   const metricsToken = `metrics-${randomBytes(16).toString("hex")}`;
   const environment = { ...callers.environment, LOG_LEVEL: "trace", METRICS_TOKEN: metricsToken };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment });
   const receiver = await startReceiver(cleanUp);
-  receiver.answer = ({ path }, response) => response.writeHead(path === "/failing" ? 500 : 204).end("no");
+  receiver.respond = ({ path }, response) => response.writeHead(path === "/failing" ? 500 : 204).end("no");
 
   const tokens = [callers.token("operator"), callers.token("northwind-developer"), metricsToken];
   const secrets: string[] = [];
@@ -66,17 +66,22 @@ test("no secret is in a dump of the database, nor a secret or a token in the log
     secrets.push(secret);
     return secret;
   };
-  let asked = 0;
-  const asking = async <T>(status: number, who: "operator" | "northwind-developer", path: string, given: Asking) => {
-    const headers = { "idempotency-key": `key ${(asked += 1)}` };
-    const answer = await ask(api.url, path, callers.token(who), { method: "POST", headers, ...given });
-    assert.equal(answer.status, status, await answer.clone().text());
-    return (await answer.json()) as T;
+  let requestCount = 0;
+  const send = async <T>(
+    status: number,
+    who: "operator" | "northwind-developer",
+    path: string,
+    options: RequestOptions,
+  ) => {
+    const headers = { "idempotency-key": `key ${(requestCount += 1)}` };
+    const response = await sendApiRequest(api.url, path, callers.token(who), { method: "POST", headers, ...options });
+    assert.equal(response.status, status, await response.clone().text());
+    return (await response.json()) as T;
   };
-  const organise = (alias: string, secret?: string): Promise<OrganisationDto> => {
+  const registerOrganisation = (alias: string, secret?: string): Promise<OrganisationDto> => {
     const callback = { callbackUrl: receiver.url, callbackNetworks: ["127.0.0.0/8"] };
     const body = { displayName: alias, ...callback, ...(secret === undefined ? {} : { secret }) };
-    return asking(201, "operator", `/admin/organisations/${alias}`, { method: "PUT", body });
+    return send(201, "operator", `/admin/organisations/${alias}`, { method: "PUT", body });
   };
   const hooks = "/developer/webhooks";
   const registration = (path: string, secret: string): object => {
@@ -84,33 +89,36 @@ test("no secret is in a dump of the database, nor a secret or a token in the log
     return { url: `${receiver.url}${path}`, secret, events };
   };
   const register = (path: string, secret: string, status = 201): Promise<WebhookEndpointDto> =>
-    asking(status, "northwind-developer", hooks, { body: registration(path, secret) });
-  const heard = (path: string): number => receiver.received.filter((each) => each.path === path).length;
+    send(status, "northwind-developer", hooks, { body: registration(path, secret) });
+  const countReceived = (path: string): number => receiver.received.filter((each) => each.path === path).length;
 
-  await organise("with-its-secret", newSecret("of the practice: "));
-  secrets.push((await organise("with-a-made-secret")).secret ?? assert.fail("it gets a secret"));
+  await registerOrganisation("with-its-secret", newSecret("of the practice: "));
+  secrets.push((await registerOrganisation("with-a-made-secret")).secret ?? assert.fail("the response has a secret"));
   const { id } = await register("/fine", newSecret());
   await register("/failing", newSecret("of the vendor: "));
-  for (const act of ["rotate-secret", "promote-secret", "rotate-secret"]) {
-    const body = act === "rotate-secret" ? { body: { secret: newSecret() } } : {};
-    await asking(200, "northwind-developer", `${hooks}/${id}/${act}`, body);
+  for (const action of ["rotate-secret", "promote-secret", "rotate-secret"]) {
+    const body = action === "rotate-secret" ? { body: { secret: newSecret() } } : {};
+    await send(200, "northwind-developer", `${hooks}/${id}/${action}`, body);
   }
-  const [plan] = (await (await ask(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as { id: string }[];
+  const [plan] = (await (await sendApiRequest(api.url, "/apps/northwind-scribe/pricing", undefined)).json()) as {
+    id: string;
+  }[];
   for (const orgAlias of ["with-its-secret", "with-a-made-secret"]) {
     const body = { appSlug: "northwind-scribe", orgAlias, pricingPlanId: plan?.id };
-    const subscription = await asking<SubscriptionDto>(201, "operator", "/subscriptions", { body });
-    await asking(200, "operator", `/subscriptions/${subscription.id}/cancel`, {});
+    const subscription = await send<SubscriptionDto>(201, "operator", "/subscriptions", { body });
+    await send(200, "operator", `/subscriptions/${subscription.id}/cancel`, {});
   }
-  const allWereSigned = (): boolean => heard("/fine") === 4 && heard(ehrPath) === 4 && heard("/failing") >= 2;
-  await eventually("deliveries arrive, and others fail", 30_000, allWereSigned);
+  const hasReceivedAll = (): boolean =>
+    countReceived("/fine") === 4 && countReceived(ehrPath) === 4 && countReceived("/failing") >= 2;
+  await eventually("deliveries arrive and others fail", 30_000, hasReceivedAll);
 
-  // Refused, in every way in which an error could repeat what it was sent.
+  // Invalid requests of every kind whose error could repeat the input.
   secrets.push(randomBytes(7).toString("hex"));
   await register("/fine", secrets.at(-1) ?? "", 400);
   await register("nowhere", newSecret(), 422);
   const unknown = { ...registration("/fine", newSecret()), [newSecret()]: newSecret(), signingSecret: newSecret() };
-  await asking(400, "northwind-developer", hooks, { body: unknown });
-  await asking(400, "northwind-developer", `${hooks}?secret=${encodeURIComponent(newSecret())}`, { body: {} });
+  await send(400, "northwind-developer", hooks, { body: unknown });
+  await send(400, "northwind-developer", `${hooks}?secret=${encodeURIComponent(newSecret())}`, { body: {} });
   const developer = { authorization: `Bearer ${tokens[1]}`, "content-type": "application/json" };
   const broken = `{ "secret": "${newSecret()}" "url": `;
   assert.equal(
@@ -118,7 +126,7 @@ test("no secret is in a dump of the database, nor a secret or a token in the log
     400,
   );
   const forged = `${tokens[0]?.slice(0, -8)}forged00`;
-  assert.equal((await ask(api.url, hooks, forged)).status, 401);
+  assert.equal((await sendApiRequest(api.url, hooks, forged)).status, 401);
   tokens.push(forged);
   assert.equal(
     (await fetch(`${worker.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).status,
@@ -130,20 +138,20 @@ test("no secret is in a dump of the database, nor a secret or a token in the log
 
   const dump = await cluster.run("pg_dump", ownerUrl);
   for (const known of [`${receiver.url}/failing`, "with-a-made-secret", "subscription.cancelled", "answered 500"]) {
-    assert.ok(foundIn(dump, [known]).length === 1, `a dump holds data: ${known}`);
+    assert.ok(foundIn(dump, [known]).length === 1, `the dump contains data: ${known}`);
   }
   const [, key = ""] = developmentEncryptionKeys.split(":");
   assert.deepEqual(foundIn(dump, [...secrets, ...tokens, key]), []);
 
-  const lines = (): string => [...api.logged, ...worker.logged].map((line) => JSON.stringify(line)).join("\n");
+  const lines = (): string => [...api.logEntries, ...worker.logEntries].map((line) => JSON.stringify(line)).join("\n");
   for (const known of ["/rotate-secret", '"level":"error"', '"status":500', "marketplace-worker"]) {
-    await eventually(`the log tells: ${known}`, 5_000, () => lines().includes(known));
+    await eventually(`the log contains: ${known}`, 5_000, () => lines().includes(known));
   }
   const log = lines();
   assert.deepEqual(foundIn(log, [...secrets, ...tokens, key]), []);
   assert.doesNotMatch(log, /Bearer [\w-]|eyJ[\w-]{10}/);
   t.diagnostic(
     `${secrets.length} secrets and ${tokens.length} tokens: none in a dump of ${dump.length} characters, none in ` +
-      `${api.logged.length + worker.logged.length} lines of the log`,
+      `${api.logEntries.length + worker.logEntries.length} lines of the log`,
   );
 });

@@ -11,7 +11,7 @@ import { coldThroughput } from "./cold-throughput.ts";
 import { pageLatency } from "./page-latency.ts";
 import { searchLatency } from "./search-latency.ts";
 
-/** PostgreSQL at its defaults, on a throwaway cluster. */
+/** Runs on a throwaway cluster with PostgreSQL's default settings. */
 export async function catalogBench(options: string[]): Promise<Figure[]> {
   const { values } = parseArgs({ args: options, options: { apps: { type: "string", default: "100000" } } });
   const apps = Number(values.apps);
@@ -23,7 +23,7 @@ export async function catalogBench(options: string[]): Promise<Figure[]> {
     const large = await prepareMarketplaceDatabase(cluster.url, "bench_large");
     await loadWithProgress(large.ownerUrl, { count: apps, seed: 1 });
 
-    const slug = await someSlug(large.serviceUrl);
+    const slug = await findPopularSlug(large.serviceUrl);
     const paths = { "GET /apps/{slug}": `/apps/${slug}`, "GET /apps": "/apps", "GET /apps/featured": "/apps/featured" };
     const figures: Figure[] = [];
     for (const [what, measure] of [
@@ -49,7 +49,7 @@ async function warmCatalog(serviceUrl: string, paths: Record<string, string>): P
   return figures;
 }
 
-async function someSlug(url: string): Promise<string> {
+async function findPopularSlug(url: string): Promise<string> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ slug: string }>(
       "select slug from app_listings join app_popularity using (app_id) order by app_popularity.popularity desc limit 1",

@@ -5,7 +5,7 @@ import { startApi } from "../servers.ts";
 const requests = 300;
 const sorts = ["name", "category", "publishedAt", "updatedAt", "popularity,desc"];
 
-/** Cache off, one client. The goal is for the default sort; the slowest of all sorts stands beside it. */
+/** Without the cache, one client. The goal is for the default sort; the reference shows the slowest sort. */
 export async function pageLatency(serviceUrl: string, apps: number): Promise<Figure[]> {
   const api = await startApi(serviceUrl, { CATALOG_CACHE_SECONDS: "0" });
   const deep = Math.floor((apps * 0.8) / 20);

@@ -10,13 +10,13 @@ async function searchP95(serviceUrl: string): Promise<number> {
   const api = await startApi(serviceUrl);
   const samples: { name: string; summary: string }[] = [];
   for (const page of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-    const answer = await fetch(`${api.url}/apps?size=100&sort=updatedAt&page=${page}`);
-    samples.push(...((await answer.json()) as { content: typeof samples }).content);
+    const response = await fetch(`${api.url}/apps?size=100&sort=updatedAt&page=${page}`);
+    samples.push(...((await response.json()) as { content: typeof samples }).content);
   }
   const urls = searchQueries(samples, queries, seed).map(
     (query) => `${api.url}/apps/search?q=${encodeURIComponent(query)}`,
   );
-  // As many connections as the pool has learn the statements first: what a process does once is not what a search costs.
+  // Prepare the statements on every connection of the pool first, because a process does that only once.
   await Promise.all(Array.from({ length: 10 }, (_, index) => fetch(`${api.url}/apps/search?q=warm%20${index}`)));
   const times = await latencies(urls);
   await api.stop();

@@ -17,7 +17,7 @@ function typo(chance: Chance, word: string): string {
 const nonsense = (chance: Chance): string =>
   Array.from({ length: 3 + chance.below(10) }, () => chance.one("qwrtzpxcvbnmkjhgfdsy".split(""))).join("");
 
-/** What people type: names, parts of sentences, unfinished words, slips of the finger, and things that don't exist. */
+/** Generates realistic queries: names, parts of sentences, unfinished words, typos, and words without matches. */
 export function searchQueries(samples: Sample[], count: number, seed: number): string[] {
   const chance = new Chance(seed);
   const words = samples
@@ -38,7 +38,7 @@ export function searchQueries(samples: Sample[], count: number, seed: number): s
   const queries = new Set<string>();
   while (queries.size < count) {
     const query = chance.one(kinds)();
-    // Two letters make few different queries; case makes them different requests for the same work.
+    // There are few different two-letter queries; another case makes a different request with the same work.
     queries.add(
       queries.has(query)
         ? query

@@ -6,23 +6,28 @@ import { type BenchServer, startEhr } from "../servers.ts";
 const requests = 400;
 const rounds = 5;
 
-interface Sized {
+interface SizedDatabase {
   serviceUrl: string;
   organisations: number;
 }
 
-/** Organisations in an order in which none comes twice: each is read for the first time. */
+/** Returns different organisations in random order, so that each read is the first one of its organisation. */
 function shuffled(organisations: number): string[] {
   return Array.from({ length: Math.min(organisations, 2_500) }, (_, nth) => {
     const step = Math.floor(organisations / Math.min(organisations, 2_500));
-    return { alias: `clinic-${nth * step + 1}`, place: Math.random() };
+    return { alias: `clinic-${nth * step + 1}`, order: Math.random() };
   })
-    .toSorted((a, b) => a.place - b.place)
+    .toSorted((a, b) => a.order - b.order)
     .map(({ alias }) => alias);
 }
 
-/** The list of an organisation that this process has not read before: p95, few and many installations in turns. */
-export async function coldReads(small: Sized, large: Sized, issuer: TokenIssuer, token: string): Promise<Figure[]> {
+/** Measures the p95 of listing an organisation that the process has not read before, alternating few and many installations. */
+export async function coldReads(
+  small: SizedDatabase,
+  large: SizedDatabase,
+  issuer: TokenIssuer,
+  token: string,
+): Promise<Figure[]> {
   const few = await startEhr(small.serviceUrl, { issuer });
   const many = await startEhr(large.serviceUrl, { issuer });
   const fresh = new Map([

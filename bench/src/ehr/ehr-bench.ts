@@ -12,7 +12,7 @@ import { launchThroughput } from "./launch-throughput.ts";
 import { loadInstallations } from "./load-installations.ts";
 import { subscribeToInstalled } from "./subscribe-to-installed.ts";
 
-/** PostgreSQL at its defaults, on a throwaway cluster; commit timestamps are on for figure 4. */
+/** Runs on a throwaway cluster with PostgreSQL's default settings, except commit timestamps for figure 4. */
 export async function ehrBench(options: string[]): Promise<Figure[]> {
   const { values } = parseArgs({
     args: options,
@@ -32,10 +32,10 @@ export async function ehrBench(options: string[]): Promise<Figure[]> {
     const token = await issuer.accessToken("operator");
     const measures: Record<string, () => Promise<Figure[]>> = {
       1: async () => {
-        // The persona's own organisation, with four apps.
+        // The organisation of the persona, with four apps.
         await withClient(small.ownerUrl, (client) =>
           client.query(
-            `insert into organisations (alias, sealed_secret, created_at, updated_at)
+            `insert into organisations (alias, encrypted_secret, created_at, updated_at)
              values ('riverside-clinic', '1.none', now(), now());
              insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)
              select 'riverside-clinic', mint_uuid(), slug, 'active', now(), now() from apps order by slug limit 4;
@@ -64,9 +64,9 @@ export async function ehrBench(options: string[]): Promise<Figure[]> {
       4: () => subscribeToInstalled(cluster.url, issuer, Number(values.seconds)),
     };
     const figures: Figure[] = [];
-    for (const wanted of values.figures.split(",")) {
-      console.error(`measuring ${wanted} …`);
-      figures.push(...((await measures[wanted]?.()) ?? []));
+    for (const figure of values.figures.split(",")) {
+      console.error(`measuring ${figure} …`);
+      figures.push(...((await measures[figure]?.()) ?? []));
     }
     return figures;
   } finally {

@@ -15,14 +15,14 @@ const logRowAndContext = `with logged as (${logRow.replace("'native'", "'smart'"
     (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at)
   values ($4, $1, 'clinic-1', 'app-38', 'operator', $2, $3, now() + interval '5 minutes')`;
 
-/** `POST …/launch` per second, against the bare insert of what it writes, by as many connections. */
+/** Measures `POST …/launch` per second, against a bare insert of the same rows with as many connections. */
 export async function launchThroughput(serviceUrl: string, issuer: TokenIssuer, token: string): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const clients of [10, 32]) figures.push(...(await throughputOf(clients, serviceUrl, issuer, token)));
+  for (const clients of [10, 32]) figures.push(...(await measureLaunches(clients, serviceUrl, issuer, token)));
   return figures;
 }
 
-async function throughputOf(
+async function measureLaunches(
   clients: number,
   serviceUrl: string,
   issuer: TokenIssuer,
@@ -30,16 +30,16 @@ async function throughputOf(
 ): Promise<Figure[]> {
   const environment = { DATABASE_POOL_SIZE: String(clients) };
   const server = await startEhr(serviceUrl, { issuer, environment });
-  const askers = Array.from({ length: clients }, () => new Client(server.url));
+  const httpClients = Array.from({ length: clients }, () => new Client(server.url));
   const connections = await connect(serviceUrl, clients);
   const figures: Figure[] = [];
   for (const launchType of ["native", "smart"] as const) {
     const launch = async (client: number): Promise<void> => {
       const body = { patientId: randomUUID(), encounterId: randomUUID(), launchType };
       const url = `${server.url}/app-installations/app-38/launch`;
-      const answer = await askers[client]?.post(url, token, body, { "x-org-alias": "clinic-1" });
-      if (answer === undefined || answer.status >= 300)
-        throw new Error(`${answer?.status}: ${answer?.body.toString()}`);
+      const response = await httpClients[client]?.post(url, token, body, { "x-org-alias": "clinic-1" });
+      if (response === undefined || response.status >= 300)
+        throw new Error(`${response?.status}: ${response?.body.toString()}`);
     };
     const insert = async (client: number): Promise<void> => {
       const ids = [randomUUID(), randomUUID(), randomUUID()];
@@ -63,7 +63,7 @@ async function throughputOf(
       goal: { atLeast: 0.5 },
     });
   }
-  await Promise.all(askers.map((asker) => asker.close()));
+  await Promise.all(httpClients.map((client) => client.close()));
   await Promise.all(connections.map((connection) => connection.end()));
   await server.stop();
   return figures;

@@ -3,14 +3,14 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 const perOrganisation = 4;
 const apps = 200;
 
-/** So many installations, four to an organisation, made straight in the database; answers how many organisations. */
+/** Inserts installations, four per organisation, and returns the number of organisations. */
 export async function loadInstallations(ownerUrl: string, count: number): Promise<number> {
   const organisations = Math.ceil(count / perOrganisation);
   await withClient(ownerUrl, async (client) => {
-    // A notification for each of a million rows would fill PostgreSQL's queue of them.
+    // A notification per row would fill PostgreSQL's notification queue.
     await client.query("alter table installations disable trigger installations_changed");
     await client.query(
-      `insert into organisations (alias, sealed_secret, created_at, updated_at)
+      `insert into organisations (alias, encrypted_secret, created_at, updated_at)
        select 'clinic-' || n, '1.none', now(), now() from generate_series(1, $1) n`,
       [organisations],
     );

@@ -7,13 +7,13 @@ import { registerPractices } from "@ehr-marketplace/dev/practices";
 import type { Figure } from "../figures.ts";
 import { Client, percentile } from "../measure.ts";
 import { startApi, startEhr } from "../servers.ts";
-import { benchApps } from "../webhooks/record.ts";
-import { latencyOf, prepare } from "../webhooks/steady-latency.ts";
+import { listBenchApps } from "../webhooks/event-source.ts";
+import { measureLatency, prepareBenchDatabase } from "../webhooks/steady-latency.ts";
 import { startWorker } from "../webhooks/workers.ts";
 
 const perSecond = 20;
 
-/** When each subscription's installation was committed, by PostgreSQL's own record; the cluster keeps commit timestamps. */
+/** Reads the commit timestamp of each subscription's installation. */
 async function commitTimes(ehr: ServiceDatabase): Promise<Map<string, number>> {
   const { rows } = await withClient(ehr.ownerUrl, (client) =>
     client.query<{ id: string; at: number }>(
@@ -23,21 +23,21 @@ async function commitTimes(ehr: ServiceDatabase): Promise<Map<string, number>> {
   return new Map(rows.map(({ id, at }) => [id, at]));
 }
 
-/** From `POST /subscriptions` answered to the EHR's commit, against the webhook bench's figure 1 in the same run. */
+/** Measures the time from the response to `POST /subscriptions` to the EHR's commit, against the webhook bench's figure 1. */
 export async function subscribeToInstalled(
   clusterUrl: string,
   issuer: IdentityProvider,
   seconds: number,
 ): Promise<Figure[]> {
-  const marketplace = await prepare(clusterUrl, "bench_marketplace");
-  const steady = await latencyOf(marketplace, "steady", seconds);
+  const marketplace = await prepareBenchDatabase(clusterUrl, "bench_marketplace");
+  const steady = await measureLatency(marketplace, "steady", seconds);
 
-  const ehrDatabase = await prepareEhrDatabase(clusterUrl, "bench_ehr_told");
+  const ehrDatabase = await prepareEhrDatabase(clusterUrl, "bench_ehr_events");
   const port = await freePort();
   const count = perSecond * (seconds + 2);
   const practices = await registerPractices(marketplace.ownerUrl, {
     count,
-    prefix: "told",
+    prefix: "events",
     callbackUrl: `http://127.0.0.1:${port}`,
   });
   await insertEhrOrganisations(ehrDatabase.ownerUrl, practices);
@@ -47,25 +47,25 @@ export async function subscribeToInstalled(
   const marketplaceUrl = api.url.replace(/\/api\/v1$/, "");
   const ehr = await startEhr(ehrDatabase.serviceUrl, { issuer, marketplaceUrl, port });
   const token = await issuer.accessToken("operator");
-  const [app] = await benchApps(marketplace.ownerUrl, 1);
+  const [app] = await listBenchApps(marketplace.ownerUrl, 1);
   if (app === undefined) throw new Error("no app is published");
 
-  const answeredAt = new Map<string, number>();
+  const respondedAt = new Map<string, number>();
   const client = new Client(api.url);
   const subscribe = async (orgAlias: string): Promise<void> => {
     const body = { appSlug: app.slug, orgAlias, pricingPlanId: app.plan_id };
-    const answer = await client.post(`${api.url}/subscriptions`, token, body);
-    if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.body.toString()}`);
-    const { id } = JSON.parse(answer.body.toString()) as { id: string };
-    answeredAt.set(id, performance.timeOrigin + performance.now());
+    const response = await client.post(`${api.url}/subscriptions`, token, body);
+    if (response.status !== 201) throw new Error(`${response.status}: ${response.body.toString()}`);
+    const { id } = JSON.parse(response.body.toString()) as { id: string };
+    respondedAt.set(id, performance.timeOrigin + performance.now());
   };
   const began = performance.now();
-  const underWay: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   for (const [nth, { alias }] of practices.entries()) {
     await delay(Math.max(0, began + (nth * 1_000) / perSecond - performance.now()));
-    underWay.push(subscribe(alias));
+    pending.push(subscribe(alias));
   }
-  await Promise.all(underWay);
+  await Promise.all(pending);
 
   let committed = await commitTimes(ehrDatabase);
   for (const deadline = Date.now() + 30_000; committed.size < count && Date.now() < deadline; ) {
@@ -75,8 +75,8 @@ export async function subscribeToInstalled(
   if (committed.size < count) throw new Error(`${committed.size} of ${count} were installed`);
   await client.close();
   for (const process of [ehr, worker, api]) await process.stop();
-  // The first two seconds warm the three processes up.
-  const latencies = [...answeredAt].slice(perSecond * 2).map(([id, at]) => Math.max(0, (committed.get(id) ?? 0) - at));
+  // Skip the first two seconds as warm-up of the three processes.
+  const latencies = [...respondedAt].slice(perSecond * 2).map(([id, at]) => Math.max(0, (committed.get(id) ?? 0) - at));
   const p95 = percentile(latencies, 0.95);
   return [
     {

@@ -12,27 +12,27 @@ const seconds = 5;
 const rounds = 5;
 const newcomers = 200_000;
 
-/** The same statements for another organisation: its names and fresh ids in place of those that were taken down. */
-function forAnother(statements: Statement[], replacements: Map<string, string>): Statement[] {
+/** Adapts recorded statements to another organisation: replaces aliases and ids. */
+function replaceIds(statements: Statement[], replacements: Map<string, string>): Statement[] {
   const pattern = new RegExp([...replacements.keys()].join("|"), "g");
   const replaced = (value: unknown): unknown =>
     typeof value === "string" ? value.replace(pattern, (found) => replacements.get(found) ?? found) : value;
   return statements.map(({ text, values }) => ({ text, values: values.map(replaced) }));
 }
 
-/** `POST /subscriptions`, with its event and audit entry, per second, against its statements through `pg` alone. */
+/** Measures `POST /subscriptions`, with its event and audit entry, per second, against its statements through `pg` alone. */
 export async function createThroughput(
   database: { serviceUrl: string; ownerUrl: string },
   issuer: IdentityProvider,
 ): Promise<Figure[]> {
   await loadNewcomers(database.ownerUrl, newcomers);
   const token = await issuer.accessToken("operator");
-  const offer = await anOffer(database.ownerUrl);
+  const offer = await findOffer(database.ownerUrl);
   const ids = await newcomerIds(database.ownerUrl);
   let next = 0;
   const newcomer = (): string => {
     next += 1;
-    if (next > newcomers) throw new Error("no newcomer is left");
+    if (next > newcomers) throw new Error("all newcomers are used");
     return `newcomer-${next}`;
   };
   const bodyFor = (orgAlias: string): object => ({ appSlug: offer.slug, orgAlias, pricingPlanId: offer.plan });
@@ -53,29 +53,29 @@ export async function createThroughput(
     TOKEN_ISSUER: issuer.issuer,
     TOKEN_JWKS_URL: issuer.jwksUrl,
   });
-  const askers = Array.from({ length: clients }, () => new Client(api.url));
+  const httpClients = Array.from({ length: clients }, () => new Client(api.url));
   const connections = await connect(database.serviceUrl, clients);
-  const ask = async (client: number): Promise<void> => {
-    const answer = await askers[client]?.post(`${api.url}/subscriptions`, token, bodyFor(newcomer()));
-    if (answer?.status !== 201) throw new Error(`${answer?.status}: ${answer?.body.toString()}`);
+  const createByApi = async (client: number): Promise<void> => {
+    const response = await httpClients[client]?.post(`${api.url}/subscriptions`, token, bodyFor(newcomer()));
+    if (response?.status !== 201) throw new Error(`${response?.status}: ${response?.body.toString()}`);
   };
-  const send = async (client: number): Promise<void> => {
+  const createBySql = async (client: number): Promise<void> => {
     const alias = newcomer();
     const replacements = new Map<string, string>([...minted].map((id) => [id, uuid()]));
     replacements.set(first, alias).set(ids.get(first) ?? "", ids.get(alias) ?? "");
-    for (const { text, values } of forAnother(statements, replacements)) await connections[client]?.query(text, values);
+    for (const { text, values } of replaceIds(statements, replacements)) await connections[client]?.query(text, values);
   };
 
-  await throughput(clients, 2, ask);
-  await throughput(clients, 2, send);
+  await throughput(clients, 2, createByApi);
+  await throughput(clients, 2, createBySql);
   const pairs: { ours: number; bare: number; cpu: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const before = await api.cpu();
-    const ours = await throughput(clients, seconds, ask);
+    const ours = await throughput(clients, seconds, createByApi);
     const cpu = ((await api.cpu()) - before) / (ours * seconds);
-    pairs.push({ ours, cpu, bare: await throughput(clients, seconds, send) });
+    pairs.push({ ours, cpu, bare: await throughput(clients, seconds, createBySql) });
   }
-  await Promise.all(askers.map((asker) => asker.close()));
+  await Promise.all(httpClients.map((client) => client.close()));
   await Promise.all(connections.map((connection) => connection.end()));
   await api.stop();
   return [
@@ -89,7 +89,7 @@ export async function createThroughput(
   ];
 }
 
-async function anOffer(url: string): Promise<{ slug: string; plan: string }> {
+async function findOffer(url: string): Promise<{ slug: string; plan: string }> {
   const { rows } = await withClient(url, (client) =>
     client.query<{ slug: string; plan: string }>(
       `select slug, plan.id as plan from apps join pricing_plans plan on app_id = apps.id

@@ -6,13 +6,17 @@ import { type BenchServer, startApi } from "../servers.ts";
 const requests = 1_500;
 const rounds = 5;
 
-interface Sized {
+interface SizedDatabase {
   serviceUrl: string;
   organisations: number;
 }
 
-/** `GET /subscriptions?orgAlias=`, one client, organisations at random, few and many subscriptions in turns. */
-export async function listLatency(small: Sized, large: Sized, issuer: IdentityProvider): Promise<Figure[]> {
+/** Measures `GET /subscriptions?orgAlias=` with one client and random organisations, alternating few and many subscriptions. */
+export async function listLatency(
+  small: SizedDatabase,
+  large: SizedDatabase,
+  issuer: IdentityProvider,
+): Promise<Figure[]> {
   const token = await issuer.accessToken("operator");
   const environment = { TOKEN_ISSUER: issuer.issuer, TOKEN_JWKS_URL: issuer.jwksUrl };
   const few = await startApi(small.serviceUrl, environment);
@@ -32,7 +36,7 @@ export async function listLatency(small: Sized, large: Sized, issuer: IdentityPr
   }
   await few.stop();
   await many.stop();
-  const subscriptions = (sized: Sized): string => (sized.organisations * 4).toLocaleString("en");
+  const subscriptions = (sized: SizedDatabase): string => (sized.organisations * 4).toLocaleString("en");
   return [
     {
       name: `2 GET /subscriptions?orgAlias= p95, ${subscriptions(large)} against ${subscriptions(small)}`,

@@ -2,27 +2,27 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 
 const perOrganisation = 4;
 
-/** So many live subscriptions, four to an organisation, each with its event and its audit entry. */
+/** Inserts live subscriptions, four per organisation, each with its event and audit entry. */
 export async function loadSubscriptions(ownerUrl: string, count: number): Promise<void> {
   const organisations = Math.ceil(count / perOrganisation);
   await withClient(ownerUrl, async (client) => {
     await client.query(
-      `insert into organisations (id, alias, display_name, sealed_secret, created_at, updated_at)
+      `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
        select gen_random_uuid(), 'clinic-' || n, 'Clinic ' || n, '1.none', now(), now() from generate_series(1, $1) n`,
       [organisations],
     );
     await client.query(
       `with offers as (
-         select row_number() over (order by app.id) - 1 as place, count(*) over () as total, app.id as app_id, plan.id as plan_id
+         select row_number() over (order by app.id) - 1 as nth, count(*) over () as total, app.id as app_id, plan.id as plan_id
          from apps app join lateral (select id from pricing_plans where app_id = app.id limit 1) plan on true
        ), practices as (select id, row_number() over (order by id) as n from organisations)
        insert into subscriptions
          (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
        select gen_random_uuid(), practices.id, offers.app_id, offers.plan_id, 'active', at, at, 1
        from practices
-       cross join generate_series(0, $1 - 1) as nth
-       join offers on offers.place = (practices.n * 7919 + nth * 31) % offers.total
-       cross join lateral (select now() - (practices.n % 700 + nth) * interval '1 day' as at) times`,
+       cross join generate_series(0, $1 - 1) as i
+       join offers on offers.nth = (practices.n * 7919 + i * 31) % offers.total
+       cross join lateral (select now() - (practices.n % 700 + i) * interval '1 day' as at) times`,
       [perOrganisation],
     );
     await client.query(
@@ -43,11 +43,11 @@ export async function loadSubscriptions(ownerUrl: string, count: number): Promis
   });
 }
 
-/** Organisations that have no subscription yet, for those that are measured. */
+/** Inserts organisations without subscriptions, which the measured creates use. */
 export async function loadNewcomers(ownerUrl: string, count: number): Promise<void> {
   await withClient(ownerUrl, (client) =>
     client.query(
-      `insert into organisations (id, alias, display_name, sealed_secret, created_at, updated_at)
+      `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
        select gen_random_uuid(), 'newcomer-' || n, 'Newcomer ' || n, '1.none', now(), now() from generate_series(1, $1) n`,
       [count],
     ),

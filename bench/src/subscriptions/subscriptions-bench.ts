@@ -13,7 +13,7 @@ import { loadSubscriptions } from "./load-subscriptions.ts";
 const few = 10_000;
 const apps = 1_000;
 
-/** PostgreSQL at its defaults, on a throwaway cluster; a real identity provider, and every token verified. */
+/** Runs on a throwaway cluster with PostgreSQL's default settings and an identity provider; every token is verified. */
 export async function subscriptionsBench(options: string[]): Promise<Figure[]> {
   const { values } = parseArgs({ args: options, options: { subscriptions: { type: "string", default: "1000000" } } });
   const many = Number(values.subscriptions);

@@ -1,4 +1,4 @@
-// The bare engine. `latency`: pg-boss wakes by NOTIFY, fetches and POSTs. `drain`: a loop that fetches, inserts and updates
+// The bare reference worker. `latency`: pg-boss is notified, fetches and POSTs. `drain`: a loop that fetches, inserts and updates
 // one log row per job, POSTs and completes.
 import pg from "pg";
 import { PgBoss } from "pg-boss";
@@ -19,8 +19,8 @@ interface Data {
 
 async function post(id: string, { url, body }: Data): Promise<void> {
   const headers = { "content-type": "application/json", "x-bench-id": id };
-  const answer = await request(url, { method: "POST", body, headers, dispatcher });
-  await answer.body.dump();
+  const response = await request(url, { method: "POST", body, headers, dispatcher });
+  await response.body.dump();
 }
 
 if (mode === "latency") {
@@ -28,19 +28,19 @@ if (mode === "latency") {
     for (const job of jobs) await post(job.id, job.data);
   });
 } else {
-  let out = 0;
+  let active = 0;
   const deliver = async (id: string, data: Data): Promise<void> => {
     await pool.query("insert into bare_log (id, started_at) values ($1, now())", [id]);
     await post(id, data);
     await pool.query("update bare_log set outcome = 'delivered', status_code = 204 where id = $1", [id]);
     await boss.complete("bare", id);
-    out -= 1;
+    active -= 1;
   };
   const loop = async (): Promise<void> => {
     for (;;) {
-      const free = inFlight - out;
+      const free = inFlight - active;
       const jobs = free === 0 ? [] : await boss.fetch<Data>("bare", { batchSize: free });
-      out += jobs.length;
+      active += jobs.length;
       for (const job of jobs) void deliver(job.id, job.data);
       await new Promise((resolve) => setTimeout(resolve, jobs.length === 0 ? 2 : 0));
     }

@@ -2,27 +2,27 @@ import { setTimeout as delay } from "node:timers/promises";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
 import { PgBoss } from "pg-boss";
+import type { BenchApp } from "./event-source.ts";
 import type { BenchReceiver } from "./receiver.ts";
-import type { BenchApp } from "./record.ts";
 import type { Stoppable } from "./workers.ts";
 
-/** Queues one delivery for each practice and app, each with a subscription of its own, while nobody delivers. */
+/** Queues one delivery for each practice and app, each with its own subscription. No worker may run. */
 export async function queueDeliveries(ownerUrl: string, practices: Practice[], apps: BenchApp[]): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const { rows } = await client.query<{ id: string; recipient_id: string }>(
-      `with made as (
+      `with new_rows as (
          select mint_uuid() as subscription_id, mint_uuid() as event_id, mint_uuid() as delivery_id, practice_id, app_id, plan_id
          from unnest($1::uuid[]) as practice_id cross join unnest($2::uuid[], $3::uuid[]) as app (app_id, plan_id)
        ), subscribed as (
          insert into subscriptions
            (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
-         select subscription_id, practice_id, app_id, plan_id, 'active', now(), now(), 1 from made
+         select subscription_id, practice_id, app_id, plan_id, 'active', now(), now(), 1 from new_rows
        ), recorded as (
          insert into events (id, event, subscription_id, occurred_at, payload)
-         select event_id, 'subscription.created', subscription_id, now(), $4 from made
+         select event_id, 'subscription.created', subscription_id, now(), $4 from new_rows
        )
        insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
-       select delivery_id, event_id, practice_id, subscription_id, 1, 'queued', now() from made
+       select delivery_id, event_id, practice_id, subscription_id, 1, 'queued', now() from new_rows
        returning id, recipient_id`,
       [
         practices.map(({ id }) => id),
@@ -58,8 +58,8 @@ export async function queueBare(ownerUrl: string, receiverUrl: string, count: nu
   );
 }
 
-/** Deliveries a second, from the first arrival to the last. */
-export async function drained(
+/** Starts workers and returns the deliveries per second from the first arrival to the last. */
+export async function measureDrainRate(
   receiver: BenchReceiver,
   count: number,
   start: () => Promise<Stoppable[]>,

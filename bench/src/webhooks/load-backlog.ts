@@ -1,11 +1,11 @@
 import { withClient } from "@ehr-marketplace/dev/postgres";
 
-/** So many deliveries that wait for recipients that are held, and so many rows in today's log. */
+/** Inserts waiting deliveries of held recipients, and rows into today's attempt log. */
 export async function loadBacklog(ownerUrl: string, given: { held: number; logRows: number }): Promise<void> {
   const recipients = 1_000;
   await withClient(ownerUrl, async (client) => {
     await client.query(
-      `insert into organisations (id, alias, display_name, sealed_secret, created_at, updated_at)
+      `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
        select gen_random_uuid(), 'held-' || n, 'Held', '1.none', now(), now() from generate_series(1, $1) n`,
       [recipients],
     );
@@ -31,7 +31,7 @@ export async function loadBacklog(ownerUrl: string, given: { held: number; logRo
       [given.logRows],
     );
     await client.query("vacuum (analyze) events, deliveries, recipients, delivery_attempts");
-    // What is measured is a database that has this backlog, not one that is still writing it down.
+    // Flush the inserted rows now, so that the measurement doesn't include it.
     await client.query("checkpoint");
   });
 }

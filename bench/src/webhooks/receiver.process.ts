@@ -1,4 +1,4 @@
-// Receives, answers 204 after as long as it was told, and tells its parent when each request came.
+// An HTTP receiver that responds 204 after a delay and reports each request's arrival time to its parent process.
 import { createServer } from "node:http";
 
 const [delayText = "0"] = process.argv.slice(2);
@@ -19,7 +19,7 @@ const server = createServer((request, response) => {
   const address = server.address();
   process.send?.({ port: typeof address === "object" && address !== null ? address.port : 0 });
 });
-process.on("message", (asked) => {
-  if (asked === "count") process.send?.({ count: arrivals.length });
+process.on("message", (query) => {
+  if (query === "count") process.send?.({ count: arrivals.length });
   else process.send?.({ arrivals: arrivals.splice(0) });
 });

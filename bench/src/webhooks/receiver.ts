@@ -4,17 +4,17 @@ import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchReceiver {
   url: string;
-  /** When each request came since the last time, by the id that it carried. */
+  /** Returns the arrival times since the last call, by delivery id. */
   arrivals(): Promise<Map<string, number>>;
   count(): Promise<number>;
   stop(): Promise<void>;
 }
 
-async function asked<T>(child: ChildProcess, question: string): Promise<T> {
-  const answer = once(child, "message");
-  child.send(question);
-  const [told] = (await answer) as [T];
-  return told;
+async function query<T>(child: ChildProcess, name: string): Promise<T> {
+  const message = once(child, "message");
+  child.send(name);
+  const [result] = (await message) as [T];
+  return result;
 }
 
 export async function startBenchReceiver(delayMs = 0): Promise<BenchReceiver> {
@@ -22,8 +22,8 @@ export async function startBenchReceiver(delayMs = 0): Promise<BenchReceiver> {
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   return {
     url: `http://127.0.0.1:${port}`,
-    arrivals: async () => new Map((await asked<{ arrivals: [string, number][] }>(child, "arrivals")).arrivals),
-    count: async () => (await asked<{ count: number }>(child, "count")).count,
+    arrivals: async () => new Map((await query<{ arrivals: [string, number][] }>(child, "arrivals")).arrivals),
+    count: async () => (await query<{ count: number }>(child, "count")).count,
     stop: () => stopProcess(child),
   };
 }

@@ -2,14 +2,14 @@ import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
 import { prepareMarketplaceDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { PgBoss } from "pg-boss";
+import { createEventSource } from "./event-source.ts";
 import { ourLatency } from "./latency.ts";
 import { startBenchReceiver } from "./receiver.ts";
-import { createEventSource } from "./record.ts";
 import { startWorker } from "./workers.ts";
 
 export const perSecond = 200;
 
-export async function prepare(clusterUrl: string, name: string): Promise<ServiceDatabase> {
+export async function prepareBenchDatabase(clusterUrl: string, name: string): Promise<ServiceDatabase> {
   const database = await prepareMarketplaceDatabase(clusterUrl, name);
   await loadWithProgress(database.ownerUrl, { count: 100, seed: 1 });
   const boss = new PgBoss({ connectionString: database.ownerUrl, schema: "bare", supervise: false, schedule: false });
@@ -24,8 +24,8 @@ export async function prepare(clusterUrl: string, name: string): Promise<Service
   return database;
 }
 
-/** p95 in milliseconds from commit to receiver, each event to a recipient of its own; one in `hangsEvery` of them never answers. */
-export async function latencyOf(
+/** Returns the p95 in milliseconds from commit to receiver, with one recipient per event; every `hangsEvery`-th recipient never responds. */
+export async function measureLatency(
   database: ServiceDatabase,
   prefix: string,
   seconds: number,

@@ -6,17 +6,17 @@ import { type ServiceDatabase, startCluster } from "@ehr-marketplace/dev/postgre
 import { registerPractices } from "@ehr-marketplace/dev/practices";
 import type { Figure } from "../figures.ts";
 import { median } from "../measure.ts";
-import { drained, queueBare, queueDeliveries } from "./drain.ts";
+import { measureDrainRate, queueBare, queueDeliveries } from "./drain.ts";
+import { listBenchApps } from "./event-source.ts";
 import { bareLatency } from "./latency.ts";
 import { loadBacklog } from "./load-backlog.ts";
 import { startBenchReceiver } from "./receiver.ts";
-import { benchApps } from "./record.ts";
-import { latencyOf, perSecond, prepare } from "./steady-latency.ts";
+import { measureLatency, perSecond, prepareBenchDatabase } from "./steady-latency.ts";
 import { startBareWorker, startWorker } from "./workers.ts";
 
 const convoyP95 = 127;
 
-async function bareLatencyOf(database: ServiceDatabase, seconds: number): Promise<number> {
+async function measureBareLatency(database: ServiceDatabase, seconds: number): Promise<number> {
   const receiver = await startBenchReceiver();
   const worker = await startBareWorker("latency", database.ownerUrl);
   try {
@@ -28,11 +28,11 @@ async function bareLatencyOf(database: ServiceDatabase, seconds: number): Promis
   }
 }
 
-/** One after the other, twice: minutes apart, a shared machine is another one. */
-async function inTurns(of: Record<"measured" | "reference", (round: number) => Promise<number>>) {
+/** Alternates reference and measurement twice, because the load of a shared machine changes within minutes. */
+async function measureAlternating(measures: Record<"measured" | "reference", (round: number) => Promise<number>>) {
   const pairs: { measured: number; reference: number }[] = [];
   for (let round = 0; round < 2; round += 1) {
-    pairs.push({ reference: await of.reference(round), measured: await of.measured(round) });
+    pairs.push({ reference: await measures.reference(round), measured: await measures.measured(round) });
   }
   const shown = (values: number[]): string => values.map((value) => value.toFixed(1)).join(" and ");
   return {
@@ -52,28 +52,30 @@ async function drainFigures(database: ServiceDatabase): Promise<Figure[]> {
       prefix: `drain-${round}`,
       callbackUrl: receiver.url,
     });
-    const apps = await benchApps(database.ownerUrl, count / recipients.length);
+    const apps = await listBenchApps(database.ownerUrl, count / recipients.length);
     await queueDeliveries(database.ownerUrl, recipients, apps);
-    const ours = await drained(receiver, count, async () => [await startWorker(database.serviceUrl)]);
+    const ours = await measureDrainRate(receiver, count, async () => [await startWorker(database.serviceUrl)]);
     await queueBare(database.ownerUrl, receiver.url, count);
-    const bare = await drained(receiver, count, async () => [await startBareWorker("drain", database.ownerUrl)]);
+    const bare = await measureDrainRate(receiver, count, async () => [
+      await startBareWorker("drain", database.ownerUrl),
+    ]);
     await receiver.stop();
     ratios.push({ ours, bare });
   }
   const slow = await startBenchReceiver(50);
-  const twice: number[] = [];
+  const ratesByWorkers: number[] = [];
   for (const workers of [1, 2]) {
     const given = { count: 500, prefix: `slow-${workers}`, callbackUrl: slow.url };
     const recipients = await registerPractices(database.ownerUrl, given);
-    await queueDeliveries(database.ownerUrl, recipients, await benchApps(database.ownerUrl, 10));
+    await queueDeliveries(database.ownerUrl, recipients, await listBenchApps(database.ownerUrl, 10));
     const start = () =>
       Promise.all(
         Array.from({ length: workers }, () => startWorker(database.serviceUrl, { DELIVERIES_IN_FLIGHT: "32" })),
       );
-    twice.push(await drained(slow, 5_000, start));
+    ratesByWorkers.push(await measureDrainRate(slow, 5_000, start));
   }
   await slow.stop();
-  const [one = 1, two = 0] = twice;
+  const [one = 1, two = 0] = ratesByWorkers;
   return [
     {
       name: "2 draining 20,000 to 500 recipients, 128 in flight, per second",
@@ -92,7 +94,7 @@ async function drainFigures(database: ServiceDatabase): Promise<Figure[]> {
   ];
 }
 
-/** PostgreSQL at its defaults, on a throwaway cluster; receivers, workers and the bare engine are processes of their own. */
+/** Runs on a throwaway cluster with PostgreSQL's default settings; receivers, workers and the reference worker are separate processes. */
 export async function webhooksBench(options: string[]): Promise<Figure[]> {
   const { values } = parseArgs({
     args: options,
@@ -108,10 +110,10 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({ directory, throwaway: true, settings: { max_connections: "300" } });
   try {
-    const database = await prepare(cluster.url, "bench_webhooks");
+    const database = await prepareBenchDatabase(cluster.url, "bench_webhooks");
     console.error("measuring 1: commit to receiver …");
-    const bare = await bareLatencyOf(database, seconds);
-    const ours = await latencyOf(database, "steady", seconds);
+    const bare = await measureBareLatency(database, seconds);
+    const ours = await measureLatency(database, "steady", seconds);
     const figures: Figure[] = [
       {
         name: `1 commit to receiver, p95 at ${perSecond} events a second for ${seconds} s`,
@@ -130,24 +132,24 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
     ];
     if (wanted.has("2")) {
       console.error("measuring 2: draining …");
-      figures.push(...(await drainFigures(await prepare(cluster.url, "bench_drain"))));
+      figures.push(...(await drainFigures(await prepareBenchDatabase(cluster.url, "bench_drain"))));
     }
     if (wanted.has("3")) {
       console.error("measuring 3: one recipient in twenty hangs …");
-      const pairs = await inTurns({
-        measured: (round) => latencyOf(database, `hanging-${round}`, seconds, 20),
-        reference: (round) => latencyOf(database, `healthy-${round}`, seconds),
+      const pairs = await measureAlternating({
+        measured: (round) => measureLatency(database, `hanging-${round}`, seconds, 20),
+        reference: (round) => measureLatency(database, `healthy-${round}`, seconds),
       });
       figures.push({ name: "3 one recipient in twenty hangs: p95 of the others", ...pairs, goal: { atMost: 1.5 } });
     }
     if (wanted.has("4")) {
       console.error("measuring 4: a backlog and a long log …");
-      const full = await prepare(cluster.url, "bench_full");
+      const full = await prepareBenchDatabase(cluster.url, "bench_full");
       await loadBacklog(full.ownerUrl, { held: Number(values.held), logRows: Number(values["log-rows"]) });
-      const empty = await prepare(cluster.url, "bench_empty");
-      const pairs = await inTurns({
-        measured: (round) => latencyOf(full, `loaded-${round}`, seconds),
-        reference: (round) => latencyOf(empty, `empty-${round}`, seconds),
+      const empty = await prepareBenchDatabase(cluster.url, "bench_empty");
+      const pairs = await measureAlternating({
+        measured: (round) => measureLatency(full, `loaded-${round}`, seconds),
+        reference: (round) => measureLatency(empty, `empty-${round}`, seconds),
       });
       const name = `4 ${values.held} held deliveries, ${values["log-rows"]} log rows, against an empty database: p95`;
       figures.push({ name, ...pairs, goal: { atMost: 1.3 } });

@@ -58,7 +58,7 @@ const appColumns = [
   "published_at, updated_at",
 ].join(", ");
 
-/** Vendors and apps that are there already, by slug, keep their ids. */
+/** Inserts or updates vendors by slug; existing vendors keep their ids. */
 export async function insertVendors(client: pg.Client, vendors: VendorRow[]): Promise<Map<string, string>> {
   const { rows } = await client.query<{ id: string; slug: string }>(
     `insert into vendors (id, slug, name, website_url)
@@ -70,7 +70,7 @@ export async function insertVendors(client: pg.Client, vendors: VendorRow[]): Pr
   return new Map(rows.map((row) => [row.slug, row.id]));
 }
 
-/** New apps are drafts until their plans are there and `publishApps` shows them, prices and all. */
+/** Inserts or updates apps by slug. New apps are drafts until `publishApps` publishes them with their plans. */
 export async function insertApps(client: pg.Client, apps: AppRow[]): Promise<Map<string, string>> {
   const { rows } = await client.query<{ id: string; slug: string }>(
     `insert into apps (id, slug, status, ${appColumns})
@@ -82,7 +82,7 @@ export async function insertApps(client: pg.Client, apps: AppRow[]): Promise<Map
   return new Map(rows.map((row) => [row.slug, row.id]));
 }
 
-/** A plan on sale never changes; one of the same name is left as it is. */
+/** Published plans never change, so a plan whose name exists is skipped. */
 export async function insertPlans(client: pg.Client, plans: PlanRow[]): Promise<void> {
   await client.query(
     `insert into pricing_plans (
@@ -102,7 +102,7 @@ export async function publishApps(client: pg.Client, ids: Iterable<string>): Pro
   await client.query("update apps set status = 'published' where id = any ($1) and status <> 'published'", [[...ids]]);
 }
 
-/** Until a worker next counts subscriptions. */
+/** Sets the popularity until a worker counts the subscriptions again. */
 export async function setPopularity(
   client: pg.Client,
   popularity: { app_id: string; popularity: number }[],

@@ -17,15 +17,15 @@ describe("the demo app", () => {
 
   test("has pages that load only its own files and talk only to the identity provider", async () => {
     for (const path of ["/", "/launch?iss=x&launch=y"]) {
-      const answer = await get(path);
-      assert.equal(answer.status, 200);
+      const response = await get(path);
+      assert.equal(response.status, 200);
       assert.equal(
-        answer.headers.get("content-security-policy"),
+        response.headers.get("content-security-policy"),
         `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src ${issuer}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       );
-      assert.equal(answer.headers.get("referrer-policy"), "no-referrer");
-      assert.equal(answer.headers.get("cache-control"), "no-store");
-      const html = await answer.text();
+      assert.equal(response.headers.get("referrer-policy"), "no-referrer");
+      assert.equal(response.headers.get("cache-control"), "no-store");
+      const html = await response.text();
       assert.doesNotMatch(html, /\{\{/);
       const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file ?? "");
       assert.ok(files.length >= 4);
@@ -33,13 +33,13 @@ describe("the demo app", () => {
     }
   });
 
-  test("serves the very library that vendors use", async () => {
-    const answer = await get("/fhir-client.js");
-    assert.match(answer.headers.get("content-type") ?? "", /^text\/javascript/);
-    assert.match(await answer.text(), /code_challenge_method=S256/);
+  test("serves the library that vendors use", async () => {
+    const response = await get("/fhir-client.js");
+    assert.match(response.headers.get("content-type") ?? "", /^text\/javascript/);
+    assert.match(await response.text(), /code_challenge_method=S256/);
   });
 
-  test("serves nothing else, and takes nothing", async () => {
+  test("serves no other files, and accepts only GET", async () => {
     assert.equal((await get("/page.html")).status, 404);
     assert.equal((await get("/../start-demo-app.ts")).status, 404);
     assert.equal((await fetch(app.url, { method: "POST", body: "x" })).status, 405);

@@ -46,7 +46,7 @@ async function readSite(url: string, issuer: string): Promise<Files> {
   ]);
 }
 
-/** A vendor's app as small as can be: it is opened from the EHR by SMART App Launch, and shows what it was told. */
+/** Starts a minimal vendor app: the EHR opens it by SMART App Launch, and it shows its launch context. */
 export async function startDemoApp(port: number, issuer: string): Promise<DemoAppServer> {
   const url = `http://127.0.0.1:${port}`;
   const files = await readSite(url, issuer);
@@ -62,7 +62,7 @@ export async function startDemoApp(port: number, issuer: string): Promise<DemoAp
     const status = request.method !== "GET" ? 405 : file === undefined ? 404 : 200;
     const type = status === 200 ? file?.type : "text/plain";
     response.writeHead(status, { ...headers, "content-type": `${type}; charset=utf-8` });
-    response.end(status === 200 ? file?.content : "There is nothing here.\n");
+    response.end(status === 200 ? file?.content : "Not found.\n");
   });
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -18,7 +18,7 @@ function oklchToSrgb(lightness: number, chroma: number, hue: number): [number, n
 
 /**
  * A hex colour in OKLCH terms: unlike HSL, equal lightness looks equally light in every hue, so white glyphs and
- * dark text keep their contrast. Hex because not every SVG renderer knows `oklch()`.
+ * dark text keep their contrast. The result is hex, because not every SVG renderer supports `oklch()`.
  */
 export function color(lightness: number, chroma: number, hue: number): string {
   let reduced = chroma;

@@ -41,7 +41,7 @@ export interface DemoApp {
   smartLaunchUrl: string | null;
   fhirScopes: string;
   featured: boolean;
-  /** How many of the demo's practices have it. */
+  /** The number of demo practices that subscribe to it. */
   subscribers: number;
   screenshotTitles: string[];
   baaAvailable: boolean;

@@ -1,7 +1,7 @@
 export interface DemoOrganisation {
   alias: string;
   displayName: string;
-  /** Signs what is sent to its EHR; fixed, so that the EHR of the local stack knows it. */
+  /** Signs deliveries to its EHR. It is fixed, so that the EHR of the local stack has the same secret. */
   secret: string;
 }
 

@@ -11,7 +11,7 @@ export function drawIcon(app: { glyph: string; hue: number; name: string }): str
     throw new Error(`No glyph is called "${app.glyph}" (icon of ${app.name})`);
   }
   const glyph: { line: string; tint?: string } = glyphs[app.glyph];
-  // Several icons may be inlined in one page, where ids are shared.
+  // Ids must be unique, because several icons may be inlined in one page.
   const id = `icon-${app.glyph}-${app.hue}`;
   const tint = glyph.tint === undefined ? "" : `<path d="${glyph.tint}" fill="#fff" fill-opacity=".22"/>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96" role="img">

@@ -19,7 +19,7 @@ function box(x: number, y: number, w: number, h: number, r: number): string {
   );
 }
 
-/** A round line cap makes a dot out of a line with next to no length. */
+/** Draws a dot as a line of almost no length with a round cap. */
 function dot(x: number, y: number): string {
   return `M${x} ${y}h.01`;
 }

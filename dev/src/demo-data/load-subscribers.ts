@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { rankCatalog } from "@ehr-marketplace/marketplace/rank-catalog";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type pg from "pg";
 import { v7 as uuid } from "uuid";
 import { withDatabase } from "../catalog/with-database.ts";
@@ -29,11 +29,11 @@ export async function loadSubscribers(ownerUrl: string, callbackUrl: string): Pr
 }
 
 async function insertPractices(client: pg.Client, callbackUrl: string): Promise<void> {
-  const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+  const seal = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
   const made = practices.map((name) => ({ id: uuid(), alias: aliasOf(name), name }));
   await client.query(
     `insert into organisations
-       (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
+       (id, alias, display_name, callback_url, callback_networks, encrypted_secret, created_at, updated_at)
      select id, alias, name, $5, $6::cidr[], sealed, '2023-01-01', '2023-01-01'
      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, name, sealed)
      on conflict (alias) do nothing`,
@@ -41,7 +41,7 @@ async function insertPractices(client: pg.Client, callbackUrl: string): Promise<
       made.map(({ id }) => id),
       made.map(({ alias }) => alias),
       made.map(({ name }) => name),
-      made.map(({ id }) => seal.close(randomBytes(32).toString("base64"), secretOwner(id))),
+      made.map(({ id }) => seal.encrypt(randomBytes(32).toString("base64"), secretOwner(id))),
       callbackUrl,
       loopbackNetworks,
     ],

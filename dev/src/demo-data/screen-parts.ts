@@ -19,7 +19,7 @@ export interface Palette {
 export interface Screen {
   area: Area;
   palette: Palette;
-  /** Between 0 and 1, the same sequence for the same app and title, so that a screenshot never changes. */
+  /** Returns numbers between 0 and 1, in the same sequence for the same app and title, so that a screenshot never changes. */
   random: () => number;
 }
 
@@ -103,7 +103,7 @@ export function text(x: number, y: number, content: string, style: TextStyle = {
   return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}">${escapeXml(content)}</text>`;
 }
 
-/** Stands for a name or another text that a picture of demo data must not show. */
+/** A placeholder for names and other texts that a screenshot of demo data must not show. */
 export function bar(x: number, y: number, width: number, fill: string = neutral.placeholder, height = 10): string {
   return rect({ x, y, w: width, h: height }, fill, height / 2);
 }

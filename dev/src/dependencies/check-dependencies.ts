@@ -1,4 +1,4 @@
-// Fails on a dependency without integrity, with an install script that nobody has read, or with a licence that isn't allowed.
+// Fails on dependencies without integrity, with an unreviewed install script, or with a licence that isn't allowed.
 import { readFile } from "node:fs/promises";
 import { type Dependencies, findLockProblems } from "./lock-problems.ts";
 
@@ -10,4 +10,4 @@ const { allowScripts } = await read<Pick<Dependencies, "allowScripts">>("package
 const problems = findLockProblems({ packages, allowScripts });
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-else console.log(`${Object.keys(packages).length} locked packages: integrity, install scripts and licences are right`);
+else console.log(`${Object.keys(packages).length} locked packages have valid integrity, install scripts and licences`);

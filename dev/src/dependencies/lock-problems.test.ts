@@ -22,7 +22,7 @@ for (const [what, locked, problem] of [
   });
 }
 
-test("a package is refused for everything that is wrong with it, at once", () => {
+test("reports all problems of a package at once", () => {
   assert.equal(problemsWith({ hasInstallScript: true, resolved: "https://registry.example/c.tgz" }).length, 4);
 });
 
@@ -38,7 +38,7 @@ for (const license of ["MIT", "(MIT OR GPL-3.0-only)", "MIT AND Zlib", "(MIT OR 
   });
 }
 
-test("the project's own workspaces need none of it", () => {
+test("ignores the project's own workspaces", () => {
   const packages = { "": {}, "packages/a": {}, "node_modules/@ours/a": { link: true, resolved: "packages/a" } };
   assert.deepEqual(findLockProblems({ packages, allowScripts: {} }), []);
 });

@@ -8,9 +8,9 @@ export interface LockedPackage {
 }
 
 export interface Dependencies {
-  /** By the path that they are installed at, as in package-lock.json. */
+  /** By installation path, as in package-lock.json. */
   packages: Record<string, LockedPackage>;
-  /** By name, as in package.json: whether its install script is run. */
+  /** Whether the install script is run, by package name, as in package.json. */
   allowScripts: Record<string, boolean>;
 }
 
@@ -29,7 +29,7 @@ const allowedLicences = new Set([
   "Zlib",
 ]);
 
-/** Packages whose licence isn't in that list and that are used all the same, each with the reason. */
+/** Packages that are used although their licence isn't in that list, each with the reason. */
 const licenceExceptions: Record<string, string> = {};
 
 /** An SPDX expression without nested parentheses. */
@@ -38,7 +38,7 @@ function isAllowedLicence(expression: string): boolean {
   return alternatives.some((all) => all.split(" AND ").every((licence) => allowedLicences.has(licence)));
 }
 
-function problemsOf(path: string, locked: LockedPackage, allowScripts: Record<string, boolean>): string[] {
+function findPackageProblems(path: string, locked: LockedPackage, allowScripts: Record<string, boolean>): string[] {
   const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
   const { integrity, resolved, license, hasInstallScript } = locked;
   const problems = [
@@ -56,9 +56,9 @@ function problemsOf(path: string, locked: LockedPackage, allowScripts: Record<st
   return problems.filter((problem) => problem !== false).map((problem) => `${path} ${problem}`);
 }
 
-/** What is wrong with the dependencies. The project's own workspaces are links, and are left out. */
+/** Lists the problems of all dependencies. The project's own workspaces are links and are skipped. */
 export function findLockProblems({ packages, allowScripts }: Dependencies): string[] {
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
-    .flatMap(([path, locked]) => problemsOf(path, locked, allowScripts));
+    .flatMap(([path, locked]) => findPackageProblems(path, locked, allowScripts));
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-export async function databaseTypes(url: string): Promise<string> {
+export async function generateDatabaseTypes(url: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-types-"));
   const file = join(directory, "database-schema.ts");
   await promisify(execFile)("kysely-codegen", [

@@ -1,19 +1,19 @@
-// Makes what is committed and derived: the databases' types, the schemas' dumps and the OpenAPI documents.
-// With --check nothing is written; what is stale is named, and the exit code is 1.
+// Generates the committed files: database types, schema dumps and OpenAPI documents.
+// With --check it writes nothing, lists stale files, and exits with 1 if there are any.
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startDebianCluster } from "../postgres/debian-cluster.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
-import { databaseTypes } from "./database-types.ts";
-import { openApiDocument } from "./openapi-document.ts";
-import { schemaDump } from "./schema-dump.ts";
+import { generateDatabaseTypes } from "./database-types.ts";
+import { generateOpenApiDocument } from "./openapi-document.ts";
+import { dumpSchema } from "./schema-dump.ts";
 import { services } from "./services.ts";
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 
-async function keep(file: string, content: string): Promise<void> {
+async function writeOrCheck(file: string, content: string): Promise<void> {
   const path = new URL(`../../../${file}`, import.meta.url);
   const committed = await readFile(path, "utf8").catch(() => "");
   if (committed === content) return;
@@ -32,9 +32,9 @@ const oldest = await startDebianCluster();
 try {
   for (const [name, service] of Object.entries(services)) {
     const urls = await service.prepareDatabase(newest.url, name);
-    await keep(`services/${name}/src/database-schema.ts`, await databaseTypes(urls.ownerUrl));
-    await keep(`services/${name}/openapi.json`, await openApiDocument(service, urls.serviceUrl));
-    await keep(`services/${name}/schema.sql`, await schemaDump(service, oldest, name));
+    await writeOrCheck(`services/${name}/src/database-schema.ts`, await generateDatabaseTypes(urls.ownerUrl));
+    await writeOrCheck(`services/${name}/openapi.json`, await generateOpenApiDocument(service, urls.serviceUrl));
+    await writeOrCheck(`services/${name}/schema.sql`, await dumpSchema(service, oldest, name));
   }
 } finally {
   await oldest.stop();

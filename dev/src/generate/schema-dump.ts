@@ -3,8 +3,8 @@ import type { GeneratedService } from "./services.ts";
 
 const noise = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n/gm;
 
-/** Dumped by one fixed major, so that the dump depends on the migrations alone, and they are known to run there. */
-export async function schemaDump(service: GeneratedService, cluster: DebianCluster, name: string): Promise<string> {
+/** Dumps the schema with one fixed major version, so that the dump depends on the migrations only and they are tested on that version. */
+export async function dumpSchema(service: GeneratedService, cluster: DebianCluster, name: string): Promise<string> {
   const { ownerUrl } = await service.prepareDatabase(cluster.url, name);
   const dump = await cluster.run(
     "pg_dump",

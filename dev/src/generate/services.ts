@@ -17,7 +17,7 @@ export interface GeneratedService {
 
 const quiet = { NODE_ENV: "test", LOG_LEVEL: "silent" };
 const logger = createLogger({ service: "generate", level: "silent" });
-const nowhere = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "http://127.0.0.1:9" };
+const unreachableUrls = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "http://127.0.0.1:9" };
 
 export const services: Record<string, GeneratedService> = {
   marketplace: {
@@ -28,6 +28,6 @@ export const services: Record<string, GeneratedService> = {
   ehr: {
     prepareDatabase: prepareEhrDatabase,
     documentPath: "/api/openapi.json",
-    createApp: (url) => createEhr(readEhrConfig({ ...ehrEnvironment(url, nowhere), ...quiet }), logger),
+    createApp: (url) => createEhr(readEhrConfig({ ...ehrEnvironment(url, unreachableUrls), ...quiet }), logger),
   },
 };

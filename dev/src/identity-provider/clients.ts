@@ -1,12 +1,12 @@
 import type { ClientMetadata } from "oidc-provider";
 import { personaNames } from "./personas.ts";
 
-/** No secret at all: it is the same for every persona, and the provider listens on loopback only. */
+/** The secret of every persona. It is public; the provider listens on loopback only. */
 export const developmentSecret = "development-only";
 
 export const consoleClientId = "marketplace-console";
 
-/** RFC 8252, section 7.3: a native client may come back to any port of the loopback address, not only to this one. */
+/** RFC 8252, section 7.3: a native client may use any port of the loopback address in its redirect URI. */
 export const consoleRedirectUri = "http://127.0.0.1/callback";
 
 const personaClients = personaNames.map(

@@ -11,11 +11,11 @@ import type { SmartLaunches } from "./smart/smart-launches.ts";
 const hour = 3600;
 const day = 24 * hour;
 
-/** The provider issues a JWT only for a resource, and knows one audience for each; ours are written into the token. */
+/** The provider issues JWTs only for a resource with one audience; the audiences below are added to the token afterwards. */
 const resource = "urn:ehr-marketplace:apis";
 const audiences = ["marketplace", "ehr"];
 
-const featuresWith = (smart: SmartLaunches): Configuration["features"] => ({
+const createFeatures = (smart: SmartLaunches): Configuration["features"] => ({
   clientCredentials: { enabled: true },
   resourceIndicators: {
     enabled: true,
@@ -25,12 +25,11 @@ const featuresWith = (smart: SmartLaunches): Configuration["features"] => ({
       const jwt = { accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } } as const;
       const app = smart.appOf(client);
       if (app !== undefined) {
-        // A vendor's app is let in to the FHIR server alone, whoever has signed in to it.
+        // Tokens of a vendor's app are for the FHIR server only, whichever user has signed in.
         smart.organisationOf(indicator);
         return { scope: grantableScopes(app).join(" "), audience: indicator, ...jwt };
       }
-      if (indicator !== resource)
-        throw new errors.InvalidTarget("leave the resource away: tokens are for all our APIs");
+      if (indicator !== resource) throw new errors.InvalidTarget("omit the resource: tokens are for all APIs");
       return { scope: "", ...jwt };
     },
   },
@@ -38,19 +37,19 @@ const featuresWith = (smart: SmartLaunches): Configuration["features"] => ({
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
   rpInitiatedLogout: { enabled: false },
-  // It would be of no use: it refuses tokens that are for an audience, and all of ours are.
+  // Disabled, because it refuses tokens with an audience, and all tokens here have one.
   userinfo: { enabled: false },
 });
 
-export function configurationWith(keys: JWK[], smart: SmartLaunches): Configuration {
+export function createConfiguration(keys: JWK[], smart: SmartLaunches): Configuration {
   return {
     adapter: createMemoryStore(),
     clients: [...clients, ...smart.apps.map(clientOf)],
     jwks: { keys },
-    features: featuresWith(smart),
+    features: createFeatures(smart),
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
-    // The name is in the record that fhirUser points to; as there are no records here, it comes along.
+    // The name would be in the FHIR resource of fhirUser, which doesn't exist here, so it is a claim.
     claims: { openid: ["sub"], fhirUser: ["fhirUser", "name"] },
     extraParams: {
       aud: null,
@@ -92,7 +91,7 @@ export function configurationWith(keys: JWK[], smart: SmartLaunches): Configurat
         },
       },
     },
-    // Who chose a persona on the login page has agreed to what the client asks for.
+    // Choosing a persona on the login page counts as consent.
     async loadExistingGrant(context) {
       const { oidc } = context;
       if (oidc.result?.consent === undefined || oidc.account === undefined) return undefined;
@@ -107,7 +106,7 @@ export function configurationWith(keys: JWK[], smart: SmartLaunches): Configurat
       return grant;
     },
     issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),
-    // Two tabs may be two personas, though the browser has one session.
+    // Two tabs of a browser may have different personas, although they share a session.
     expiresWithSession: () => false,
     renderError(context, { error, error_description: description }) {
       context.set(errorPage.headers);

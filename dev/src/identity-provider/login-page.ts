@@ -45,7 +45,7 @@ function choices(): string {
 }
 
 export const loginPage = {
-  // The browser holds each redirect that follows the form against its action, up to the client's own address.
+  // Browsers check `form-action` against each redirect after the form is submitted, including the one to the client.
   headers: (redirectUri: string) => headers(`'self' ${new URL(redirectUri).origin}`),
   body: (clientId: string) =>
     page(

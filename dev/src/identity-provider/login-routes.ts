@@ -6,12 +6,12 @@ import { isPersona } from "./personas.ts";
 type Middleware = Parameters<Provider["use"]>[0];
 type Context = Parameters<Middleware>[0];
 
-async function choose(provider: Provider, context: Context): Promise<void> {
+async function submitPersona(provider: Provider, context: Context): Promise<void> {
   const interaction = await provider.interactionDetails(context.req, context.res);
   const persona = new URLSearchParams(await text(context.req)).get("persona") ?? "";
   if (!isPersona(persona)) throw new errors.InvalidRequest("there is no such persona");
   if (interaction.session !== undefined) {
-    // Otherwise the provider has the browser sign the previous persona out first, on a page with a script.
+    // Otherwise the provider signs the previous persona out first, on a page with a script.
     await (await provider.Session.findByUid(interaction.session.uid))?.destroy();
     interaction.session = undefined;
   }
@@ -21,13 +21,13 @@ async function choose(provider: Provider, context: Context): Promise<void> {
   context.status = 303;
 }
 
-async function ask(provider: Provider, context: Context): Promise<void> {
+async function showLoginPage(provider: Provider, context: Context): Promise<void> {
   const { params } = await provider.interactionDetails(context.req, context.res);
   context.set(loginPage.headers(String(params["redirect_uri"])));
   context.body = loginPage.body(String(params["client_id"]));
 }
 
-/** The page on which one chooses a persona. The provider asks at every sign-in, so one may be somebody else each time. */
+/** Adds the page on which a user chooses a persona. The provider shows it at every sign-in. */
 export function addLoginRoutes(provider: Provider): void {
   provider.use(async (context, next) => {
     if (!context.path.startsWith("/interaction/")) {
@@ -35,7 +35,7 @@ export function addLoginRoutes(provider: Provider): void {
       return;
     }
     try {
-      await (context.method === "POST" ? choose(provider, context) : ask(provider, context));
+      await (context.method === "POST" ? submitPersona(provider, context) : showLoginPage(provider, context));
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
       context.status = error.statusCode;

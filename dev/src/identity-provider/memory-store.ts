@@ -1,6 +1,6 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 
-/** Where the provider keeps sign-ins under way. It holds each against its time of expiry itself, so none is kept here. */
+/** Stores the provider's state in memory. The provider checks expiry itself, so the store doesn't. */
 export function createMemoryStore(): AdapterFactory {
   const models = new Map<string, Map<string, AdapterPayload>>();
 

@@ -53,7 +53,7 @@ describe("a client-credentials token", () => {
   }
 });
 
-test("only personas are personas", () => {
+test("recognises personas only", () => {
   assert.ok(isPersona("operator"));
   for (const name of ["", "nobody", "marketplace-console", "toString", "__proto__"]) assert.ok(!isPersona(name), name);
 });

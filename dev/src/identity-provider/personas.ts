@@ -10,8 +10,8 @@ interface PersonaDetails {
 }
 
 /**
- * Everyone whom the local stack knows. Identity providers name organizations as a map with roles or as a flat list, and a
- * single value alone or in a list; the personas differ in this on purpose, so that every form is used.
+ * The users and services of the local stack. Identity providers write organizations as a map with roles or as a flat list, and a
+ * single value alone or in a list; the personas use all these forms on purpose.
  */
 export const personas = {
   operator: {

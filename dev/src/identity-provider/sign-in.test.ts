@@ -28,12 +28,12 @@ describe("signing in to the console", () => {
   }
 
   async function assertRefused(asked: Promise<Response>, error: string): Promise<void> {
-    const answer = await asked;
-    const said = (await answer.json()) as Record<string, unknown>;
-    assert.deepEqual([answer.status, said["error"], said["access_token"]], [400, error, undefined]);
+    const response = await asked;
+    const said = (await response.json()) as Record<string, unknown>;
+    assert.deepEqual([response.status, said["error"], said["access_token"]], [400, error, undefined]);
   }
 
-  test("gives an access token of the persona and an ID token that is for the console alone", async () => {
+  test("returns an access token of the persona and an ID token for the console only", async () => {
     const { accessToken, idToken } = await signIn(idp.issuer, "riverside-admin", "a nonce");
     const keys = createRemoteJWKSet(new URL(idp.jwksUrl));
     const access = await jwtVerify(accessToken, keys, { issuer: idp.issuer, typ: "at+jwt" });
@@ -55,7 +55,7 @@ describe("signing in to the console", () => {
     assert.equal(identity.payload["organization"], undefined);
   });
 
-  test("goes back to any port of the loopback address, with the state", async () => {
+  test("redirects to any port of the loopback address, with the state", async () => {
     const browser = openBrowser();
     const query = { ...openid, redirect_uri: anyPort, state: "a state" };
     const back = await choosePersona(browser, await beginSignIn(browser, idp.issuer, query), "operator");
@@ -66,43 +66,47 @@ describe("signing in to the console", () => {
     assert.equal((await redeemCode(code, { redirect_uri: anyPort, code_verifier: verifier })).status, 200);
   });
 
-  test("never goes back to another host or path", async () => {
+  test("never redirects to another host or path", async () => {
     for (const elsewhere of ["https://elsewhere.example/callback", "http://127.0.0.1/elsewhere"]) {
       const url = new URL(`${idp.issuer}/auth`);
       const query = { ...openid, client_id: "marketplace-console", response_type: "code", redirect_uri: elsewhere };
       url.search = new URLSearchParams(query).toString();
-      const answer = await openBrowser()(url);
-      assert.deepEqual([answer.status, answer.headers.get("location")], [400, null]);
-      assert.match(await answer.text(), /You are not signed in.*invalid_redirect_uri/s);
+      const response = await openBrowser()(url);
+      assert.deepEqual([response.status, response.headers.get("location")], [400, null]);
+      assert.match(await response.text(), /You are not signed in.*invalid_redirect_uri/s);
     }
   });
 
-  test("asks each time, and the same browser may then be somebody else", async () => {
+  test("prompts each time, so that the same browser can choose another persona", async () => {
     const browser = openBrowser();
     for (const persona of ["operator", "billing", "billing"]) {
-      const answer = await redeemCode(await codeFor(persona, browser), { code_verifier: verifier });
-      const { access_token: token } = (await answer.json()) as { access_token: string };
+      const response = await redeemCode(await codeFor(persona, browser), { code_verifier: verifier });
+      const { access_token: token } = (await response.json()) as { access_token: string };
       assert.equal(decodeJwt(token).sub, persona);
     }
   });
 
-  test("can be prolonged", async () => {
+  test("can be refreshed", async () => {
     const { refreshToken } = await signIn(idp.issuer, "two-practices");
-    const answer = await redeem(idp.issuer, { grant_type: "refresh_token", refresh_token: refreshToken });
-    const { access_token: token } = (await answer.json()) as { access_token: string };
+    const response = await redeem(idp.issuer, { grant_type: "refresh_token", refresh_token: refreshToken });
+    const { access_token: token } = (await response.json()) as { access_token: string };
     assert.equal(decodeProtectedHeader(token).typ, "at+jwt");
     assert.deepEqual(decodeJwt(token)["organization"], personas["two-practices"].claims.organization);
     assert.deepEqual(decodeJwt(token).aud, ["marketplace", "ehr"]);
   });
 
-  test("can be ended by a page of the console in a browser, on any port, and by no other site's", async () => {
+  test("can be revoked by pages of the console on any port, and not by other sites", async () => {
     for (const [origin, status, allowed] of [
       ["http://127.0.0.1:49152", 200, "http://127.0.0.1:49152"],
       ["https://elsewhere.example", 400, null],
       ["null", 400, null],
     ] as const) {
-      const answer = await redeemCode(await codeFor("operator"), { code_verifier: verifier }, { origin });
-      assert.deepEqual([answer.status, answer.headers.get("access-control-allow-origin")], [status, allowed], origin);
+      const response = await redeemCode(await codeFor("operator"), { code_verifier: verifier }, { origin });
+      assert.deepEqual(
+        [response.status, response.headers.get("access-control-allow-origin")],
+        [status, allowed],
+        origin,
+      );
     }
   });
 
@@ -116,7 +120,7 @@ describe("signing in to the console", () => {
     }
   });
 
-  test("gives nothing for a code without its verifier, or a second time", async () => {
+  test("refuses a code without its verifier, or used twice", async () => {
     await assertRefused(redeemCode(await codeFor("operator"), {}), "invalid_grant");
     await assertRefused(redeemCode(await codeFor("operator"), { code_verifier: newPkce().verifier }), "invalid_grant");
     const code = await codeFor("operator");
@@ -124,16 +128,16 @@ describe("signing in to the console", () => {
     await assertRefused(redeemCode(code, { code_verifier: verifier }), "invalid_grant");
   });
 
-  test("shows every persona on a page that loads nothing and posts only here and to the client", async () => {
+  test("shows every persona on a page that loads nothing and posts only to itself and the client", async () => {
     const browser = openBrowser();
-    const answer = await browser(await beginSignIn(browser, idp.issuer, { ...openid, redirect_uri: anyPort }));
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers.get("content-type"), "text/html; charset=utf-8");
+    const response = await browser(await beginSignIn(browser, idp.issuer, { ...openid, redirect_uri: anyPort }));
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
     assert.equal(
-      answer.headers.get("content-security-policy"),
+      response.headers.get("content-security-policy"),
       "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http://127.0.0.1:49152; base-uri 'none'; frame-ancestors 'none'",
     );
-    const html = await answer.text();
+    const html = await response.text();
     assert.match(html, /<h1>Who are you today\?<\/h1>/);
     assert.doesNotMatch(html, /<script|https?:/);
     const offered = [...html.matchAll(/<button name="persona" value="([^"]+)">.*?class="name">([^<]+)</g)];
@@ -143,14 +147,14 @@ describe("signing in to the console", () => {
     );
   });
 
-  test("says kindly that nobody is signed in: as a stranger, and after the page has expired", async () => {
+  test("shows an error page for an unknown or expired interaction", async () => {
     const browser = openBrowser();
     const loginUrl = await beginSignIn(browser, idp.issuer, openid);
     const stranger = { method: "POST", body: new URLSearchParams({ persona: "<script>" }) };
-    for (const answer of [await browser(loginUrl, stranger), await openBrowser()(loginUrl)]) {
-      assert.equal(answer.status, 400);
-      assert.equal(answer.headers.get("location"), null);
-      assert.match(await answer.text(), /<h1>You are not signed in<\/h1>/);
+    for (const response of [await browser(loginUrl, stranger), await openBrowser()(loginUrl)]) {
+      assert.equal(response.status, 400);
+      assert.equal(response.headers.get("location"), null);
+      assert.match(await response.text(), /<h1>You are not signed in<\/h1>/);
     }
   });
 });

@@ -10,18 +10,18 @@ export interface SignedIn {
 
 export type Browser = (url: string | URL, request?: RequestInit) => Promise<Response>;
 
-/** As much of a browser as signing in takes: it keeps cookies and shows each redirect instead of following it. */
+/** A minimal browser for sign-in: it keeps cookies, and returns redirects instead of following them. */
 export function openBrowser(): Browser {
   const cookies = new Map<string, string>();
   return async (url, request = {}) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const answer = await fetch(url, { ...request, redirect: "manual", headers: { cookie, accept: "text/html" } });
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await fetch(url, { ...request, redirect: "manual", headers: { cookie, accept: "text/html" } });
+    for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "") cookies.delete(name);
       else cookies.set(name, value);
     }
-    return answer;
+    return response;
   };
 }
 
@@ -30,11 +30,11 @@ export function newPkce(): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 }
 
-function locationOf(answer: Response): URL {
-  return new URL(answer.headers.get("location") ?? "", answer.url);
+function locationOf(response: Response): URL {
+  return new URL(response.headers.get("location") ?? "", response.url);
 }
 
-/** What the console's browser is sent to first; returns where it is sent from there. */
+/** Sends the authorization request, and returns the URL that it redirects to. */
 export async function beginSignIn(browser: Browser, issuer: string, query: Record<string, string>): Promise<URL> {
   const url = new URL(`${issuer}/auth`);
   const all = { client_id: consoleClientId, redirect_uri: consoleRedirectUri, response_type: "code", ...query };
@@ -42,7 +42,7 @@ export async function beginSignIn(browser: Browser, issuer: string, query: Recor
   return locationOf(await browser(url));
 }
 
-/** Presses the persona's button on the login page; returns the address at which the console gets its code. */
+/** Submits the login page with the persona, and returns the redirect URL with the code. */
 export async function choosePersona(browser: Browser, loginUrl: URL, persona: string): Promise<URL> {
   const chosen = await browser(loginUrl, { method: "POST", body: new URLSearchParams({ persona }) });
   return locationOf(await browser(locationOf(chosen)));
@@ -53,7 +53,7 @@ export function redeem(issuer: string, parameters: Record<string, string>, heade
   return fetch(`${issuer}/token`, { method: "POST", headers, body });
 }
 
-/** Signs a persona in to the console by code and PKCE, as a browser does. */
+/** Signs a persona in to the console with the authorization code flow and PKCE. */
 export async function signIn(issuer: string, persona: Persona, nonce?: string): Promise<SignedIn> {
   const browser = openBrowser();
   const { verifier, challenge } = newPkce();
@@ -64,14 +64,15 @@ export async function signIn(issuer: string, persona: Persona, nonce?: string): 
     ...(nonce !== undefined && { nonce }),
   });
   const back = await choosePersona(browser, loginUrl, persona);
-  const answer = await redeem(issuer, {
+  const response = await redeem(issuer, {
     grant_type: "authorization_code",
     code: back.searchParams.get("code") ?? "",
     redirect_uri: consoleRedirectUri,
     code_verifier: verifier,
   });
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(`${persona} could not sign in. ${issuer} answered ${answer.status}: ${said}`);
-  const tokens = JSON.parse(said) as { access_token: string; id_token: string; refresh_token: string };
+  const body = await response.text();
+  if (!response.ok)
+    throw new Error(`${persona} could not sign in. ${issuer} responded with ${response.status}: ${body}`);
+  const tokens = JSON.parse(body) as { access_token: string; id_token: string; refresh_token: string };
   return { accessToken: tokens.access_token, idToken: tokens.id_token, refreshToken: tokens.refresh_token };
 }

@@ -17,9 +17,9 @@ const wholeLife = `
 `;
 
 async function json(url: string): Promise<Record<string, unknown>> {
-  const answer = await fetch(url);
-  assert.equal(answer.status, 200);
-  return (await answer.json()) as Record<string, unknown>;
+  const response = await fetch(url);
+  assert.equal(response.status, 200);
+  return (await response.json()) as Record<string, unknown>;
 }
 
 async function keyCalled(kid: string): Promise<JWK> {
@@ -80,9 +80,9 @@ describe("the identity provider", () => {
       ],
     ];
     for (const [asked, status, error] of refusals) {
-      const answer = await asked;
-      const said = (await answer.json()) as Record<string, unknown>;
-      assert.deepEqual([answer.status, said["error"], said["access_token"]], [status, error, undefined]);
+      const response = await asked;
+      const said = (await response.json()) as Record<string, unknown>;
+      assert.deepEqual([response.status, said["error"], said["access_token"]], [status, error, undefined]);
     }
   });
 
@@ -98,7 +98,7 @@ describe("the identity provider", () => {
   });
 });
 
-test("another with other keys takes over its port, and the first of the keys signs", async () => {
+test("another instance with other keys can take over its port, and signs with the first key", async () => {
   const [old, fresh] = [await keyCalled("old"), await keyCalled("fresh")];
   const first = await startIdentityProvider({ port: 0, keys: [old] });
   const signedBefore = decodeProtectedHeader(await first.accessToken("operator"));
@@ -122,8 +122,8 @@ test("another with other keys takes over its port, and the first of the keys sig
   }
 });
 
-test("it signs tokens, and people in, without a word on the console", async () => {
-  // In a process of its own: what the library says, it says once.
+test("writes nothing to the console", async () => {
+  // Runs in a process of its own, because the library prints its warnings once per process.
   const { stdout, stderr } = await run(process.execPath, ["--input-type=module", "--eval", wholeLife]);
   assert.deepEqual({ stdout, stderr }, { stdout: "", stderr: "" });
 });

@@ -26,13 +26,13 @@ function runScript(port: number | string, ...words: string[]): Promise<Outcome> 
   });
 }
 
-function assertKindFailure({ code, stdout, stderr }: Outcome, expected: RegExp): void {
+function assertHelpfulFailure({ code, stdout, stderr }: Outcome, expected: RegExp): void {
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(stderr, expected);
   assert.doesNotMatch(stderr, /^\s+at /m);
 }
 
-test("it prints the token alone, on one line", async () => {
+test("prints only the token, on one line", async () => {
   const idp = await startIdentityProvider({ port: 0 });
   try {
     const { code, stdout, stderr } = await runScript(new URL(idp.issuer).port, "hilltop-admin");
@@ -46,36 +46,36 @@ test("it prints the token alone, on one line", async () => {
   }
 });
 
-test("without a persona, or for an unknown one, it names those there are", async () => {
+test("lists the personas if none or an unknown one is given", async () => {
   const port = await freePort();
   const [none, unknown, several] = [
     await runScript(port),
     await runScript(port, "dr-evil"),
     await runScript(port, "operator", "billing"),
   ];
-  assertKindFailure(none, /^Whose token\?/);
-  assertKindFailure(unknown, /^There is no persona "dr-evil"\./);
-  assertKindFailure(several, /^There is no persona "operator billing"\./);
+  assertHelpfulFailure(none, /^A persona is required\./);
+  assertHelpfulFailure(unknown, /^There is no persona "dr-evil"\./);
+  assertHelpfulFailure(several, /^There is no persona "operator billing"\./);
   for (const persona of personaNames) {
     for (const { stderr } of [none, unknown, several]) assert.match(stderr, new RegExp(`^ {2}${persona} `, "m"));
   }
 });
 
-test("when nothing is on the port, it says how to start the stack", async () => {
-  assertKindFailure(
+test("explains how to start the stack if nothing listens on the port", async () => {
+  assertHelpfulFailure(
     await runScript(await freePort(), "operator"),
     /^The stack is not running.*\nStart it: npm run dev$/m,
   );
 });
 
-test("it says so when the port is no port, or another program's", async () => {
-  assertKindFailure(await runScript("eighty", "operator"), /^IDP_PORT="eighty" is not a port\./);
+test("reports an invalid port, and a port of another program", async () => {
+  assertHelpfulFailure(await runScript("eighty", "operator"), /^IDP_PORT="eighty" is not a port\./);
 
   const stranger = createServer((_request, response) => response.end("<h1>It works!</h1>")).listen(0, "127.0.0.1");
   await once(stranger, "listening");
   try {
     const { port } = stranger.address() as AddressInfo;
-    assertKindFailure(await runScript(port, "operator"), /gave no token.*another program/);
+    assertHelpfulFailure(await runScript(port, "operator"), /returned no token.*another program/);
   } finally {
     stranger.close();
   }

@@ -4,7 +4,7 @@ import { withDatabase } from "../catalog/with-database.ts";
 import { withClient } from "../postgres/service-database.ts";
 import { Chance, plausibleApp, plausibleVendor } from "./plausible-apps.ts";
 
-const batch = 1_000;
+const batchSize = 1_000;
 const appsPerVendor = 20;
 
 export interface LoadOptions {
@@ -14,12 +14,12 @@ export interface LoadOptions {
   onProgress: (done: number) => void;
 }
 
-/** Each batch is a transaction: stopped in the middle, it leaves whole apps and no halves. */
+/** Loads generated apps. Each batch is a transaction, so that an interrupted run leaves complete apps only. */
 export async function loadPlausibleApps(ownerUrl: string, options: LoadOptions): Promise<void> {
   const chance = new Chance(options.seed);
   await withClient(ownerUrl, async (client) => {
-    for (let done = 0; done < options.count; done += batch) {
-      const size = Math.min(batch, options.count - done);
+    for (let done = 0; done < options.count; done += batchSize) {
+      const size = Math.min(batchSize, options.count - done);
       const vendors = Array.from({ length: Math.ceil(size / appsPerVendor) }, (_, index) =>
         plausibleVendor(chance, done + index),
       );

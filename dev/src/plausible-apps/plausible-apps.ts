@@ -16,7 +16,7 @@ export const categories = (
   "PATIENT_ENGAGEMENT CLINICAL_DECISION_SUPPORT REMOTE_CARE"
 ).split(" ");
 
-/** The same seed gives the same texts, so that two runs of a bench measure the same catalog. */
+/** A seeded random generator: the same seed gives the same texts, so that benchmark runs measure the same catalog. */
 export class Chance {
   readonly #generator;
 
@@ -111,7 +111,7 @@ export function plausibleApp(chance: Chance, number: number, mediaUrl: string): 
       aggregation: null,
       features: ["All features", "Support by mail"],
     },
-    // Few apps are everywhere and most are nearly nowhere.
+    // A long-tailed distribution: few apps are very popular.
     popularity: Math.floor(20_000 / (1 + chance.below(2_000))) + chance.below(10),
   };
 }

@@ -1,4 +1,4 @@
-/** What the names and texts of generated apps are put together from. */
+/** Parts of the names and texts of generated apps. */
 export const onsets = "b br c cl d dr f fl g gr h j k l m n p pl qu r s st t tr v w z".split(" ");
 export const nuclei = "a e i o u ai ea io ou ee".split(" ");
 export const codas = " n r l s x m nd rt th ck lo ra via mo na sy den ta".split(" ");

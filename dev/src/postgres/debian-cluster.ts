@@ -11,24 +11,24 @@ const binaries = "/usr/lib/postgresql/15/bin";
 
 export interface DebianCluster {
   url: string;
-  /** Runs a program of this PostgreSQL's, such as pg_dump. */
+  /** Runs a program of this PostgreSQL version, such as pg_dump. */
   run(program: string, ...given: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** PostgreSQL doesn't run as root; Debian's package brings a user for it. */
-async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
+async function findServerUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all([run("id", ["-u", "postgres"]), run("id", ["-g", "postgres"])]);
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
 }
 
-/** A throwaway cluster of PostgreSQL 15, the oldest major that we support. */
+/** Starts a temporary cluster of PostgreSQL 15, the oldest supported major version. */
 export async function startDebianCluster(): Promise<DebianCluster> {
   if (!existsSync(join(binaries, "pg_ctl"))) {
-    throw new Error("PostgreSQL 15 is needed here. Install it: apt-get install postgresql-15");
+    throw new Error("PostgreSQL 15 is required. Install it: apt-get install postgresql-15");
   }
-  const user = await serverUser();
+  const user = await findServerUser();
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-15-"));
   if (user !== undefined) await chown(directory, user.uid, user.gid);
   const runHere = async (program: string, ...given: string[]): Promise<string> => {

@@ -2,7 +2,7 @@ import pg from "pg";
 
 export interface ServiceDatabase {
   ownerUrl: string;
-  /** Connects with the rights that the service has in production: it can't change the schema. */
+  /** Connects with the service's rights in production, which don't include schema changes. */
   serviceUrl: string;
 }
 
@@ -32,7 +32,7 @@ export function urlsFor(clusterUrl: string, name: string, login: ServiceLogin): 
   return { ownerUrl: owner.href, serviceUrl: service.href };
 }
 
-/** Creates the database where it is missing, migrates it, and lets the service log in. */
+/** Creates the database if it is missing, migrates it, and creates the service's login. */
 export async function prepareDatabase(
   clusterUrl: string,
   name: string,

@@ -18,7 +18,7 @@ export interface Cluster {
   url: string;
   port: number;
   stop(): Promise<void>;
-  /** As `pg_ctl stop -m immediate` does: no checkpoint, no goodbye; the next start recovers from the log. */
+  /** Stops as `pg_ctl stop -m immediate` does: without a checkpoint, so that the next start recovers from the WAL. */
   crash(): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     execArgv: [],
   });
-  const [answer] = (await Promise.race([
+  const [message] = (await Promise.race([
     once(child, "message"),
-    once(child, "exit").then(() => [{ failed: "its process ended" }]),
+    once(child, "exit").then(() => [{ failed: "the process ended" }]),
   ])) as [{ failed?: string }];
-  if (answer.failed !== undefined) {
+  if (message.failed !== undefined) {
     await stopProcess(child);
-    throw new Error(`PostgreSQL did not start in ${options.directory}:\n${answer.failed}`);
+    throw new Error(`PostgreSQL did not start in ${options.directory}:\n${message.failed}`);
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,

@@ -1,5 +1,5 @@
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { v7 as uuid } from "uuid";
 import { withClient } from "../postgres/service-database.ts";
 import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
@@ -10,13 +10,13 @@ export interface Practice {
   secret: string;
 }
 
-/** Registers many practices, with where the EHR of each listens, straight in the database. */
+/** Inserts practices with their callback URLs into the database. */
 export async function registerPractices(
   ownerUrl: string,
-  practices: { count: number; callbackUrl: string | ((nth: number) => string); prefix?: string },
+  practices: { count: number; callbackUrl: string | ((index: number) => string); prefix?: string },
 ): Promise<Practice[]> {
   const { callbackUrl } = practices;
-  const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+  const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
   const made = Array.from({ length: practices.count }, (_, index): Practice => {
     const id = uuid();
     return { id, alias: `${practices.prefix ?? "practice"}-${index + 1}`, secret: `secret of practice ${index + 1}` };
@@ -24,14 +24,14 @@ export async function registerPractices(
   await withClient(ownerUrl, (client) =>
     client.query(
       `insert into organisations
-         (id, alias, display_name, callback_url, callback_networks, sealed_secret, created_at, updated_at)
-       select id, alias, alias, url, $5::cidr[], sealed, now(), now()
-       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, sealed, url)`,
+         (id, alias, display_name, callback_url, callback_networks, encrypted_secret, created_at, updated_at)
+       select id, alias, alias, url, $5::cidr[], encrypted_secret, now(), now()
+       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as given (id, alias, encrypted_secret, url)`,
       [
         made.map(({ id }) => id),
         made.map(({ alias }) => alias),
-        made.map(({ id, secret }) => seal.close(secret, secretOwner(id))),
-        made.map((_, nth) => (typeof callbackUrl === "string" ? callbackUrl : callbackUrl(nth))),
+        made.map(({ id, secret }) => encryption.encrypt(secret, secretOwner(id))),
+        made.map((_, index) => (typeof callbackUrl === "string" ? callbackUrl : callbackUrl(index))),
         loopbackNetworks,
       ],
     ),

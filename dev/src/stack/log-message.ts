@@ -4,7 +4,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** The message of a log line in the terminal. pino-pretty prints `err` below it; here its messages are on the line that a search finds. */
+/** Formats a log line for the terminal. pino-pretty prints `err` below the line; here the error messages are on the line itself, for grep. */
 export function logMessage(service: string, { msg, err }: { msg?: unknown; err?: unknown }): string {
   const parts = [`${service}: ${String(msg)}`];
   for (let error = err as LoggedError | undefined; error !== undefined; error = error.cause) {

@@ -9,7 +9,7 @@ export interface Ports {
   workerHealth: number;
 }
 
-function portFrom(name: string, fallback: number): number {
+function readPort(name: string, fallback: number): number {
   const given = process.env[name];
   const value = given === undefined || given === "" ? fallback : Number(given);
   if (!Number.isInteger(value) || value < 1 || value > 65_533) {
@@ -21,26 +21,26 @@ function portFrom(name: string, fallback: number): number {
 }
 
 export function readPorts(): Ports {
-  const idp = portFrom("IDP_PORT", 8082);
+  const idp = readPort("IDP_PORT", 8082);
   return {
-    marketplace: portFrom("MARKETPLACE_PORT", 8080),
-    ehr: portFrom("EHR_PORT", 8081),
+    marketplace: readPort("MARKETPLACE_PORT", 8080),
+    ehr: readPort("EHR_PORT", 8081),
     idp,
     demoApp: idp + 1,
     workerHealth: idp + 2,
   };
 }
 
-/** The variable decides about the port, which may lie some above it. */
+/** Throws if the port is taken. `variable` sets the port, which is `above` higher than the variable's value. */
 export async function assertFree(port: number, variable: string, above = 0): Promise<void> {
   const server = createServer();
   try {
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
   } catch {
-    const why = above === 0 ? "" : ` (it is ${variable} + ${above})`;
+    const explanation = above === 0 ? "" : ` (it is ${variable} + ${above})`;
     throw new Error(
-      `Port ${port}${why} is taken, perhaps by another stack. Stop that one, or choose another port: ${variable}=${port - above + 1000} npm run dev`,
+      `Port ${port}${explanation} is taken, perhaps by another stack. Stop that one, or choose another port: ${variable}=${port - above + 1000} npm run dev`,
     );
   }
   server.close();

@@ -7,11 +7,11 @@ import { dropDatabase, type ServiceDatabase } from "../postgres/service-database
 export interface StackDatabases {
   marketplace: ServiceDatabase;
   ehr: ServiceDatabase;
-  /** For those that are to be gone afterwards. */
+  /** Drops the databases of an ephemeral stack. */
   drop(): Promise<void>;
 }
 
-/** Each service has a database of its own. The EHR's knows the demo practices by the secrets that the marketplace signs with. */
+/** Creates and migrates one database per service, and inserts the demo practices with their signing secrets into the EHR's. */
 export async function prepareDatabases(clusterUrl: string, suffix: string): Promise<StackDatabases> {
   const names = { marketplace: `marketplace${suffix}`, ehr: `ehr${suffix}` };
   const marketplace = await prepareMarketplaceDatabase(clusterUrl, names.marketplace);

@@ -16,17 +16,17 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-const readyWithinMs = 30_000;
+const readyTimeoutMs = 30_000;
 
-async function becomesReady(child: ChildProcess, options: ServiceOptions): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
+async function waitUntilReady(child: ChildProcess, options: ServiceOptions): Promise<void> {
+  const deadline = Date.now() + readyTimeoutMs;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`${options.name} ended before it was ready; its output is above.`);
-    const answer = await fetch(options.readyUrl).catch(() => undefined);
-    if (answer?.ok === true) return;
+    const response = await fetch(options.readyUrl).catch(() => undefined);
+    if (response?.ok === true) return;
     await delay(100);
   }
-  throw new Error(`${options.name} was not ready within ${readyWithinMs / 1000} s: ${options.readyUrl}`);
+  throw new Error(`${options.name} was not ready within ${readyTimeoutMs / 1000} s: ${options.readyUrl}`);
 }
 
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
@@ -34,7 +34,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     execArgv: [],
-    // Ctrl+C reaches the whole process group of a terminal; each service is stopped by us, once.
+    // Detached, because Ctrl+C reaches the whole process group of a terminal and the stack stops each service itself.
     detached: true,
   });
   child.stdout?.pipe(
@@ -47,7 +47,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     }),
   );
   try {
-    await becomesReady(child, options);
+    await waitUntilReady(child, options);
   } catch (error) {
     await stopProcess(child);
     throw error;

@@ -5,7 +5,7 @@ import type { Ports } from "./ports.ts";
 import type { StackDatabases } from "./prepare-databases.ts";
 import type { ServiceOptions } from "./service-process.ts";
 
-export interface Surroundings {
+export interface StackContext {
   ports: Ports;
   databases: StackDatabases;
   identityProvider: IdentityProvider;
@@ -16,7 +16,7 @@ const services = new URL("../../../services/", import.meta.url).pathname;
 const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() };
 export const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 
-export function marketplaceService({ ports, databases, ...given }: Surroundings): ServiceOptions {
+export function marketplaceService({ ports, databases, ...given }: StackContext): ServiceOptions {
   return {
     name: "marketplace",
     entry: `${services}marketplace/src/api.ts`,
@@ -30,7 +30,7 @@ export function marketplaceService({ ports, databases, ...given }: Surroundings)
   };
 }
 
-export function workerService({ ports, databases, identityProvider }: Surroundings): ServiceOptions {
+export function workerService({ ports, databases, identityProvider }: StackContext): ServiceOptions {
   return {
     name: "worker",
     entry: `${services}marketplace/src/worker.ts`,
@@ -43,15 +43,15 @@ export function workerService({ ports, databases, identityProvider }: Surroundin
   };
 }
 
-export function ehrService({ ports, databases, identityProvider }: Surroundings): ServiceOptions {
+export function ehrService({ ports, databases, identityProvider }: StackContext): ServiceOptions {
   const { issuer } = identityProvider;
-  const places = { marketplaceUrl: urlOf(ports.marketplace), fhirBaseUrl: fhirBaseUrl(issuer, "{orgAlias}") };
+  const urls = { marketplaceUrl: urlOf(ports.marketplace), fhirBaseUrl: fhirBaseUrl(issuer, "{orgAlias}") };
   return {
     name: "ehr",
     entry: `${services}ehr/src/api.ts`,
     readyUrl: `${urlOf(ports.ehr)}/health/ready`,
     environment: {
-      ...ehrEnvironment(databases.ehr.serviceUrl, places, identityProvider),
+      ...ehrEnvironment(databases.ehr.serviceUrl, urls, identityProvider),
       ...local,
       EHR_PORT: String(ports.ehr),
       MARKETPLACE_TOKEN_URL: `${issuer}/token`,

@@ -45,7 +45,7 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
     if (clusterUrl === undefined || clusterUrl === "") {
       report("Starting PostgreSQL");
       await mkdir(directory, { recursive: true });
-      // As root, PostgreSQL runs as another user, who must be able to get there.
+      // If the stack runs as root, PostgreSQL runs as another user, which needs access to the directory.
       await chmod(directory, 0o755);
       const postgres = join(directory, "postgres");
       const cluster = await startCluster({ directory: postgres, throwaway: options.ephemeral });
@@ -76,10 +76,10 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
     const demoApp = await startDemoApp(ports.demoApp, issuer);
     stops.push(() => demoApp.stop());
 
-    report("Starting the marketplace, its worker, which delivers, and the EHR");
-    const surroundings = { ports, databases, identityProvider, mediaDirectory };
-    const services = [marketplaceService, workerService, ehrService].map((optionsOf) =>
-      startService(optionsOf(surroundings)),
+    report("Starting the marketplace, its worker and the EHR");
+    const context = { ports, databases, identityProvider, mediaDirectory };
+    const services = [marketplaceService, workerService, ehrService].map((createOptions) =>
+      startService(createOptions(context)),
     );
     stops.push(async () => {
       const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");

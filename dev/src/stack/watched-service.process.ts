@@ -1,5 +1,5 @@
-// Runs a service's source, and runs it again whenever a file of it changes. When the stack that asked for it is killed, it
-// notices and stops the service, instead of leaving it behind on its port.
+// Runs a service from its source, and restarts it when a file changes. When the parent process is killed, it detects the disconnect and
+// stops the service.
 import { spawn } from "node:child_process";
 
 const [entry = ""] = process.argv.slice(2);

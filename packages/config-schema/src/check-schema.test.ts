@@ -209,7 +209,7 @@ describe("a schema outside the profile is refused with a code, a pointer and wha
   }
 });
 
-test("every problem is told at once, each at its pointer", () => {
+test("returns all problems at once, each with its pointer", () => {
   const schema = object(
     { a: { type: "text" }, "b/~": { type: "string", format: "url", pattern: "(", minLength: -1 } },
     { allOf: [], required: 1 },
@@ -227,7 +227,7 @@ test("every problem is told at once, each at its pointer", () => {
   );
 });
 
-test("a detail has no control characters and no half of a surrogate pair, whatever it quotes", () => {
+test("details contain no control characters and no unpaired surrogates", () => {
   for (const pattern of ["(\0", "(\ud800", "\0(?=\n)", "(\0)\\1", "\\u0000\0\ud800"]) {
     const [problem] = checkSchema(property({ type: "string", pattern }));
     assert.equal(problem?.code, "unsupported-pattern");
@@ -236,7 +236,7 @@ test("a detail has no control characters and no half of a surrogate pair, whatev
   }
 });
 
-test("whatever JSON a schema is, checking it ends; and what is accepted is a valid schema of JSON Schema 2020-12", () => {
+test("checks any JSON, and accepts only valid JSON Schema 2020-12", () => {
   const words = fc.constantFrom(
     "type",
     "properties",

@@ -1,4 +1,4 @@
-import { escapeName, isObject, type JsonObject, maxJsonDepth, nestsTooDeep } from "./json.ts";
+import { escapeName, isNestedTooDeep, isObject, type JsonObject, maxJsonDepth } from "./json.ts";
 import { compilePattern, PatternError } from "./pattern.ts";
 import {
   dialect,
@@ -34,11 +34,11 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isNumber = (value: unknown): boolean => Number.isFinite(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isBoolean = (value: unknown): boolean => typeof value === "boolean";
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const anything = (): boolean => true;
+const isStringArray = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const acceptAny = (): boolean => true;
 
 interface Keyword {
-  /** The types that it applies to; absent: all. */
+  /** The types that the keyword applies to; all types if absent. */
   types?: readonly string[];
   accepts: (value: unknown) => boolean;
   /** Completes "must be …". */
@@ -55,13 +55,13 @@ const nonEmpty = {
 const flag: Keyword = { accepts: isBoolean, expected: "true or false" };
 
 const keywords = new Map<string, Keyword>([
-  ["type", { accepts: anything, expected: "" }],
+  ["type", { accepts: acceptAny, expected: "" }],
   ["title", text],
   ["description", text],
-  ["default", { accepts: anything, expected: "" }],
+  ["default", { accepts: acceptAny, expected: "" }],
   ["examples", { accepts: Array.isArray, expected: "a list" }],
   ["enum", nonEmpty],
-  ["const", { accepts: anything, expected: "" }],
+  ["const", { accepts: acceptAny, expected: "" }],
   ["writeOnly", flag],
   ["minLength", count("string")],
   ["maxLength", count("string")],
@@ -74,20 +74,20 @@ const keywords = new Map<string, Keyword>([
   ["maxItems", count("array")],
   ["uniqueItems", { ...flag, types: ["array"] }],
   ["properties", { types: ["object"], accepts: isObject, expected: "an object of schemas" }],
-  ["required", { types: ["object"], accepts: isNames, expected: "a list of property names" }],
+  ["required", { types: ["object"], accepts: isStringArray, expected: "a list of property names" }],
   ["additionalProperties", { ...flag, types: ["object"] }],
 ]);
 
-/** What a schema is for: it decides which types and keywords it may have. */
+/** The position of a schema, which determines the allowed types and keywords. */
 type Role = "root" | "property" | "item";
-const typesOf: Record<Role, readonly string[]> = { root: ["object"], property: propertyTypes, item: scalarTypes };
+const allowedTypes: Record<Role, readonly string[]> = { root: ["object"], property: propertyTypes, item: scalarTypes };
 
-/** Every way in which a schema is outside the profile; none: it can be used. */
+/** Returns all problems of a schema; an empty list means that the schema conforms to the profile. */
 export function checkSchema(schema: unknown): SchemaProblem[] {
   if (!isObject(schema)) {
-    return [{ pointer: "", code: "not-an-object", detail: "A configuration schema is a JSON object." }];
+    return [{ pointer: "", code: "not-an-object", detail: "A configuration schema must be a JSON object." }];
   }
-  if (nestsTooDeep(schema)) {
+  if (isNestedTooDeep(schema)) {
     return [{ pointer: "", code: "too-deep", detail: `The schema nests deeper than ${maxJsonDepth} levels.` }];
   }
   const bytes = new TextEncoder().encode(JSON.stringify(schema)).length;
@@ -107,7 +107,7 @@ class SchemaCheck {
 
   schema(schema: JsonObject, pointer: string, role: Role, depth: number): void {
     const { type } = schema;
-    const types = typesOf[role];
+    const types = allowedTypes[role];
     if (typeof type !== "string" || !types.includes(type)) {
       const allowed = types.map((each) => `\`${each}\``).join(", ");
       this.#add(`${pointer}/type`, "unsupported-type", `\`type\` must be one of ${allowed}, and is required.`);
@@ -127,11 +127,11 @@ class SchemaCheck {
     }
     const keyword = keywords.get(name);
     if (keyword === undefined) {
-      this.#add(at, "unsupported-keyword", `${quoted(name)} is not supported here; remove it.`);
+      this.#add(at, "unsupported-keyword", `${quoted(name)} is not supported; remove it.`);
     } else if (keyword.types !== undefined && !keyword.types.includes(type)) {
       this.#add(at, "misplaced-keyword", `\`${name}\` does not apply to type \`${type}\`; remove it.`);
     } else if (name === "writeOnly" && role !== "property") {
-      this.#add(at, "misplaced-keyword", "`writeOnly` marks a property as a whole; move it there.");
+      this.#add(at, "misplaced-keyword", "`writeOnly` applies to a whole property; move it to the property's schema.");
     } else if (!keyword.accepts(value)) {
       this.#add(at, "invalid-value", `\`${name}\` must be ${keyword.expected}.`);
     } else if (name === "format") this.#format(value as string, at);
@@ -144,12 +144,12 @@ class SchemaCheck {
   }
 
   #pattern(pattern: string, at: string): void {
-    // Every pattern costs time to compile, so none is compiled once there are too many.
+    // Compiling patterns takes time, so no more are compiled once the total is exceeded.
     if (this.#positions > maxTotalPositions) return;
     try {
       this.#positions += compilePattern(pattern).positions;
       if (this.#positions <= maxTotalPositions) return;
-      const detail = `The patterns of the schema have more than ${maxTotalPositions} positions together.`;
+      const detail = `The patterns of the schema have more than ${maxTotalPositions} positions in total.`;
       this.#add(
         at,
         "unsupported-pattern",
@@ -177,23 +177,31 @@ class SchemaCheck {
       const at = `${pointer}/properties/${escapeName(name)}`;
       this.#properties += 1;
       if (this.#properties === maxProperties + 1) {
-        this.#add(at, "too-many-properties", `A schema has at most ${maxProperties} properties, nested ones included.`);
+        this.#add(
+          at,
+          "too-many-properties",
+          `A schema can have at most ${maxProperties} properties, nested ones included.`,
+        );
       }
       if (this.#properties > maxProperties) return;
       if (depth === maxPropertyDepth) {
-        this.#add(at, "too-deep", `Properties nest at most ${maxPropertyDepth} deep; move this one up.`);
+        this.#add(
+          at,
+          "too-deep",
+          `Properties can be nested at most ${maxPropertyDepth} levels deep; move this one up.`,
+        );
       } else if (isObject(property)) this.schema(property, at, "property", depth + 1);
-      else this.#add(at, "not-an-object", "A property's schema is a JSON object.");
+      else this.#add(at, "not-an-object", "A property's schema must be a JSON object.");
     }
   }
 
   #add(pointer: string, code: SchemaProblemCode, detail: string): void {
-    if (this.problems.length < maxProblems) this.problems.push({ pointer, code, detail: printable(detail) });
+    if (this.problems.length < maxProblems) this.problems.push({ pointer, code, detail: makeStorable(detail) });
   }
 }
 
-/** A detail may quote a part of the schema, and PostgreSQL stores neither NUL nor half a surrogate pair. */
-const printable = (detail: string): string => detail.toWellFormed().replaceAll(/\p{Cc}/gu, "\ufffd");
+/** Details may quote the schema, and PostgreSQL can store neither NUL nor unpaired surrogates. */
+const makeStorable = (detail: string): string => detail.toWellFormed().replaceAll(/\p{Cc}/gu, "\ufffd");
 
-/** Shortened, and as JSON: a name may have any characters. */
+/** Shortened and written as JSON, because a name may contain any character. */
 const quoted = (name: string): string => JSON.stringify(name.slice(0, 64));

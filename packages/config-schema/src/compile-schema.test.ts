@@ -15,7 +15,7 @@ const problemsOf = (properties: Record<string, ConfigSchema>, config: unknown, m
   return compileSchema(schema)(config).map(({ pointer, code }) => `${pointer} ${code}`);
 };
 
-test("every problem of a configuration is told with its pointer and keyword, and no value of it", () => {
+test("returns every problem of a configuration with pointer and keyword, without values", () => {
   const schema: ConfigSchema = {
     type: "object",
     properties: {
@@ -33,7 +33,7 @@ test("every problem of a configuration is told with its pointer and keyword, and
     problems.map(({ pointer, detail }) => `${pointer} ${detail}`),
     [
       "/missing is required",
-      "/language must be one of the values that the schema lists",
+      "/language must be one of the values of `enum` in the schema",
       "/key must have at least 8 characters",
       "/mail/password is required",
       "/mail/host must have the format hostname",
@@ -41,7 +41,7 @@ test("every problem of a configuration is told with its pointer and keyword, and
       "/list must not repeat an item",
       "/list/2 must be at most 2",
       "/list/3 must be of type integer",
-      "/od~1d~0 is not known to this app",
+      "/od~1d~0 is not a known setting of this app",
     ],
   );
   assert.doesNotMatch(JSON.stringify(problems), /short|"de"/);
@@ -69,24 +69,24 @@ test("own properties count, inherited ones don't, whatever their names", () => {
   assert.deepEqual(problemsOf(odd, config, { additionalProperties: false }), ["/__proto__ type"]);
 });
 
-test("equal values are equal in whatever order their properties are", () => {
+test("compares values regardless of the order of properties", () => {
   const choice = { type: "object", enum: [{ a: 1, b: [0, { c: null }] }] } as ConfigSchema;
   assert.deepEqual(problemsOf({ choice }, { choice: { b: [-0, { c: null }], a: 1 } }), []);
   assert.deepEqual(problemsOf({ choice }, { choice: { b: [{ c: null }, 0], a: 1 } }), ["/choice enum"]);
 });
 
-test("at most 20 problems are told", () => {
+test("returns at most 20 problems", () => {
   const list: ConfigSchema = { type: "array", items: { type: "string" } };
   assert.equal(problemsOf({ list }, { list: Array.from({ length: 1_000 }, (_, n) => n) }).length, 20);
 });
 
-test("texts that would take a pattern too long are refused, and honest ones are not", () => {
+test("refuses texts that would take too many pattern steps, and accepts realistic ones", () => {
   const key: ConfigSchema = { type: "string", pattern: "^[A-Za-z0-9+/]{16,200}={0,2}$" };
   const keys = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`k${n}`, key]));
   const config = (length: number) => Object.fromEntries(Object.keys(keys).map((name) => [name, "a".repeat(length)]));
   assert.deepEqual(problemsOf(keys, config(200)), []);
   const [first] = compileSchema({ type: "object", properties: { key } })({ key: "a".repeat(60_000) });
-  assert.deepEqual([first?.code, first?.detail], ["pattern", "is too long to be matched against its pattern"]);
+  assert.deepEqual([first?.code, first?.detail], ["pattern", "is too long to match against its pattern"]);
   const words: ConfigSchema = { type: "string", pattern: "^[\\w .-]+$" };
   assert.deepEqual(problemsOf({ words }, { words: "a b".repeat(20_000) }), []);
 });

@@ -1,15 +1,15 @@
-import { canonicalJson, escapeName, isObject, maxJsonDepth, nestsTooDeep } from "./json.ts";
+import { canonicalJson, escapeName, isNestedTooDeep, isObject, maxJsonDepth } from "./json.ts";
 import { compilePattern } from "./pattern.ts";
 import { type ConfigSchema, formats, type Problem } from "./profile.ts";
 
 const maxProblems = 20;
-/** Of a configuration: each step is one instruction of a pattern on one character, and takes up to 60 ns. */
+/** Per configuration. A step is one instruction of a pattern on one character, and takes up to 60 ns. */
 const maxPatternSteps = 1_000_000;
-/** Starting a match costs as much as this many characters. */
+/** The cost of starting a match, in characters. */
 const startCost = 8;
 
-/** Problems of one configuration, and what its patterns have cost so far. */
-class Run {
+/** The problems of one configuration, and the pattern steps used so far. */
+class Validation {
   readonly problems: Problem[] = [];
   #steps = 0;
 
@@ -21,29 +21,29 @@ class Run {
     return this.problems.length >= maxProblems;
   }
 
-  /** Whether there is time left to match a text of this length. */
+  /** Adds the cost of matching a text of this length. Returns false if that exceeds the limit. */
   spend(length: number, size: number): boolean {
     this.#steps += (length + startCost) * size;
     return this.#steps <= maxPatternSteps;
   }
 }
 
-type Check = (value: unknown, pointer: string, run: Run) => void;
+type Check = (value: unknown, pointer: string, validation: Validation) => void;
 type Validate = (config: unknown) => Problem[];
 
 /**
- * Takes a schema that `checkSchema` has no problem with; null accepts any object. Nothing is generated from the schema, which is
- * untrusted: it is interpreted.
+ * Compiles a schema that passes `checkSchema`; null accepts any object. The schema is untrusted, so it is interpreted and no code is
+ * generated from it.
  */
 export function compileSchema(schema: ConfigSchema | null): Validate {
   const check = compile(schema ?? { type: "object" });
   return (config) => {
-    if (nestsTooDeep(config)) {
+    if (isNestedTooDeep(config)) {
       return [{ pointer: "", code: "depth", detail: `nests deeper than ${maxJsonDepth} levels` }];
     }
-    const run = new Run();
-    check(config, "", run);
-    return run.problems;
+    const validation = new Validation();
+    check(config, "", validation);
+    return validation.problems;
   };
 }
 
@@ -51,9 +51,10 @@ function compile(schema: ConfigSchema): Check {
   const checks = [...valueChecks(schema), ...typeChecks(schema)];
   const { type } = schema;
   const hasType = typeTests[type];
-  return (value, pointer, run) => {
-    if (!hasType(value)) run.add(pointer, "type", `must be ${type === "object" ? "an object" : `of type ${type}`}`);
-    else for (const check of checks) check(value, pointer, run);
+  return (value, pointer, validation) => {
+    if (!hasType(value))
+      validation.add(pointer, "type", `must be ${type === "object" ? "an object" : `of type ${type}`}`);
+    else for (const check of checks) check(value, pointer, validation);
   };
 }
 
@@ -70,15 +71,15 @@ function valueChecks(schema: ConfigSchema): Check[] {
   const checks: Check[] = [];
   if (schema.enum !== undefined) {
     const allowed = new Set(schema.enum.map(canonicalJson));
-    checks.push((value, pointer, run) => {
+    checks.push((value, pointer, validation) => {
       if (!allowed.has(canonicalJson(value)))
-        run.add(pointer, "enum", "must be one of the values that the schema lists");
+        validation.add(pointer, "enum", "must be one of the values of `enum` in the schema");
     });
   }
   if (schema.const !== undefined) {
     const only = canonicalJson(schema.const);
-    checks.push((value, pointer, run) => {
-      if (canonicalJson(value) !== only) run.add(pointer, "const", "must be the value that the schema names");
+    checks.push((value, pointer, validation) => {
+      if (canonicalJson(value) !== only) validation.add(pointer, "const", "must be the value of `const` in the schema");
     });
   }
   return checks;
@@ -104,23 +105,23 @@ type Bound = "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "m
 
 function boundChecks(
   schema: ConfigSchema,
-  [least, most]: [Bound, Bound],
+  [minKeyword, maxKeyword]: [Bound, Bound],
   measure: (value: unknown) => number,
   unit: string,
 ): Check[] {
-  const [min = -Infinity, max = Infinity] = [schema[least], schema[most]];
+  const [min = -Infinity, max = Infinity] = [schema[minKeyword], schema[maxKeyword]];
   if (min === -Infinity && max === Infinity) return [];
   return [
-    (value, pointer, run) => {
+    (value, pointer, validation) => {
       const size = measure(value);
-      if (size < min) run.add(pointer, least, `must ${unit === "" ? "be" : "have"} at least ${min}${unit}`);
-      if (size > max) run.add(pointer, most, `must ${unit === "" ? "be" : "have"} at most ${max}${unit}`);
+      if (size < min) validation.add(pointer, minKeyword, `must ${unit === "" ? "be" : "have"} at least ${min}${unit}`);
+      if (size > max) validation.add(pointer, maxKeyword, `must ${unit === "" ? "be" : "have"} at most ${max}${unit}`);
     },
   ];
 }
 
 function stringChecks(schema: ConfigSchema): Check[] {
-  // A length counts code points.
+  // JSON Schema counts lengths in code points.
   const checks = boundChecks(
     schema,
     ["minLength", "maxLength"],
@@ -130,17 +131,17 @@ function stringChecks(schema: ConfigSchema): Check[] {
   const { format, pattern } = schema;
   const hasFormat = format === undefined ? undefined : formats.get(format);
   if (hasFormat !== undefined) {
-    checks.push((value, pointer, run) => {
-      if (!hasFormat(value as string)) run.add(pointer, "format", `must have the format ${format}`);
+    checks.push((value, pointer, validation) => {
+      if (!hasFormat(value as string)) validation.add(pointer, "format", `must have the format ${format}`);
     });
   }
   if (pattern !== undefined) {
     const compiled = compilePattern(pattern);
-    checks.push((value, pointer, run) => {
+    checks.push((value, pointer, validation) => {
       const text = value as string;
-      if (!run.spend(text.length, compiled.size))
-        run.add(pointer, "pattern", "is too long to be matched against its pattern");
-      else if (!compiled.test(text)) run.add(pointer, "pattern", `must match the pattern ${pattern}`);
+      if (!validation.spend(text.length, compiled.size))
+        validation.add(pointer, "pattern", "is too long to match against its pattern");
+      else if (!compiled.test(text)) validation.add(pointer, "pattern", `must match the pattern ${pattern}`);
     });
   }
   return checks;
@@ -149,18 +150,18 @@ function stringChecks(schema: ConfigSchema): Check[] {
 function arrayChecks(schema: ConfigSchema): Check[] {
   const checks = boundChecks(schema, ["minItems", "maxItems"], (value) => (value as unknown[]).length, " items");
   if (schema.uniqueItems === true) {
-    checks.push((value, pointer, run) => {
+    checks.push((value, pointer, validation) => {
       const items = value as unknown[];
       if (new Set(items.map(canonicalJson)).size < items.length)
-        run.add(pointer, "uniqueItems", "must not repeat an item");
+        validation.add(pointer, "uniqueItems", "must not repeat an item");
     });
   }
   if (schema.items !== undefined) {
     const item = compile(schema.items);
-    checks.push((value, pointer, run) => {
+    checks.push((value, pointer, validation) => {
       for (const [index, each] of (value as unknown[]).entries()) {
-        if (run.isFull()) return;
-        item(each, `${pointer}/${index}`, run);
+        if (validation.isFull()) return;
+        item(each, `${pointer}/${index}`, validation);
       }
     });
   }
@@ -169,17 +170,17 @@ function arrayChecks(schema: ConfigSchema): Check[] {
 
 function compileObject({ properties = {}, required = [], additionalProperties = true }: ConfigSchema): Check {
   const known = new Map(Object.entries(properties).map(([name, property]) => [name, compile(property)]));
-  return (value, pointer, run) => {
+  return (value, pointer, validation) => {
     const object = value as Record<string, unknown>;
     for (const name of required) {
-      if (!Object.hasOwn(object, name)) run.add(`${pointer}/${escapeName(name)}`, "required", "is required");
+      if (!Object.hasOwn(object, name)) validation.add(`${pointer}/${escapeName(name)}`, "required", "is required");
     }
     for (const [name, part] of Object.entries(object)) {
-      if (run.isFull()) return;
+      if (validation.isFull()) return;
       const check = known.get(name);
-      if (check !== undefined) check(part, `${pointer}/${escapeName(name)}`, run);
+      if (check !== undefined) check(part, `${pointer}/${escapeName(name)}`, validation);
       else if (!additionalProperties) {
-        run.add(`${pointer}/${escapeName(name)}`, "additionalProperties", "is not known to this app");
+        validation.add(`${pointer}/${escapeName(name)}`, "additionalProperties", "is not a known setting of this app");
       }
     }
   };

@@ -27,7 +27,7 @@ describe("a pattern is refused", () => {
     ["(?:(?:(?:(?:a{9999}){9999}){9999}){9999}){9999}", /250 positions/],
     ["[ab]{125}(?:c|d){125}", /250 positions/],
     ["\\p{L}".repeat(10), /250 positions/],
-    [`[${"\\p{L}".repeat(10)}]`, /Unicode property counts as 25/],
+    [`[${"\\p{L}".repeat(10)}]`, /Unicode property adds 25/],
     [`[^${"\\s".repeat(63)}]`, /250 positions/],
   ] as const) {
     test(source.slice(0, 40), () => {
@@ -39,7 +39,7 @@ describe("a pattern is refused", () => {
   }
 });
 
-test("repetitions count once written out, and no more than that", () => {
+test("counts positions with repetitions expanded", () => {
   for (const source of [
     "a{250}",
     "^[a-z]{248}$",

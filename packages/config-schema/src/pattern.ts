@@ -1,18 +1,18 @@
 import { RE2JS } from "re2js";
 
 export interface Pattern {
-  /** In linear time: at most about `size` steps for each character. */
+  /** Takes linear time: at most about `size` steps per character. */
   test(text: string): boolean;
   /** The number of RE2 instructions. */
   size: number;
   /**
-   * How many characters, classes and operators it has with its counted repetitions written out: `[a-z]{10}` has ten. A Unicode
-   * property counts as 25 more where it is written, white space as 4 more: RE2 reads and sorts their ranges.
+   * The number of characters, classes and operators with counted repetitions expanded: `[a-z]{10}` has ten. A Unicode property adds
+   * 25 per occurrence and white space adds 4, because RE2 reads and sorts their ranges.
    */
   positions: number;
 }
 
-/** Its message completes a sentence that begins with the pattern. */
+/** The message is a predicate: it completes "The pattern …". */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
@@ -20,7 +20,7 @@ export class PatternError extends Error {
 export const maxPatternLength = 256;
 export const maxPatternPositions = 250;
 
-/** Code points of ECMAScript's `\s`, which has more of them than RE2's. */
+/** Code points of ECMAScript's `\s`, which RE2's `\s` contains only partly. */
 const whitespace: [number, number][] = [
   [0x09, 0x0d],
   [0x20, 0x20],
@@ -37,12 +37,12 @@ const notWhitespace = whitespace.map(([, last], index): [number, number] => [
   last + 1,
   (whitespace[index + 1]?.[0] ?? 0x110000) - 1,
 ]);
-const rangesOf = (ranges: [number, number][]): string =>
+const formatRanges = (ranges: [number, number][]): string =>
   ranges.map(([first, last]) => `\\x{${first.toString(16)}}-\\x{${last.toString(16)}}`).join("");
 
 const inClass: Record<string, string> = {
-  "\\s": rangesOf(whitespace),
-  "\\S": `\\x{0}-\\x{8}${rangesOf(notWhitespace)}`,
+  "\\s": formatRanges(whitespace),
+  "\\S": `\\x{0}-\\x{8}${formatRanges(notWhitespace)}`,
 };
 const outsideClass: Record<string, string> = {
   "\\s": `[${inClass["\\s"]}]`,
@@ -51,22 +51,22 @@ const outsideClass: Record<string, string> = {
 };
 
 /**
- * What reading the ranges of an escape costs, in positions of about 10 µs: up to 120 µs for a property, 10 µs for white space. It counts
- * where the escape is written, also inside a class, and not for each repetition: those share the ranges.
+ * The cost of reading the ranges of an escape, in positions of about 10 µs: up to 120 µs for a property, 10 µs for white space. It is
+ * counted once per occurrence, also inside a class, and not per repetition, because repetitions share the ranges.
  */
 const propertyCost = 25;
-const rangesCosts: Record<string, number> = { "\\p": propertyCost, "\\P": propertyCost, "\\s": 4, "\\S": 4 };
+const rangeCosts: Record<string, number> = { "\\p": propertyCost, "\\P": propertyCost, "\\s": 4, "\\S": 4 };
 
-/** Escapes, classes, beginnings of groups, counted repetitions, and single characters. */
+/** Escapes, classes, starts of groups, counted repetitions, and single characters. */
 const token = /\\[pP]\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\[^]|\[(?:\\[^]|[^\]\\])*\]|\(\?(?:<[^=!][^>]*>|:)?|\{[^}]*\}|[^]/gu;
 
 /**
- * Rewrites what ECMAScript and RE2 both accept and understand differently: `.`, `\s` and `\S`. Throws for what it can't rewrite, and
- * for a pattern whose repetitions are too large: it counts them before RE2 compiles it, because compiling writes them out.
+ * Rewrites syntax that ECMAScript and RE2 both accept with different meanings: `.`, `\s` and `\S`. Throws for syntax that can't be
+ * rewritten and for repetitions that are too large; they are counted before compiling, because RE2 expands them.
  */
 function translate(source: string): { text: string; positions: number } {
   let text = "";
-  /** Of the groups that are open, the innermost last. */
+  /** Positions of the open groups, the innermost last. */
   const positions = [0];
   let last = 0;
   let ranges = 0;
@@ -74,7 +74,7 @@ function translate(source: string): { text: string; positions: number } {
     positions.push((positions.pop() ?? 0) + count);
     if ((positions.at(-1) ?? 0) + ranges > maxPatternPositions) {
       throw new PatternError(
-        `has more than ${maxPatternPositions} positions once its repetitions are written out; each Unicode property counts as ${propertyCost} more`,
+        `has more than ${maxPatternPositions} positions with its repetitions expanded; each Unicode property adds ${propertyCost}`,
       );
     }
   };
@@ -85,13 +85,13 @@ function translate(source: string): { text: string; positions: number } {
       last = positions.pop() ?? 0;
       add(last);
     } else if (part.startsWith("{")) {
-      const [least = "", most = ""] = part.slice(1, -1).split(",");
-      const count = Math.max(1, Number(least), Number(most));
+      const [min = "", max = ""] = part.slice(1, -1).split(",");
+      const count = Math.max(1, Number(min), Number(max));
       add(last * (count - 1));
       last *= count;
     } else {
       last = 1;
-      for (const [escape] of part.matchAll(/\\[^]/gu)) ranges += rangesCosts[escape] ?? 0;
+      for (const [escape] of part.matchAll(/\\[^]/gu)) ranges += rangeCosts[escape] ?? 0;
       add(1);
     }
     text += part.startsWith("[") ? translateClass(part) : (outsideClass[part] ?? part);
@@ -107,21 +107,23 @@ function translateClass(text: string): string {
 }
 
 /**
- * Takes a pattern that is valid as RE2 and as an ECMAScript regular expression with the `u` flag, and has the same meaning in both.
- * Throws `PatternError` for any other.
+ * Compiles a pattern that is valid both as RE2 and as an ECMAScript regular expression with the `u` flag, with the meaning of
+ * ECMAScript. Throws `PatternError` for any other pattern.
  */
 export function compilePattern(source: string): Pattern {
   if (source.length > maxPatternLength) throw new PatternError(`is longer than ${maxPatternLength} characters`);
   try {
     new RegExp(source, "u");
   } catch (error) {
-    throw new PatternError(`is no ECMAScript regular expression with the \`u\` flag: ${(error as Error).message}`);
+    throw new PatternError(
+      `is not a valid ECMAScript regular expression with the \`u\` flag: ${(error as Error).message}`,
+    );
   }
   const { text: translated, positions } = translate(source);
   const expression = compileRe2(translated);
   return {
     positions,
-    // Not `expression.test()`: it builds a DFA, whose states cost more than they save on short values, and stay in memory.
+    // `expression.test()` isn't used: it builds a DFA, whose states cost more than they save on short values and stay in memory.
     test: (text) => expression.matcher(text).find(),
     size: expression.programSize(),
   };
@@ -131,6 +133,6 @@ function compileRe2(text: string): RE2JS {
   try {
     return RE2JS.compile(text);
   } catch (error) {
-    throw new PatternError(`is no RE2 regular expression: ${(error as Error).message}`);
+    throw new PatternError(`is not a valid RE2 regular expression: ${(error as Error).message}`);
   }
 }

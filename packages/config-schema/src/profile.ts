@@ -6,7 +6,7 @@ export const maxProperties = 100;
 /** The properties of the root object are at depth 1. */
 export const maxPropertyDepth = 3;
 export const maxUniqueItems = 100;
-/** Of all patterns of a schema together. */
+/** The total over all patterns of a schema. */
 export const maxTotalPositions = 3_000;
 export const dialect = "https://json-schema.org/draft/2020-12/schema";
 
@@ -36,8 +36,8 @@ export interface ConfigSchema extends JsonObject {
 }
 
 /**
- * Those of ajv-formats that take linear time. `url` backtracks quadratically, `regex` compiles what it is given, and `byte` accepts any
- * text that has one valid line.
+ * The formats of ajv-formats that take linear time. Excluded: `url` backtracks quadratically, `regex` compiles untrusted expressions,
+ * and `byte` accepts any text with one valid line.
  */
 const formatNames = [
   "date",
@@ -53,7 +53,7 @@ const formatNames = [
 ] as const satisfies FormatName[];
 export type ProfileFormat = (typeof formatNames)[number];
 
-const validatorOf = (name: ProfileFormat): ((text: string) => boolean) => {
+const getFormatValidator = (name: ProfileFormat): ((text: string) => boolean) => {
   const format: unknown = fullFormats[name];
   const validate: unknown =
     typeof format === "object" && format !== null && "validate" in format ? format.validate : format;
@@ -62,13 +62,13 @@ const validatorOf = (name: ProfileFormat): ((text: string) => boolean) => {
   throw new Error(`ajv-formats has no validator for ${name}`);
 };
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map(
-  formatNames.map((name) => [name, validatorOf(name)]),
+  formatNames.map((name) => [name, getFormatValidator(name)]),
 );
 
 export interface Problem {
-  /** Where, as a JSON pointer. */
+  /** JSON pointer to the invalid value. */
   pointer: string;
   code: string;
-  /** What is wrong and what to do; never a value of a configuration. */
+  /** The problem and how to correct it; never contains a value of a configuration. */
   detail: string;
 }

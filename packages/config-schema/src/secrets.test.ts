@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { secretsAndConfig, textsOf } from "@ehr-marketplace/tests/config-schemas";
+import { collectTexts, secretsAndConfig } from "@ehr-marketplace/tests/config-schemas";
 import { rounds } from "@ehr-marketplace/tests/rounds";
 import fc from "fast-check";
 import { checkSchema } from "./check-schema.ts";
@@ -10,13 +10,13 @@ import { everything, findSecrets, keepSecrets, redact, secretsIn } from "./secre
 
 const runs = { numRuns: rounds(500, 10_000) };
 
-test("no value marked writeOnly is shown, and every other value is", () => {
+test("redacts exactly the values marked writeOnly", () => {
   fc.assert(
     fc.property(secretsAndConfig, (configured) => {
       const { schema, config } = configured;
       assert.deepEqual([checkSchema(schema), compileSchema(schema)(config)], [[], []]);
       const shown = JSON.stringify(redact(config, findSecrets(schema)));
-      const { secret, open } = textsOf(configured);
+      const { secret, open } = collectTexts(configured);
       for (const text of secret) assert.ok(!shown.includes(text), text);
       for (const text of open) assert.ok(shown.includes(text), text);
     }),
@@ -24,7 +24,7 @@ test("no value marked writeOnly is shown, and every other value is", () => {
   );
 });
 
-test("what is shown, sent back unchanged, changes nothing", () => {
+test("a redacted configuration that is sent back changes nothing", () => {
   fc.assert(
     fc.property(secretsAndConfig, ({ schema, config }) => {
       const secrets = findSecrets(schema);
@@ -36,7 +36,7 @@ test("what is shown, sent back unchanged, changes nothing", () => {
   );
 });
 
-test("what is given in full is taken in full, whatever is stored", () => {
+test("a configuration with all values replaces the stored one", () => {
   fc.assert(
     fc.property(secretsAndConfig, secretsAndConfig, ({ schema, config }, { config: stored }) => {
       assert.deepEqual(keepSecrets(config, stored, findSecrets(schema)), { config, kept: [] });
@@ -45,13 +45,13 @@ test("what is given in full is taken in full, whatever is stored", () => {
   );
 });
 
-test("what one of two schemas marks is hidden, and kept when it is sent back", () => {
+test("redacts and keeps values that one of two schemas marks", () => {
   fc.assert(
     fc.property(secretsAndConfig, secretsAndConfig, (configured, other) => {
       const secrets = [...findSecrets(configured.schema), ...findSecrets(other.schema)];
       const shown = redact(configured.config, secrets);
-      for (const text of textsOf(configured).secret) assert.ok(!JSON.stringify(shown).includes(text), text);
-      for (const text of textsOf({ ...other, config: configured.config }).secret) {
+      for (const text of collectTexts(configured).secret) assert.ok(!JSON.stringify(shown).includes(text), text);
+      for (const text of collectTexts({ ...other, config: configured.config }).secret) {
         assert.ok(!JSON.stringify(shown).includes(text), text);
       }
       assert.deepEqual(keepSecrets(shown, configured.config, secrets).config, configured.config);
@@ -60,7 +60,7 @@ test("what one of two schemas marks is hidden, and kept when it is sent back", (
   );
 });
 
-test("null keeps the stored value; where none is stored, the property is left out; without null it is removed", () => {
+test("null keeps the stored value or omits the property if none is stored; a missing property is removed", () => {
   const stored = { key: "k", mail: { password: "p", host: "h" } };
   const secrets = ["/key", "/pin", "/mail/password"];
   const given = { key: null, pin: null, mail: { password: null } };
@@ -71,7 +71,7 @@ test("null keeps the stored value; where none is stored, the property is left ou
   assert.deepEqual(keepSecrets({ mail: {} }, stored, secrets), { config: { mail: {} }, kept: [] });
 });
 
-test("an object that is secret as a whole is hidden and kept as a whole, and a part of it that is secret too by itself", () => {
+test("redacts and keeps a secret object as a whole, also if a part of it is marked too", () => {
   const stored = { mail: { host: "h", password: "p" } };
   const secrets = ["/mail", "/mail/password"];
   assert.deepEqual(redact(stored, secrets), { mail: null });
@@ -82,7 +82,7 @@ test("an object that is secret as a whole is hidden and kept as a whole, and a p
   });
 });
 
-test("where everything is secret, each value is hidden, and null keeps any of them", () => {
+test("redacts every value if everything is secret, and null keeps any of them", () => {
   const stored = { a: 1, b: { c: 2 }, "d/e": 3 };
   assert.deepEqual(redact(stored, [everything]), { a: null, b: null, "d/e": null });
   assert.deepEqual(keepSecrets({ a: null, b: { c: null }, "d/e": null, f: null }, stored, [everything]), {

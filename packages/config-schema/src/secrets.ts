@@ -1,10 +1,10 @@
 import { escapeName, isObject, type JsonObject, parsePointer } from "./json.ts";
 import type { ConfigSchema } from "./profile.ts";
 
-/** Points to the configuration itself: each of its values is secret. */
+/** Pointer to the whole configuration: all of its values are secret. */
 export const everything = "";
 
-/** Pointers to the values that a schema marks `writeOnly`. */
+/** Returns pointers to the values that a schema marks `writeOnly`. */
 export function findSecrets(schema: ConfigSchema, pointer = ""): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const at = `${pointer}/${escapeName(name)}`;
@@ -20,8 +20,8 @@ interface Node {
 
 const newNode = (): Node => ({ isSecret: false, parts: new Map() });
 
-/** `names`: of the values that are secret where everything is. */
-function treeOf(secrets: readonly string[], names: string[]): Node {
+/** `names` are the top-level properties, which are all secret if `secrets` contains the pointer to the whole configuration. */
+function buildTree(secrets: readonly string[], names: string[]): Node {
   const root = newNode();
   const paths = secrets.flatMap((pointer) =>
     pointer === everything ? names.map((name) => [name]) : [parsePointer(pointer)],
@@ -38,7 +38,7 @@ function treeOf(secrets: readonly string[], names: string[]): Node {
   return root;
 }
 
-/** The configuration with null in place of each secret. Only objects that have a secret are copied: a configuration may have many others. */
+/** Replaces each secret with null. Only objects that contain a secret are copied. */
 export function redact(config: JsonObject, secrets: readonly string[]): JsonObject {
   const redactAt = (value: JsonObject, { parts }: Node): JsonObject => {
     const redacted = { ...value };
@@ -50,10 +50,10 @@ export function redact(config: JsonObject, secrets: readonly string[]): JsonObje
     }
     return redacted;
   };
-  return redactAt(config, treeOf(secrets, Object.keys(config)));
+  return redactAt(config, buildTree(secrets, Object.keys(config)));
 }
 
-/** An assignment to `__proto__` would set the prototype and leave the value as it was. */
+/** Assigning to `__proto__` would set the prototype instead of a property. */
 function setOwn(object: JsonObject, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
@@ -65,7 +65,7 @@ export interface Kept {
   kept: string[];
 }
 
-/** The given configuration with the stored value in place of each secret that is given as null, or without it where none is stored. */
+/** Replaces each secret that is null with its stored value, or removes it if none is stored. */
 export function keepSecrets(given: JsonObject, stored: JsonObject, secrets: readonly string[]): Kept {
   const kept: string[] = [];
   const keepAt = (value: JsonObject, old: unknown, { parts }: Node, pointer: string): JsonObject =>
@@ -82,10 +82,10 @@ export function keepSecrets(given: JsonObject, stored: JsonObject, secrets: read
         return [[name, oldPart]];
       }),
     );
-  return { config: keepAt(given, stored, treeOf(secrets, Object.keys(given)), ""), kept };
+  return { config: keepAt(given, stored, buildTree(secrets, Object.keys(given)), ""), kept };
 }
 
-/** Which of these secrets a configuration has a value for. */
+/** Returns the secrets that a configuration has a value for. */
 export function secretsIn(config: JsonObject, secrets: readonly string[]): string[] {
   return secrets.filter((pointer) => {
     let value: unknown = config;

@@ -15,13 +15,13 @@ const object = (properties: Record<string, unknown>): ConfigSchema =>
   ({ type: "object", properties, additionalProperties: false }) as unknown as ConfigSchema;
 const properties = (count: number, each: (n: number) => unknown): ConfigSchema =>
   object(Object.fromEntries(many(count, (n) => [`p${n}`, each(n)])));
-/** As many as fit into one configuration. */
+/** As many items as fit into one configuration. */
 const list = (item: unknown): unknown[] =>
   many(Math.floor((maxConfigBytes - 20) / (JSON.stringify(item).length + 1)), () => item);
 const mixed = (length: number, alphabet: string): string =>
   many(length, (n) => alphabet[(n * 7 + ((n * n) >> 3)) % alphabet.length]).join("");
 
-/** Of this thread's processor time, the best of five: others on the machine don't decide. */
+/** The best of five runs in CPU time of this thread, so that other load on the machine doesn't matter. */
 function bestMs(work: () => unknown): number {
   return Math.min(
     ...many(5, () => {
@@ -49,7 +49,7 @@ const expensive: [pattern: string, alphabet: string][] = [
   ["x", "ab"],
 ];
 
-describe("no configuration of 64 KiB takes long to validate", () => {
+describe("validates any configuration of 64 KiB in bounded time", () => {
   const cases: [name: string, schema: ConfigSchema, config: Record<string, unknown>][] = [];
   for (const [pattern, alphabet] of expensive) {
     const patterned = { type: "string", pattern };
@@ -124,7 +124,7 @@ describe("no configuration of 64 KiB takes long to validate", () => {
   }
 });
 
-/** Schemas that repeat what RE2 expands into many ranges: as often as a pattern is long, and as often as is allowed. */
+/** Schemas that repeat escapes that RE2 expands into many ranges, up to the limits of a pattern and of a schema. */
 function expensiveRanges(unit: string): [name: string, schema: unknown][] {
   const repeated = (count: number): string =>
     unit.endsWith("|") ? `${unit.repeat(count)}a` : `[^${unit.repeat(count)}]`;
@@ -141,7 +141,7 @@ function expensiveRanges(unit: string): [name: string, schema: unknown][] {
   ];
 }
 
-describe("no schema takes long to check or to compile", () => {
+describe("checks and compiles any schema in bounded time", () => {
   const full = "[a-z]{0,40}";
   const cases: [name: string, schema: unknown][] = [
     [
@@ -179,7 +179,7 @@ describe("no schema takes long to check or to compile", () => {
   }
 });
 
-test("secrets of the largest configuration are hidden and kept in no time", () => {
+test("redacts and keeps the secrets of the largest configuration in bounded time", () => {
   const schema = properties(100, () => ({ type: "string", writeOnly: true }));
   assert.ok(JSON.stringify(schema).length < maxSchemaBytes);
   const secrets = findSecrets(schema);

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
-import { withoutNul } from "./catalog-requests.ts";
+import { noNulPattern } from "./catalog-requests.ts";
 import { type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
-const state = nullable(Type.Object({}, { additionalProperties: true }), "What it was like; secrets are left out");
+const state = nullable(Type.Object({}, { additionalProperties: true }), "State of the object, without secrets");
 
 export const auditEntry = Type.Object(
   {
@@ -11,21 +11,21 @@ export const auditEntry = Type.Object(
     at: instant("When it happened"),
     actor: Type.Object(
       {
-        issuer: Type.String({ description: "Who vouches for the subject" }),
+        issuer: Type.String({ description: "Issuer of the token" }),
         subject: Type.String(),
-        role: Type.String({ description: "The role that allowed it" }),
+        role: Type.String({ description: "The role that permitted the action" }),
       },
-      { description: "Who did it" },
+      { description: "The caller" },
     ),
     onBehalfOf: Type.String({
-      description: "The organisation whose affair it is; `vendor:` and the slug where it is a vendor's",
+      description: "The organisation that the action concerns; for a vendor, `vendor:` and its slug",
     }),
-    action: Type.String({ description: "What was done", examples: ["subscription.cancel"] }),
+    action: Type.String({ description: "The action", examples: ["subscription.cancel"] }),
     target: Type.Object(
       { kind: Type.String({ examples: ["subscription"] }), id: Type.String() },
-      { description: "What it was done to" },
+      { description: "The object of the action" },
     ),
-    requestId: Type.String({ description: "The request's id, as the answer's `X-Request-Id` had it" }),
+    requestId: Type.String({ description: "The request's id, as in `X-Request-Id` of the response" }),
     before: state,
     after: state,
   },
@@ -35,8 +35,8 @@ export type AuditEntry = Static<typeof auditEntry>;
 
 export const auditPage = Type.Object(
   {
-    items: Type.Array(Type.Ref("AuditEntry#"), { description: "The newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+    items: Type.Array(Type.Ref("AuditEntry#"), { description: "Newest first" }),
+    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
   },
   { $id: "AuditPage", title: "AuditPage" },
 );
@@ -45,12 +45,21 @@ export type AuditPage = { items: AuditEntry[]; next: string | null };
 export const listAuditQuery = Type.Object({
   ...pageQuery.properties,
   actor: Type.Optional(
-    Type.String({ maxLength: 255, pattern: withoutNul, description: "Only what this subject (`actor.subject`) did" }),
+    Type.String({
+      maxLength: 255,
+      pattern: noNulPattern,
+      description: "Only actions of this subject (`actor.subject`)",
+    }),
   ),
   action: Type.Optional(
-    Type.String({ maxLength: 100, pattern: withoutNul, description: "Only this", examples: ["subscription.cancel"] }),
+    Type.String({
+      maxLength: 100,
+      pattern: noNulPattern,
+      description: "Only entries with this action",
+      examples: ["subscription.cancel"],
+    }),
   ),
-  from: Type.Optional(requestTime("Only what happened at this time or later")),
-  to: Type.Optional(requestTime("Only what happened before this time")),
+  from: Type.Optional(requestTime("Only entries at this time or later")),
+  to: Type.Optional(requestTime("Only entries before this time")),
 });
 export type ListAuditQuery = Static<typeof listAuditQuery> & PageQuery;

@@ -2,21 +2,21 @@ import { type Static, Type } from "typebox";
 
 type WithDefaults<Query, Name extends keyof Query> = Query & Required<Pick<Query, Name>>;
 
-/** A NUL is refused wherever it stands; said in the schema as well, so that clients made from it know. */
-export const withoutNul = "^[^\\u0000]*$";
+/** The server refuses NUL in any input; the schema states it too, for clients generated from it. */
+export const noNulPattern = "^[^\\u0000]*$";
 
 export const slugPattern = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
-/** Far longer than anything stored: an unknown slug is 404 and an unknown category an empty page, also where it is long. */
+/** Much longer than any stored value, so that a long unknown slug is a 404 and a long unknown category an empty page, not a 400. */
 export const maxLookupLength = 4_096;
 
 export const sortProperties = ["name", "category", "publishedAt", "updatedAt", "popularity"] as const;
 
 const category = Type.Optional(
   Type.String({
-    pattern: withoutNul,
+    pattern: noNulPattern,
     maxLength: maxLookupLength,
-    description: "Only apps of this category; an unknown one has none",
+    description: "Only apps of this category; an unknown category has none",
     examples: ["DOCUMENTATION"],
   }),
 );
@@ -28,7 +28,7 @@ export const listAppsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 20,
-      description: "Apps per page; above 100, 100 are served",
+      description: "Apps per page, at most 100; larger values are treated as 100",
     }),
   ),
   sort: Type.Optional(
@@ -37,21 +37,21 @@ export const listAppsQuery = Type.Object({
       maxLength: 32,
       default: "name",
       "x-error-message": `must be one of: ${sortProperties.join(", ")}; alone, or followed by ,asc or ,desc`,
-      description: "`property` or `property,asc|desc`, the direction in either case; ties are broken by id",
+      description: "`property` or `property,asc|desc` (case-insensitive direction); ties are broken by id",
       examples: ["popularity,desc"],
     }),
   ),
 });
-/** As validated: what has a default is there. */
+/** After validation: fields with a default are set. */
 export type ListAppsQuery = WithDefaults<Static<typeof listAppsQuery>, "page" | "size" | "sort">;
 
 export const searchAppsQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: withoutNul,
+      pattern: noNulPattern,
       description:
-        "What to look for; may be absent only with `category`. Typos, accents and unfinished words are forgiven",
+        "Search text; required unless `category` is given. The search tolerates typos, missing accents and incomplete words",
       examples: ["scribe"],
     }),
   ),
@@ -60,7 +60,7 @@ export const searchAppsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 20,
-      description: "Most apps to answer; above 100, 100 are served",
+      description: "Maximum number of apps, at most 100; larger values are treated as 100",
     }),
   ),
 });

@@ -6,7 +6,7 @@ const pricingModel = Type.Union(
   { description: "How a plan charges" },
 );
 const interval = Type.Union([Type.Literal("MONTH"), Type.Literal("YEAR"), Type.Null()], {
-  description: "How often the amount is due; null where nothing recurs",
+  description: "Billing interval; null if nothing recurs",
 });
 
 export const appDto = Type.Object(
@@ -20,33 +20,33 @@ export const appDto = Type.Object(
     category: Type.String({ description: "Upper-case category value; see `/apps/categories`" }),
     vendor: Type.Object(
       { slug: Type.String(), name: Type.String(), websiteUrl: optionalUrl("The vendor's site") },
-      { description: "Who makes the app" },
+      { description: "The app's vendor" },
     ),
-    version: Type.String({ description: "Version of the app that is published" }),
+    version: Type.String({ description: "Published version" }),
     featured: Type.Boolean({ description: "Whether the marketplace recommends it" }),
     extensionPoints: Type.Array(Type.String(), {
-      description: "Places in the EHR user interface where the app attaches",
+      description: "Extension points of the EHR user interface that the app uses",
       examples: [["patient-chart-tab", "cds:order-sign"]],
     }),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
     fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
-    screenshots: Type.Array(url("Picture location"), { description: "Pictures of the app, in order" }),
+    screenshots: Type.Array(url("Screenshot location"), { description: "Screenshots of the app, in order" }),
     websiteUrl: optionalUrl("The app's site"),
     supportUrl: optionalUrl("Where users get help"),
     privacyPolicyUrl: optionalUrl("Privacy policy"),
     termsUrl: optionalUrl("Terms of service"),
-    pricingModels: Type.Array(pricingModel, { description: "The models of its plans, each once" }),
+    pricingModels: Type.Array(pricingModel, { description: "The distinct pricing models of its plans" }),
     startingPrice: nullable(
       Type.Object({
         amount: Type.Integer({ minimum: 0, description: "In the currency's minor unit" }),
         currency,
         interval,
       }),
-      "The lowest fixed price among its plans; null where all of them are charged by tier or use",
+      "The lowest fixed price of its plans; null if all plans are charged by tier or usage",
     ),
     configSchema: nullable(
       Type.Object({}, { additionalProperties: true }),
-      "JSON Schema 2020-12 of the app's configuration, within a documented profile; null where it has none",
+      "JSON Schema 2020-12 of the app's configuration, within a documented profile; null if it has none",
     ),
     baaAvailable: Type.Boolean({ description: "Whether the vendor signs a business associate agreement" }),
     publishedAt: instant("First published"),
@@ -58,7 +58,7 @@ export type AppDto = Static<typeof appDto>;
 
 const sortState = Type.Object({ sorted: Type.Boolean(), unsorted: Type.Boolean(), empty: Type.Boolean() });
 
-/** `Page<AppDto>` as Spring Data writes it. */
+/** `Page<AppDto>` in the format of Spring Data. */
 export const appPage = Type.Object(
   {
     content: Type.Array(Type.Ref("AppDto#")),
@@ -86,10 +86,10 @@ export type AppPage = Omit<Static<typeof appPage>, "content"> & { content: AppDt
 
 export const categoryDto = Type.Object(
   {
-    category: Type.String({ description: "The value to filter by", examples: ["DOCUMENTATION"] }),
+    category: Type.String({ description: "Value for the `category` filter", examples: ["DOCUMENTATION"] }),
     name: Type.String(),
     description: Type.String(),
-    appCount: Type.Integer({ minimum: 0, description: "Published apps in it" }),
+    appCount: Type.Integer({ minimum: 0, description: "Number of published apps" }),
   },
   { $id: "CategoryDto", title: "CategoryDto" },
 );
@@ -103,7 +103,7 @@ const tier = Type.Object({
 
 export const pricingPlanDto = Type.Object(
   {
-    id: uuid("The value for `pricingPlanId` when you subscribe"),
+    id: uuid("Value for `pricingPlanId` of a new subscription"),
     name: Type.String(),
     description: Type.String(),
     pricingModel,
@@ -111,16 +111,16 @@ export const pricingPlanDto = Type.Object(
     amount: nullable(rate, "FLAT: per interval; PER_UNIT: per unit and interval; USAGE: per unit of the metric"),
     interval,
     trialDays: Type.Integer({ minimum: 0 }),
-    unitName: nullable(Type.String(), "What is counted, for PER_UNIT and TIERED"),
-    includedUnits: nullable(Type.Integer({ minimum: 0 }), "Units that cost nothing extra"),
+    unitName: nullable(Type.String(), "Name of the unit, for PER_UNIT and TIERED"),
+    includedUnits: nullable(Type.Integer({ minimum: 0 }), "Units included in the price"),
     tiers: Type.Array(tier),
     tierMode: Type.Union([Type.Literal("GRADUATED"), Type.Literal("VOLUME"), Type.Null()], {
       description: "GRADUATED: each tier's units at its own price; VOLUME: all units at the price of the tier reached",
     }),
-    metric: nullable(Type.String(), "What use is measured in, for USAGE"),
+    metric: nullable(Type.String(), "Metric of the usage, for USAGE"),
     aggregation: Type.Union(
       [Type.Literal("SUM"), Type.Literal("COUNT"), Type.Literal("MAX"), Type.Literal("LATEST"), Type.Null()],
-      { description: "How reported use becomes the quantity that is charged" },
+      { description: "How reported usage is aggregated to the charged quantity" },
     ),
     features: Type.Array(Type.String()),
   },

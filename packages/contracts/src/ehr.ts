@@ -1,12 +1,12 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { auditEntry, listAuditQuery } from "./audit.ts";
-import { maxLookupLength, withoutNul } from "./catalog-requests.ts";
+import { maxLookupLength, noNulPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import type { PageQuery } from "./paging.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
 
-/** Every answer of the EHR API: the spec's wrapper. */
-export const succeeded = <T extends TSchema>(name: string, data: T) =>
+/** The response envelope of the EHR API, as the specification defines it. */
+export const successResponse = <T extends TSchema>(name: string, data: T) =>
   Type.Object(
     { success: Type.Literal(true), message: Type.String({ description: "Human-readable text" }), data },
     { $id: name, title: name },
@@ -20,7 +20,7 @@ export type Failure = Static<typeof failure>;
 
 export const appSlugParams = Type.Object({
   appSlug: Type.String({
-    pattern: withoutNul,
+    pattern: noNulPattern,
     maxLength: maxLookupLength,
     description: "The app's slug",
     examples: ["northwind-scribe"],
@@ -30,11 +30,11 @@ export const orgAliasParams = Type.Object({
   alias: Type.String({ pattern: orgAliasPattern, maxLength: 64, description: "Organisation alias" }),
 });
 
-/** Whatever the app calls its settings; a Record's pattern would leave out names with a line break. */
+/** An object with any property names. Type.Record isn't used, because its pattern excludes names with a line break. */
 const settings = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: "object", additionalProperties: true, description });
 
-const config = settings("What the organisation set; a value that the app keeps secret is null");
+const config = settings("The organisation's configuration; secret values are null");
 
 export const installationDto = Type.Object(
   {
@@ -48,7 +48,7 @@ export const installationDto = Type.Object(
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
     fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
     status: Type.Enum(["active", "paused"]),
-    subscriptionId: uuid("The newest live subscription to it"),
+    subscriptionId: uuid("The newest live subscription to the app"),
     config,
     installedAt: instant("Installed"),
     updatedAt: instant("Last changed"),
@@ -57,15 +57,13 @@ export const installationDto = Type.Object(
 );
 export type InstallationDto = Static<typeof installationDto>;
 
-export const installationAnswer = succeeded("InstallationAnswer", Type.Ref("InstallationDto#"));
-export const installationsAnswer = succeeded("InstallationsAnswer", Type.Array(Type.Ref("InstallationDto#")));
-export const installedAnswer = succeeded("InstalledAnswer", Type.Boolean());
-export const configAnswer = succeeded("ConfigAnswer", settings("Every value as it was set"));
-export const putConfigBody = settings(
-  "The whole configuration; `null` for a value that the app keeps secret keeps the stored one",
-);
+export const installationResponse = successResponse("InstallationResponse", Type.Ref("InstallationDto#"));
+export const installationsResponse = successResponse("InstallationsResponse", Type.Array(Type.Ref("InstallationDto#")));
+export const installedResponse = successResponse("InstalledResponse", Type.Boolean());
+export const configResponse = successResponse("ConfigResponse", settings("All values, as they were set"));
+export const putConfigBody = settings("The whole configuration; `null` for a secret value keeps the stored one");
 
-/** FHIR's type `id`; UUIDs are such. */
+/** FHIR's type `id`, which includes UUIDs. */
 const fhirIdPattern = "^[A-Za-z0-9.-]{1,64}$";
 const fhirId = (description: string) => Type.String({ pattern: fhirIdPattern, maxLength: 64, description });
 
@@ -76,7 +74,7 @@ export const launchBody = Type.Object(
     encounterId: Type.Optional(fhirId("Encounter in context: a FHIR id")),
     launchType: Type.Optional(
       Type.Enum([...launchTypes], {
-        description: "By default `smart` where the app has a `smartLaunchUrl`, else `native`",
+        description: "Default: `smart` if the app has a `smartLaunchUrl`, otherwise `native`",
       }),
     ),
   },
@@ -89,16 +87,16 @@ export const launchDto = Type.Object(
     launchId: uuid("Launch identifier, as in the launch log"),
     launchType: Type.Enum([...launchTypes]),
     launchedAt: instant("Launched"),
-    launchUrl: nullable(Type.String({ format: "uri" }), "Where to send the browser; null for `native`"),
+    launchUrl: nullable(Type.String({ format: "uri" }), "URL to open in the browser; null for `native`"),
     expiresAt: nullable(
-      instant("Until when the `launch` in `launchUrl` can be redeemed"),
-      "null for `native` and `standalone`, where nothing expires",
+      instant("When the `launch` in `launchUrl` expires"),
+      "null for `native` and `standalone`, which don't expire",
     ),
   },
   { $id: "LaunchDto", title: "LaunchDto" },
 );
 export type LaunchDto = Static<typeof launchDto>;
-export const launchAnswer = succeeded("LaunchAnswer", Type.Ref("LaunchDto#"));
+export const launchResponse = successResponse("LaunchResponse", Type.Ref("LaunchDto#"));
 
 export const launchLogEntry = Type.Object(
   {
@@ -110,8 +108,8 @@ export const launchLogEntry = Type.Object(
   { $id: "LaunchLogEntry", title: "LaunchLogEntry" },
 );
 export type LaunchLogEntry = Static<typeof launchLogEntry>;
-export const launchLogAnswer = succeeded(
-  "LaunchLogAnswer",
+export const launchLogResponse = successResponse(
+  "LaunchLogResponse",
   Type.Object({
     items: Type.Array(Type.Ref("LaunchLogEntry#")),
     next: nullable(Type.String(), "Cursor of the next page, for `after`; null on the last one"),
@@ -120,13 +118,13 @@ export const launchLogAnswer = succeeded(
 
 export const consumeLaunchBody = Type.Object(
   {
-    launch: Type.String({ minLength: 1, maxLength: 256, pattern: withoutNul }),
-    orgAlias: Type.String({ minLength: 1, maxLength: 64, pattern: withoutNul }),
-    appSlug: Type.String({ minLength: 1, maxLength: 64, pattern: withoutNul }),
+    launch: Type.String({ minLength: 1, maxLength: 256, pattern: noNulPattern }),
+    orgAlias: Type.String({ minLength: 1, maxLength: 64, pattern: noNulPattern }),
+    appSlug: Type.String({ minLength: 1, maxLength: 64, pattern: noNulPattern }),
     user: Type.String({
       minLength: 1,
       maxLength: 256,
-      pattern: withoutNul,
+      pattern: noNulPattern,
       description: "The subject of the user's token",
     }),
   },
@@ -145,72 +143,76 @@ export const launchContextDto = Type.Object(
   { $id: "LaunchContextDto", title: "LaunchContextDto" },
 );
 export type LaunchContextDto = Static<typeof launchContextDto>;
-export const launchContextAnswer = succeeded("LaunchContextAnswer", Type.Ref("LaunchContextDto#"));
+export const launchContextResponse = successResponse("LaunchContextResponse", Type.Ref("LaunchContextDto#"));
 
 export const putSecretBody = Type.Object(
   {
     secret: Type.String({
       minLength: 16,
       maxLength: 256,
-      pattern: withoutNul,
-      description: "The one that the marketplace signs with",
+      pattern: noNulPattern,
+      description: "The secret that the marketplace signs with",
     }),
     overlapSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 604_800,
-        description: "How long the secret before still verifies; a day by default",
+        description: "How long the previous secret remains valid; a day by default",
       }),
     ),
   },
   { additionalProperties: false },
 );
 export type PutSecretBody = Static<typeof putSecretBody>;
-export const putSecretAnswer = succeeded(
-  "PutSecretAnswer",
+export const putSecretResponse = successResponse(
+  "PutSecretResponse",
   Type.Object({
     orgAlias: Type.String(),
-    previousUntil: nullable(instant("The secret before verifies until then"), "null where there is none"),
+    previousUntil: nullable(instant("When the previous secret expires"), "null if there is no previous secret"),
   }),
 );
 
-export const reconciliationAnswer = succeeded(
-  "ReconciliationAnswer",
+export const reconciliationResponse = successResponse(
+  "ReconciliationResponse",
   Type.Object({
     orgAlias: Type.String(),
     checked: Type.Integer({ description: "Subscriptions that the marketplace listed" }),
-    changed: Type.Integer({ description: "Of them, those that were not known as they are, or not confirmed" }),
+    changed: Type.Integer({
+      description: "Listed subscriptions whose stored state was missing, different or unconfirmed",
+    }),
     corrected: Type.Integer({
       description:
-        "Of the changed ones, those whose stored state contradicted the list and claimed to be as new: forged, most likely",
+        "Changed subscriptions whose stored state contradicted the list with the same or a later timestamp, probably from a forged event",
     }),
-    unlisted: Type.Integer({ description: "Installed here and not listed there: they are left as they are" }),
+    unlisted: Type.Integer({ description: "Installations without a listed subscription; they are not changed" }),
     reconciledAt: instant("Reconciled"),
   }),
 );
-export const webhookAnswer = succeeded("WebhookAnswer", Type.Null());
+export const webhookResponse = successResponse("WebhookResponse", Type.Null());
 
-/** The marketplace's entry, with what the EHR records as examples. */
+/** The marketplace's audit entry, with examples of the EHR's actions. */
 const action = { examples: ["installation.configure"] };
 const { properties: entry } = auditEntry;
 export const ehrAuditEntry = Type.Object(
   {
     ...entry,
-    onBehalfOf: Type.String({ description: "The organisation whose affair it is" }),
+    onBehalfOf: Type.String({ description: "The organisation that the action concerns" }),
     action: Type.String({ ...entry.action, ...action }),
     target: Type.Object(
       { kind: Type.String({ examples: ["installation"] }), id: Type.String() },
-      { description: "What it was done to" },
+      { description: "The object of the action" },
     ),
   },
   { $id: "AuditEntry", title: "AuditEntry" },
 );
 export const ehrAuditQuery = Type.Object({
   ...listAuditQuery.properties,
-  action: Type.Optional(Type.String({ maxLength: 100, pattern: withoutNul, description: "Only this", ...action })),
+  action: Type.Optional(
+    Type.String({ maxLength: 100, pattern: noNulPattern, description: "Only entries with this action", ...action }),
+  ),
   orgAlias: Type.Optional(
-    Type.String({ maxLength: 64, pattern: withoutNul, description: "Only what concerns this organisation" }),
+    Type.String({ maxLength: 64, pattern: noNulPattern, description: "Only entries that concern this organisation" }),
   ),
 });
 export type EhrAuditQuery = Static<typeof ehrAuditQuery> & PageQuery;
-export const auditAnswer = succeeded("AuditAnswer", Type.Ref("AuditPage#"));
+export const auditResponse = successResponse("AuditResponse", Type.Ref("AuditPage#"));

@@ -3,7 +3,7 @@ import { slugPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import { instant, optionalUrl, url, uuid } from "./wire-types.ts";
 
-/** The app as events carry it: the spec's eight fields, and no more. */
+/** The app as contained in events: exactly the eight fields of the specification. */
 export const eventApp = Type.Object(
   {
     id: uuid("App identifier"),
@@ -44,8 +44,8 @@ export const subscriptionEvent = Type.Object(
 export type SubscriptionEvent = Omit<Static<typeof subscriptionEvent>, "app"> & { app: EventApp };
 
 /**
- * A subscription's event as the EHR reads it: what it uses and nothing else. Whatever else an event carries, or leaves out, doesn't matter; of
- * the app only the slug is used.
+ * A subscription event as the EHR validates it: only the fields that the EHR uses. Other fields may be present or absent; of the app
+ * only the slug is used.
  */
 export const receivedSubscriptionEvent = Type.Object(
   {
@@ -53,7 +53,7 @@ export const receivedSubscriptionEvent = Type.Object(
     app: Type.Object({ slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }) }),
     subscription: Type.Object({
       id: uuid("Subscription identifier"),
-      status: Type.Enum(["active", "paused", "cancelled"], { description: "What the event leaves it in" }),
+      status: Type.Enum(["active", "paused", "cancelled"], { description: "The status after the event" }),
       orgAlias: Type.String({ pattern: orgAliasPattern }),
     }),
     timestamp: Type.String({
@@ -68,7 +68,7 @@ export const receivedSubscriptionEvent = Type.Object(
 );
 export type ReceivedSubscriptionEvent = Static<typeof receivedSubscriptionEvent>;
 
-/** Events of other kinds are acknowledged, and change nothing. */
+/** Events of other kinds are acknowledged and ignored. */
 export const otherReceivedEvent = Type.Object(
   {
     event: Type.Unsafe<string>({ type: "string", not: { enum: [...subscriptionEventNames] } }),
@@ -83,17 +83,17 @@ export const usageReportedEvent = Type.Object(
     event: Type.Literal("usage.reported"),
     usage: Type.Array(
       Type.Object({
-        metric: Type.String({ description: "What was counted" }),
+        metric: Type.String({ description: "The metric" }),
         quantity: Type.String({
           pattern: "^\\d+(\\.\\d+)?$",
-          description: "How much, as a decimal",
+          description: "The quantity, as a decimal",
           examples: ["12.5"],
         }),
         from: instant("The oldest record"),
         to: instant("The newest record"),
-        recordCount: Type.Integer({ minimum: 1, description: "How many records were accepted" }),
+        recordCount: Type.Integer({ minimum: 1, description: "Number of accepted records" }),
       }),
-      { description: "What was reported, by metric" },
+      { description: "The reported usage, by metric" },
     ),
   },
   { $id: "UsageReportedEvent", title: "UsageReportedEvent" },

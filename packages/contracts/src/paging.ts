@@ -2,8 +2,14 @@ import { type Static, Type } from "typebox";
 
 export const pageQuery = Type.Object({
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, default: 100, description: "Most items to answer; above 1,000, 1,000 are served" }),
+    Type.Integer({
+      minimum: 1,
+      default: 100,
+      description: "Maximum number of items, at most 1,000; larger values are treated as 1,000",
+    }),
   ),
-  after: Type.Optional(Type.String({ maxLength: 200, pattern: "^[\\w-]+$", description: "`next` of the page before" })),
+  after: Type.Optional(
+    Type.String({ maxLength: 200, pattern: "^[\\w-]+$", description: "`next` of the previous page" }),
+  ),
 });
 export type PageQuery = Static<typeof pageQuery> & { limit: number };

@@ -5,19 +5,19 @@ export const problemDocument = Type.Object(
   {
     type: Type.String({
       format: "uri-reference",
-      description: "Stable path of this kind of problem; it leads to a page that says what to do",
+      description: "Stable path of this kind of problem; the page there says what to do",
       examples: ["/problems/invalid-request"],
     }),
-    title: Type.String({ description: "What kind of problem it is, the same words each time" }),
+    title: Type.String({ description: "Short description of the kind of problem, the same for every occurrence" }),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
-    detail: Type.String({ description: "What happened this time, for people" }),
+    detail: Type.String({ description: "Human-readable description of this occurrence" }),
     instance: Type.String({ description: "The request's id; quote it when you report a problem" }),
-    code: Type.String({ description: "What kind of problem it is, for programs", examples: ["invalid-request"] }),
+    code: Type.String({ description: "Machine-readable kind of problem", examples: ["invalid-request"] }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
           pointer: Type.String({
-            description: "JSON Pointer to what is wrong, below `/query`, `/path`, `/headers` or `/body`",
+            description: "JSON Pointer to the invalid input, below `/query`, `/path`, `/headers` or `/body`",
             examples: ["/query/size"],
           }),
           detail: Type.String(),

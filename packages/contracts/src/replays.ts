@@ -5,15 +5,13 @@ export const replayStatuses = ["running", "done", "cancelled"] as const;
 
 export const startReplayBody = Type.Object(
   {
-    failures: Type.Optional(
-      Type.Literal(true, { description: "Only what has failed or expired, not what was delivered" }),
-    ),
+    failures: Type.Optional(Type.Literal(true, { description: "Only failed and expired deliveries" })),
     from: Type.Optional(
       requestTime(
-        "Only what happened at this time or later, also before the endpoint existed; needed unless `failures` is given",
+        "Only events at this time or later, including events before the endpoint existed; required unless `failures` is given",
       ),
     ),
-    to: Type.Optional(requestTime("Only what happened before this time; needed unless `failures` is given")),
+    to: Type.Optional(requestTime("Only events before this time; required unless `failures` is given")),
   },
   { additionalProperties: false },
 );
@@ -27,17 +25,17 @@ export const replayParams = Type.Object({
 export const replayDto = Type.Object(
   {
     id: uuid("Replay identifier"),
-    status: Type.Enum([...replayStatuses], { description: "`done`: all of it has been queued again" }),
-    failures: Type.Boolean({ description: "Whether it leaves out what was delivered" }),
-    from: nullable(instant("What happened at this time or later"), "null: from the beginning"),
-    to: instant("What happened before this time; never later than `createdAt`"),
+    status: Type.Enum([...replayStatuses], { description: "`done`: all events have been queued again" }),
+    failures: Type.Boolean({ description: "Whether only failed and expired deliveries are replayed" }),
+    from: nullable(instant("Events at this time or later"), "null: from the beginning"),
+    to: instant("Events before this time; never later than `createdAt`"),
     total: Type.Integer({
       minimum: 0,
-      description: "How many there were when it was started: exact up to 10,000, above that an estimate",
+      description: "Number of events when the replay was started: exact up to 10,000, above that an estimate",
     }),
-    done: Type.Integer({ minimum: 0, description: "How many have been queued again so far" }),
+    done: Type.Integer({ minimum: 0, description: "Number of events queued again so far" }),
     createdAt: instant("Started"),
-    updatedAt: instant("When it last went on, or ended"),
+    updatedAt: instant("Last progress, or end"),
   },
   { $id: "ReplayDto", title: "ReplayDto" },
 );
@@ -45,8 +43,8 @@ export type ReplayDto = Static<typeof replayDto>;
 
 export const replayPage = Type.Object(
   {
-    items: Type.Array(Type.Ref("ReplayDto#"), { description: "The newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+    items: Type.Array(Type.Ref("ReplayDto#"), { description: "Newest first" }),
+    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
   },
   { $id: "ReplayPage", title: "ReplayPage" },
 );

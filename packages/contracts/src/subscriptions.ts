@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { withoutNul } from "./catalog-requests.ts";
+import { noNulPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
 import { type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
@@ -13,8 +13,8 @@ const quantity = { minimum: 1, maximum: 2_147_483_647 };
 
 export const createSubscriptionBody = Type.Object(
   {
-    appSlug: Type.String({ pattern: withoutNul, maxLength: 64, examples: ["northwind-scribe"] }),
-    orgAlias: Type.String({ pattern: withoutNul, maxLength: 64, examples: ["riverside-clinic"] }),
+    appSlug: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["northwind-scribe"] }),
+    orgAlias: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["riverside-clinic"] }),
     pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
     quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
   },
@@ -37,18 +37,22 @@ export const subscriptionParams = Type.Object({ id: uuid("The subscription's ide
 
 export const listSubscriptionsQuery = Type.Object({
   orgAlias: Type.String({
-    pattern: withoutNul,
+    pattern: noNulPattern,
     maxLength: 64,
-    description: "Whose subscriptions",
+    description: "The organisation's alias",
     examples: ["riverside-clinic"],
   }),
   status: Type.Optional(status),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: "Most subscriptions to answer; without it, and above 1,000, it is 1,000" }),
+    Type.Integer({
+      minimum: 1,
+      description:
+        "Maximum number of subscriptions; 1,000 by default and at most, and larger values are treated as 1,000",
+    }),
   ),
-  after: Type.Optional(uuid('Only what comes after this subscription; `Link: rel="next"` has it')),
+  after: Type.Optional(uuid('Only subscriptions after this one; `Link: rel="next"` contains it')),
   expand: Type.Optional(
-    Type.Enum(["app"], { description: "`app` adds to each subscription its app as events carry it, published or not" }),
+    Type.Enum(["app"], { description: "`app` adds to each subscription its app as in events, published or not" }),
   ),
 });
 export type ListSubscriptionsQuery = Static<typeof listSubscriptionsQuery>;
@@ -59,11 +63,11 @@ export const subscriptionDto = Type.Object(
     appId: uuid("App identifier"),
     appSlug: Type.String({ description: "The app's slug", examples: ["northwind-scribe"] }),
     orgAlias: Type.String({ description: "Organisation alias", examples: ["riverside-clinic"] }),
-    pricingPlanId: uuid("The plan that was taken; it stays, whatever the app costs later"),
-    quantity: nullable(Type.Integer(quantity), "Units; null where the plan counts none"),
+    pricingPlanId: uuid("The subscribed plan; later price changes of the app don't affect it"),
+    quantity: nullable(Type.Integer(quantity), "Units; null if the plan has no units"),
     status,
-    pauseReason: nullable(pauseReason, "Why it is paused; null unless it is"),
-    trialEndsAt: nullable(instant("End of the trial"), "null where there was none"),
+    pauseReason: nullable(pauseReason, "Why the subscription is paused; null unless it is"),
+    trialEndsAt: nullable(instant("End of the trial"), "null if there is no trial"),
     createdAt: instant("Subscribed"),
     updatedAt: instant("Last changed"),
     pausedAt: nullable(instant("Paused"), "null unless it is paused"),
@@ -76,9 +80,7 @@ export type SubscriptionDto = Static<typeof subscriptionDto>;
 export const listedSubscriptionDto = Type.Object(
   {
     ...subscriptionDto.properties,
-    app: Type.Optional(
-      Type.Ref("EventApp#", { description: "With `expand=app` only; also while the app is not published" }),
-    ),
+    app: Type.Optional(Type.Ref("EventApp#", { description: "Only with `expand=app`; also for unpublished apps" })),
   },
   { $id: "ListedSubscriptionDto", title: "ListedSubscriptionDto" },
 );
@@ -86,8 +88,8 @@ export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };
 
 const appSlug = Type.String({
   maxLength: 64,
-  pattern: withoutNul,
-  description: "Only subscriptions to this app; an unknown one has none",
+  pattern: noNulPattern,
+  description: "Only subscriptions to this app; an unknown app has none",
   examples: ["northwind-scribe"],
 });
 
@@ -103,8 +105,8 @@ export const listAllSubscriptionsQuery = Type.Object({
   orgAlias: Type.Optional(
     Type.String({
       maxLength: 64,
-      pattern: withoutNul,
-      description: "Only subscriptions of this organisation; an unknown one has none",
+      pattern: noNulPattern,
+      description: "Only subscriptions of this organisation; an unknown organisation has none",
       examples: ["riverside-clinic"],
     }),
   ),
@@ -114,8 +116,8 @@ export type ListAllSubscriptionsQuery = Static<typeof listAllSubscriptionsQuery>
 
 export const subscriptionPage = Type.Object(
   {
-    items: Type.Array(Type.Ref("SubscriptionDto#"), { description: "The newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+    items: Type.Array(Type.Ref("SubscriptionDto#"), { description: "Newest first" }),
+    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
   },
   { $id: "SubscriptionPage", title: "SubscriptionPage" },
 );

@@ -5,7 +5,7 @@ const count = (description: string) =>
   Type.Object(
     {
       count: Type.Integer({ minimum: 0, maximum: 10_000 }),
-      orMore: Type.Boolean({ description: "Counting ended at 10,000, and there are more" }),
+      orMore: Type.Boolean({ description: "Whether there are more; counting stops at 10,000" }),
     },
     { description },
   );
@@ -14,11 +14,13 @@ const seconds = (description: string) => nullable(Type.Integer({ minimum: 0 }), 
 export const heldEhrDto = Type.Object(
   {
     organisationId: uuid("The organisation"),
-    orgAlias: Type.String({ description: "Alias of the organisation whose EHR it is" }),
-    heldSince: instant("Since when nothing but a probe goes out"),
+    orgAlias: Type.String({ description: "The organisation's alias" }),
+    heldSince: instant("Since when only probes are sent"),
     failedProbes: Type.Integer({ minimum: 0 }),
-    hasCallback: Type.Boolean({ description: "Without a callback nothing can be sent at all" }),
-    oldestDueAt: instant("When the oldest of what waits for it became due"),
+    hasCallback: Type.Boolean({
+      description: "Whether the organisation has a callback; without one nothing can be sent",
+    }),
+    oldestDueAt: instant("When the oldest waiting delivery became due"),
   },
   { $id: "HeldEhrDto", title: "HeldEhrDto" },
 );
@@ -27,33 +29,33 @@ export type HeldEhrDto = Static<typeof heldEhrDto>;
 export const webhookHealthDto = Type.Object(
   {
     oldestUndeliveredSeconds: seconds(
-      "Age of the oldest delivery that is not over, what waits for held and disabled recipients included; null: there is none",
+      "Age of the oldest delivery without a final status, including those to held and disabled recipients; null if there is none",
     ),
     behindSeconds: seconds(
-      "For how long the next delivery that could go out has been ready: how far the workers are behind; null: nothing is ready",
+      "How long the next sendable delivery has been ready, which is the workers' lag; null if none is ready",
     ),
-    waiting: count("Deliveries behind another, or to a recipient that is held or disabled"),
-    queued: count("Deliveries on their way, or about to be tried again"),
-    failedLastDay: count("Deliveries that failed for good, or expired, in the last 24 hours"),
+    waiting: count("Deliveries behind an earlier one, or to a recipient that is held or disabled"),
+    queued: count("Deliveries being sent, or scheduled for a retry"),
+    failedLastDay: count("Deliveries that finally failed or expired in the last 24 hours"),
     recipients: Type.Object({
-      held: count("Recipients that are held, EHRs without callback included"),
-      disabled: count("Endpoints that are disabled"),
+      held: count("Held recipients, including EHRs without a callback"),
+      disabled: count("Disabled endpoints"),
     }),
     recentAttempts: Type.Object(
       {
-        since: instant("When the first of them went out at the earliest"),
+        since: instant("Earliest possible start of the first of these attempts"),
         delivered: Type.Integer({ minimum: 0 }),
         failed: Type.Integer({ minimum: 0 }),
-        unknown: Type.Integer({ minimum: 0, description: "Under way, or it is not known how they ended" }),
+        unknown: Type.Integer({ minimum: 0, description: "In progress, or with an unrecorded result" }),
       },
-      { description: "The last hour's; where there were more than 10,000, the newest 10,000" },
+      { description: "Attempts of the last hour, at most the newest 10,000" },
     ),
     heldEhrs: Type.Object(
       {
-        items: Type.Array(Type.Ref("HeldEhrDto#"), { description: "Held the longest first" }),
-        next: nullable(Type.String(), "The `after` of the next page; null: this is the last one"),
+        items: Type.Array(Type.Ref("HeldEhrDto#"), { description: "Longest held first" }),
+        next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
       },
-      { description: "EHRs that have been held for over an hour while something is due to them" },
+      { description: "EHRs that have been held for over an hour and have waiting deliveries" },
     ),
   },
   { $id: "WebhookHealthDto", title: "WebhookHealthDto" },

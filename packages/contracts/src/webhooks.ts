@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { withoutNul } from "./catalog-requests.ts";
+import { noNulPattern } from "./catalog-requests.ts";
 import { subscriptionEventNames } from "./events.ts";
 import { type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
@@ -13,25 +13,25 @@ export const deliveryStatuses = ["waiting", "queued", "delivered", "failed", "ex
 const endpointUrl = Type.String({
   format: "uri",
   maxLength: 2048,
-  pattern: withoutNul,
-  description: "Where deliveries are posted: https, at a public address",
+  pattern: noNulPattern,
+  description: "URL that deliveries are posted to: https, at a public address",
   examples: ["https://hooks.northwind-health.example/marketplace"],
 });
 
-/** Shorter ones can be guessed. */
+/** Shorter secrets can be guessed. */
 const signingSecret = Type.String({
   minLength: 16,
   maxLength: 256,
-  pattern: withoutNul,
-  description: "Signs what is sent. What follows `whsec_` must be Base64 of 16 bytes or more",
+  pattern: noNulPattern,
+  description: "Signs deliveries. After the prefix `whsec_` it must be Base64 of at least 16 bytes",
 });
 
-// With the type, the validator compares items by hashing; without it, each with each.
+// With the type, the validator checks `uniqueItems` by hashing; without it, it compares all pairs.
 const eventNames = Type.Array(Type.Enum([...webhookEventNames], { type: "string" }), {
   minItems: 1,
   maxItems: webhookEventNames.length,
   uniqueItems: true,
-  description: "What to hear of",
+  description: "Events to deliver",
   examples: [["subscription.created", "subscription.cancelled"]],
 });
 
@@ -41,11 +41,11 @@ export const registerWebhookBody = Type.Object(
 );
 export type RegisterWebhookBody = Static<typeof registerWebhookBody>;
 
-export const changeWebhookBody = Type.Object(
+export const updateWebhookBody = Type.Object(
   { url: Type.Optional(endpointUrl), events: Type.Optional(eventNames) },
   { additionalProperties: false, minProperties: 1 },
 );
-export type ChangeWebhookBody = Static<typeof changeWebhookBody>;
+export type UpdateWebhookBody = Static<typeof updateWebhookBody>;
 
 export const rotateSecretBody = Type.Object({ secret: signingSecret }, { additionalProperties: false });
 export type RotateSecretBody = Static<typeof rotateSecretBody>;
@@ -58,11 +58,11 @@ export const webhookDeliveryParams = Type.Object({
 
 const registered = {
   id: uuid("Endpoint identifier"),
-  url: Type.String({ format: "uri", description: "Where deliveries are posted" }),
-  events: Type.Array(Type.Enum([...webhookEventNames]), { description: "What it hears of" }),
+  url: Type.String({ format: "uri", description: "URL that deliveries are posted to" }),
+  events: Type.Array(Type.Enum([...webhookEventNames]), { description: "Events that are delivered" }),
   status: Type.Enum([...endpointStatuses], {
     description:
-      "`held`: it keeps failing, and only a probe goes out now and then. `disabled`: nothing goes out until it is enabled",
+      "`held`: deliveries keep failing, so only periodic probes are sent. `disabled`: nothing is sent until the endpoint is enabled",
   }),
   createdAt: instant("Registered"),
 };
@@ -76,21 +76,21 @@ export type RegisteredWebhookDto = Static<typeof registeredWebhookDto>;
 export const webhookEndpointDto = Type.Object(
   {
     ...registered,
-    disabledReason: nullable(Type.String(), "Why it is disabled; null unless it is"),
-    heldSince: nullable(instant("Held"), "Since when it keeps failing; null while it is active"),
+    disabledReason: nullable(Type.String(), "Why the endpoint is disabled; null unless it is"),
+    heldSince: nullable(instant("Held"), "Since when deliveries have been failing; null while the endpoint is active"),
     rotation: nullable(
-      Type.Object({ promotesAt: instant("When the next secret takes over by itself") }),
-      "While there is a next secret, both sign; null unless there is one",
+      Type.Object({ promotesAt: instant("When the next secret is promoted automatically") }),
+      "Set while there is a next secret and both sign; otherwise null",
     ),
   },
   { $id: "WebhookEndpointDto", title: "WebhookEndpointDto" },
 );
 export type WebhookEndpointDto = Static<typeof webhookEndpointDto>;
 
-const next = nullable(Type.String(), "The `after` of the next page; null: this is the last one");
+const next = nullable(Type.String(), "The `after` of the next page; null on the last page");
 
 export const webhookEndpointPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookEndpointDto#"), { description: "The oldest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookEndpointDto#"), { description: "Oldest first" }), next },
   { $id: "WebhookEndpointPage", title: "WebhookEndpointPage" },
 );
 export type WebhookEndpointPage = { items: WebhookEndpointDto[]; next: string | null };
@@ -98,25 +98,28 @@ export type WebhookEndpointPage = { items: WebhookEndpointDto[]; next: string | 
 export const listDeliveriesQuery = Type.Object({
   ...pageQuery.properties,
   status: Type.Optional(Type.Enum([...deliveryStatuses])),
-  from: Type.Optional(requestTime("Only what became due at this time or later")),
-  to: Type.Optional(requestTime("Only what became due before this time")),
+  from: Type.Optional(requestTime("Only deliveries that became due at this time or later")),
+  to: Type.Optional(requestTime("Only deliveries that became due before this time")),
 });
 export type ListDeliveriesQuery = Static<typeof listDeliveriesQuery> & PageQuery;
 
 const delivery = {
-  id: uuid("Delivery identifier: `X-Marketplace-Delivery-Id` of its every attempt"),
+  id: uuid("Delivery identifier: `X-Marketplace-Delivery-Id` of all its attempts"),
   eventId: uuid("Event identifier; other recipients have deliveries of the same event"),
   event: Type.String({ examples: ["subscription.created"] }),
   status: Type.Enum([...deliveryStatuses], {
     description:
-      "`waiting`: behind another, or for its endpoint to recover. `queued`: on its way, or about to be tried again. `expired`: its endpoint was disabled for too long. `dropped`: its endpoint was deleted",
+      "`waiting`: behind an earlier delivery, or for the endpoint to recover. `queued`: being sent, or scheduled for a retry. `expired`: the endpoint was disabled for too long. `dropped`: the endpoint was deleted",
   }),
   attempts: Type.Integer({ minimum: 0 }),
-  failures: Type.Integer({ minimum: 0, description: "Attempts that count toward the last one; probes don't" }),
-  nextAttemptAt: nullable(instant("When it is tried again"), "null unless a time is set"),
-  createdAt: instant("When it became due"),
-  settledAt: nullable(instant("When it was over"), "null unless it is"),
-  subscriptionId: nullable(uuid("The subscription that the event is about"), "null where it is about none"),
+  failures: Type.Integer({
+    minimum: 0,
+    description: "Failed attempts that count towards the limit; probes don't count",
+  }),
+  nextAttemptAt: nullable(instant("When the next attempt is due"), "null unless one is scheduled"),
+  createdAt: instant("When the delivery became due"),
+  settledAt: nullable(instant("When the delivery reached a final status"), "null until then"),
+  subscriptionId: nullable(uuid("The subscription of the event"), "null for events without a subscription"),
 };
 
 export const webhookDeliveryDto = Type.Object(delivery, { $id: "WebhookDeliveryDto", title: "WebhookDeliveryDto" });
@@ -126,7 +129,7 @@ export const webhookDeliveryDetailDto = Type.Object(
   {
     ...delivery,
     payload: Type.String({
-      description: "The body that every attempt sends, byte for byte: what `X-Marketplace-Signature` signs",
+      description: "The exact body of every attempt, which `X-Marketplace-Signature` signs",
       examples: ['{"event":"ping","timestamp":"2026-03-18T09:30:00.000Z"}'],
     }),
   },
@@ -135,7 +138,7 @@ export const webhookDeliveryDetailDto = Type.Object(
 export type WebhookDeliveryDetailDto = Static<typeof webhookDeliveryDetailDto>;
 
 export const webhookDeliveryPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "The newest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "Newest first" }), next },
   { $id: "WebhookDeliveryPage", title: "WebhookDeliveryPage" },
 );
 export type WebhookDeliveryPage = { items: WebhookDeliveryDto[]; next: string | null };
@@ -148,32 +151,32 @@ export const webhookDeliveryLog = Type.Object(
     event: Type.String({ examples: ["subscription.created"] }),
     recipient: Type.Object({
       kind: Type.Enum(["endpoint", "ehr"]),
-      id: uuid("Whom it was sent to"),
-      url: Type.String({ description: "Where it was sent, at that time" }),
+      id: uuid("The recipient's identifier"),
+      url: Type.String({ description: "The URL at the time of the attempt" }),
     }),
     attempt: Type.Integer({ minimum: 1, description: "`X-Marketplace-Attempt`" }),
-    startedAt: instant("When it went out"),
-    durationMs: nullable(Type.Integer({ minimum: 0 }), "null where it is not known how it ended"),
+    startedAt: instant("When the attempt started"),
+    durationMs: nullable(Type.Integer({ minimum: 0 }), "null if the outcome is unknown"),
     outcome: Type.Enum(["delivered", "failed", "unknown"], {
-      description: "`unknown`: under way, or it is not known how it ended",
+      description: "`unknown`: in progress, or the result was not recorded",
     }),
-    statusCode: nullable(Type.Integer(), "null where no answer came"),
-    error: nullable(Type.String(), "What went wrong; null where nothing did"),
-    responseSnippet: nullable(Type.String(), "Up to 4 KiB of what was answered"),
-    nextAttemptAt: nullable(instant("When it is tried again"), "null unless it is"),
+    statusCode: nullable(Type.Integer(), "null if there was no response"),
+    error: nullable(Type.String(), "The error; null if there was none"),
+    responseSnippet: nullable(Type.String(), "The first 4 KiB of the response body"),
+    nextAttemptAt: nullable(instant("When the next attempt is due"), "null unless one is scheduled"),
   },
   { $id: "WebhookDeliveryLog", title: "WebhookDeliveryLog" },
 );
 export type WebhookDeliveryLog = Static<typeof webhookDeliveryLog>;
 
 export const webhookDeliveryLogPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookDeliveryLog#"), { description: "The oldest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookDeliveryLog#"), { description: "Oldest first" }), next },
   { $id: "WebhookDeliveryLogPage", title: "WebhookDeliveryLogPage" },
 );
 export type WebhookDeliveryLogPage = { items: WebhookDeliveryLog[]; next: string | null };
 
 export const acceptedDelivery = Type.Object(
-  { deliveryId: uuid("What is on its way; its attempts show what becomes of it") },
+  { deliveryId: uuid("The accepted delivery; its attempts show the outcome") },
   { $id: "AcceptedDelivery", title: "AcceptedDelivery" },
 );
 export type AcceptedDelivery = Static<typeof acceptedDelivery>;

@@ -2,8 +2,8 @@ import { Type } from "typebox";
 
 export const uuid = (description: string) => Type.String({ format: "uuid", maxLength: 36, description });
 /**
- * URLs of apps and vendors are shown and opened in browsers: https only, and http on a loopback address for the local stack. Both databases have
- * the same rule as a check constraint.
+ * URLs of apps and vendors are opened in browsers: https only, or http on a loopback address for the local stack. Both databases
+ * enforce the same rule with a check constraint.
  */
 export const webUrlPattern =
   "^(https://[^\\s/]\\S*|http://(localhost|127([.]\\d{1,3}){3}|\\[::1\\])(:\\d{1,5})?(/\\S*)?)$";
@@ -18,13 +18,13 @@ export const instant = (description: string) =>
     description: `${description} (ISO 8601, UTC, milliseconds)`,
     examples: ["2026-03-18T09:30:00.000Z"],
   });
-/** A time that a client sends; the format alone would admit any number of decimals. */
+/** A time in a request. The format alone would allow any number of decimals, so the length is limited. */
 export const requestTime = (description: string) => Type.String({ format: "date-time", maxLength: 40, description });
 export const currency = Type.String({ pattern: "^[A-Z]{3}$", description: "ISO 4217 code", examples: ["USD"] });
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** Whole minor units, or a decimal string where a rate lies below one minor unit. */
+/** Whole minor units, or a decimal string for fractions of a minor unit. */
 export const rate = Type.Union([
   Type.Integer({ minimum: 0 }),
   Type.String({ pattern: "^\\d+\\.\\d+$", examples: ["0.45"] }),

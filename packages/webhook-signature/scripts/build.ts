@@ -36,7 +36,7 @@ export async function buildPackage(directory: string): Promise<void> {
   await cp(join(root, "LICENSE"), join(directory, "LICENSE"));
 }
 
-/** The compiler rewrites what the code imports, but leaves .ts in declarations, which older compilers refuse. */
+/** The compiler rewrites imports in code but leaves .ts in declarations, which older compilers refuse. */
 async function pointDeclarationsToJavaScript(directory: string): Promise<void> {
   for await (const file of glob(join(directory, "*.d.ts"))) {
     const text = await readFile(file, "utf8");

@@ -9,7 +9,7 @@ const anySecret = fc.string({ minLength: 1, unit: "binary" }).filter(isUsableSec
 const anyBytes = fc.uint8Array({ minLength: 1 });
 
 describe("a body's signature", () => {
-  test("verifies for the body and the secret that made it", () => {
+  test("is valid for its body and secret", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.string({ unit: "binary" })), anySecret, (body, key) => {
         const signature = signBody(body, key);
@@ -45,7 +45,7 @@ describe("a body's signature", () => {
   test("fails for every other secret", () => {
     fc.assert(
       fc.property(anySecret, anySecret, (one, other) => {
-        // HMAC fills a short key up with zeros, so a secret and the same with NULs at its end are one key.
+        // HMAC pads short keys with zeros, so a secret with trailing NULs is the same key.
         fc.pre(one.replace(/\0+$/, "") !== other.replace(/\0+$/, ""));
         assert.equal(verifyBody({ body: "{}", signature: signBody("{}", one), secrets: [other] }), false);
       }),
@@ -59,7 +59,7 @@ describe("a body's signature", () => {
   });
 });
 
-describe("what a sender makes up is refused and never thrown at the receiver", () => {
+describe("invalid input from a sender is refused without throwing", () => {
   const good = signBody("{}", secret);
   const odd: Record<string, unknown> = {
     nothing: undefined,
@@ -82,13 +82,13 @@ describe("what a sender makes up is refused and never thrown at the receiver", (
     });
   }
 
-  test("a body that was parsed, or that nobody kept", () => {
+  test("a body that was parsed, or is missing", () => {
     for (const body of [{}, undefined, null, [123, 125], new ArrayBuffer(2)]) {
       assert.equal(verifyBody({ body: body as string, signature: good, secrets: [secret] }), false);
     }
   });
 
-  test("anything at all", () => {
+  test("arbitrary input", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (body, signature, secrets) => {
         const given = { body, signature, secrets } as Parameters<typeof verifyBody>[0];

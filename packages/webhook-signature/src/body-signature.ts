@@ -3,13 +3,13 @@ import { isSameText } from "./constant-time.ts";
 import { isRawBody, type RawBody, requireRawBody } from "./raw-body.ts";
 import { requireUsableSecret, textKey, usableSecrets } from "./secret-keys.ts";
 
-/** What {@link verifyBody} needs. */
+/** Input of {@link verifyBody}. */
 export interface BodyVerification {
-  /** The body as it was received, before anything parsed it. */
+  /** The body as received, before parsing. */
   body: RawBody;
-  /** The value of `X-Marketplace-Signature`, as the server hands it out; a list of several values never verifies. */
+  /** The value of `X-Marketplace-Signature`; a list of several values is never valid. */
   signature: string | readonly string[] | null | undefined;
-  /** Every secret that is live: during a rotation the old one and the next. */
+  /** All active secrets: during a rotation the current one and the next. */
   secrets: readonly string[];
 }
 
@@ -18,10 +18,10 @@ function hexSignature(body: RawBody, secret: string): string {
 }
 
 /**
- * The value of `X-Marketplace-Signature`: the HMAC-SHA256 of the body, keyed with the UTF-8 bytes of the secret, in
+ * Creates the value of `X-Marketplace-Signature`: the HMAC-SHA256 of the body, keyed with the UTF-8 bytes of the secret, in
  * lower-case hexadecimal digits.
  *
- * @throws TypeError when the secret is unusable, or the body is neither bytes nor a string.
+ * @throws TypeError if the secret is unusable, or the body is neither bytes nor a string.
  */
 export function signBody(body: RawBody, secret: string): string {
   requireRawBody(body);
@@ -30,10 +30,10 @@ export function signBody(body: RawBody, secret: string): string {
 }
 
 /**
- * Whether one of the secrets made this `X-Marketplace-Signature` of this body. Whatever the sender put there, it
- * answers `false` rather than throws.
+ * Verifies that one of the secrets created this `X-Marketplace-Signature` of this body. For any input from the sender it returns a
+ * boolean and doesn't throw.
  *
- * The header says nothing of time: whoever recorded a delivery can send it again. {@link verifyStandard} limits that.
+ * The signature has no timestamp, so a recorded delivery can be replayed. {@link verifyStandard} limits that.
  */
 export function verifyBody({ body, signature, secrets }: BodyVerification): boolean {
   const given: unknown = Array.isArray(signature) && signature.length === 1 ? signature[0] : signature;

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 
-/** Texts are compared, not what they decode to: lenient decoders take several texts for the same signature. */
+/** Compares the texts and not the decoded bytes, because lenient decoders accept several texts for the same signature. */
 export function isSameText(expected: string, given: string): boolean {
-  // Only spares the work: a header can hold many thousand made-up signatures.
+  // Saves the comparison: a header can contain thousands of made-up signatures.
   if (given.length !== expected.length) return false;
   const expectedBytes = Buffer.from(expected, "utf8");
   const givenBytes = Buffer.from(given, "utf8");

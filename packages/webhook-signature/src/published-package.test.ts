@@ -16,7 +16,7 @@ const name = "@ehr-marketplace/webhook-signature";
 const binaries = join(import.meta.dirname, "../../../node_modules/.bin");
 const secret = "a-shared-secret-of-32-characters";
 
-/** Runs a tool of node_modules; what it prints is the message when it fails. */
+/** Runs a tool of node_modules; if it fails, its output is the error message. */
 async function runTool(tool: string, ...options: string[]): Promise<void> {
   const ended = run(process.execPath, [join(binaries, tool), ...options]);
   await assert.doesNotReject(
@@ -95,7 +95,7 @@ describe("the package that is published", () => {
     await runTool("tsc", "--project", consumer);
   });
 
-  test("has nothing that publint would mend", async () => {
+  test("has no publint problems", async () => {
     await runTool("publint", "run", tarball, "--strict");
   });
 
@@ -103,7 +103,7 @@ describe("the package that is published", () => {
     await runTool("attw", tarball, "--profile", "esm-only");
   });
 
-  describe("the receiver of the README", () => {
+  describe("the README's receiver", () => {
     let receiver: ChildProcess;
     let address: string;
 

@@ -17,7 +17,7 @@ const unusable: Record<string, unknown> = {
 
 describe("a secret that can't sign safely", () => {
   for (const [name, secret] of Object.entries(unusable)) {
-    test(`${name}: signing says so, and nothing verifies with it`, () => {
+    test(`${name}: signing throws, and nothing verifies with it`, () => {
       const known = secret as string;
       const delivery = { id: "delivery-1", timestamp: 1_772_357_400, body: "{}" };
       const refusal = (error: unknown): boolean =>
@@ -29,7 +29,7 @@ describe("a secret that can't sign safely", () => {
       assert.throws(() => standardHeaders({ ...delivery, secrets: ["a-good-one", known] }), refusal);
       assert.equal(isUsableSecret(secret), false);
 
-      // Whichever key somebody might read out of it.
+      // Every key that an implementation might derive from it.
       for (const key of ["", String(secret), Buffer.from(String(secret).slice(6), "base64")]) {
         const hex = createHmac("sha256", key).update("{}").digest("hex");
         assert.equal(verifyBody({ body: "{}", signature: hex, secrets: [known] }), false);
@@ -39,18 +39,18 @@ describe("a secret that can't sign safely", () => {
           "webhook-timestamp": "1772357400",
           "webhook-signature": `v1,${base64}`,
         };
-        const answer = verifyStandard({ headers, body: "{}", secrets: [known], now: delivery.timestamp });
-        assert.deepEqual(answer, { valid: false, reason: "no-usable-secret" });
+        const response = verifyStandard({ headers, body: "{}", secrets: [known], now: delivery.timestamp });
+        assert.deepEqual(response, { valid: false, reason: "no-usable-secret" });
       }
     });
   }
 
-  test("doesn't stand in the way of a good one beside it", () => {
+  test("doesn't affect a usable secret in the same list", () => {
     const secrets = ["", "whsec_", "a-good-one"];
     assert.equal(verifyBody({ body: "{}", signature: signBody("{}", "a-good-one"), secrets }), true);
   });
 
-  test("is missing: signing with none says so", () => {
+  test("is missing: signing without a secret throws", () => {
     const delivery = { id: "delivery-1", timestamp: 0, body: "{}" };
     assert.throws(() => standardHeaders({ ...delivery, secrets: [] }), TypeError);
     assert.throws(() => standardHeaders({ ...delivery, secrets: "not a list" as unknown as string[] }), TypeError);

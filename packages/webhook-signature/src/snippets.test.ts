@@ -13,7 +13,7 @@ interface Language {
   probe: string;
   options: string[];
   snippet: string;
-  /** For a language that reads no JSON of its own. */
+  /** For languages without a JSON parser in the standard library. */
   takesFields?: boolean;
 }
 

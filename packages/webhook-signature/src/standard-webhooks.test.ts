@@ -20,7 +20,7 @@ const anySecret = fc.oneof(
 );
 
 describe("the headers of Standard Webhooks", () => {
-  test("verify for what they were made of, by any of the secrets", () => {
+  test("are valid for the signed delivery, with any of the secrets", () => {
     fc.assert(
       fc.property(anyId, fc.nat(), fc.uint8Array(), anySecret, anySecret, (id, now, raw, one, other) => {
         const headers = standardHeaders({ id, timestamp: now, body: raw, secrets: [one, other] });
@@ -59,12 +59,12 @@ describe("the headers of Standard Webhooks", () => {
     );
   });
 
-  test("take the time as a date or in seconds", () => {
+  test("accept the time as a date or in seconds", () => {
     const timestamp = new Date(seconds * 1000 + 999);
     assert.deepEqual(standardHeaders({ id: "delivery-1", timestamp, body, secrets: [secret] }), signed);
   });
 
-  test("refuse to be made of what no receiver could read", () => {
+  test("aren't created from invalid input", () => {
     const delivery = { id: "delivery-1", timestamp: seconds, body, secrets: [secret] };
     for (const id of ["", "a.b", "a b", "ä", "a\n", undefined as unknown as string]) {
       assert.throws(() => standardHeaders({ ...delivery, id }), TypeError);
@@ -77,7 +77,7 @@ describe("the headers of Standard Webhooks", () => {
 });
 
 describe("the time of a delivery", () => {
-  test("may lie up to 300 seconds before or after the clock, fractions aside", () => {
+  test("may differ from the clock by up to 300 seconds, fractions aside", () => {
     assert.equal(answerTo(signed, seconds + 300), "valid");
     assert.equal(answerTo(signed, new Date((seconds + 300) * 1000 + 999)), "valid");
     assert.equal(answerTo(signed, seconds + 301), "too-old");
@@ -97,13 +97,13 @@ describe("the time of a delivery", () => {
     assert.equal(answerTo(signed, seconds, Number.NaN), "too-old");
   });
 
-  test("is by default held against the clock", () => {
+  test("is compared with the system clock by default", () => {
     const now = standardHeaders({ id: "delivery-1", timestamp: new Date(), body, secrets: [secret] });
     assert.deepEqual(verifyStandard({ headers: now, body, secrets: [secret] }), { valid: true });
     assert.deepEqual(verifyStandard({ headers: signed, body, secrets: [secret], now: undefined }).valid, false);
   });
 
-  test("is not spoken of before the signature is genuine", () => {
+  test("is checked only after the signature", () => {
     assert.equal(answerTo({ ...signed, "webhook-signature": "v1,forged" }, seconds + 9000), "no-match");
   });
 });

@@ -4,15 +4,15 @@ import { type HeaderBag, headerValues } from "./header-bag.ts";
 import { isRawBody, type RawBody, requireRawBody } from "./raw-body.ts";
 import { requireUsableSecret, standardKey, usableSecrets } from "./secret-keys.ts";
 
-/** What {@link standardHeaders} signs. */
+/** Input of {@link standardHeaders}. */
 export interface StandardDelivery {
-  /** Names the delivery, and stays the same over its attempts. Visible ASCII characters, without a full stop. */
+  /** Identifies the delivery; the same for all its attempts. Visible ASCII characters, without a full stop. */
   id: string;
-  /** When this attempt is made: a date, or whole seconds since 1970. */
+  /** The time of this attempt: a date, or whole seconds since 1970. */
   timestamp: Date | number;
-  /** The body, byte for byte as it will be sent. */
+  /** The body, exactly as it will be sent. */
   body: RawBody;
-  /** Every live secret; each adds a signature, in this order. */
+  /** All active secrets; each adds a signature, in this order. */
   secrets: readonly string[];
 }
 
@@ -23,23 +23,23 @@ export type StandardHeaders = {
   "webhook-signature": string;
 };
 
-/** What {@link verifyStandard} needs. */
+/** Input of {@link verifyStandard} and `verifyWebhook`. */
 export interface StandardVerification {
-  /** The headers of the request, in any of the usual forms. */
+  /** The headers of the request. */
   headers: HeaderBag;
-  /** The body as it was received, before anything parsed it. */
+  /** The body as received, before parsing. */
   body: RawBody;
-  /** Every secret that is live: during a rotation the old one and the next. */
+  /** All active secrets: during a rotation the current one and the next. */
   secrets: readonly string[];
-  /** The time to compare with: a date, or seconds since 1970. By default the clock's. */
+  /** The current time: a date, or seconds since 1970. Default: the system clock. */
   now?: Date | number | undefined;
-  /** How far the attempt's time may lie before or after `now`; 300 seconds unless told otherwise. */
+  /** The maximum difference between the attempt's time and `now`, in both directions. Default: 300 seconds. */
   toleranceSeconds?: number | undefined;
 }
 
 /**
- * Why a delivery was not accepted. `too-old` and `too-new` are only said of genuine signatures: then a clock is wrong,
- * or somebody sends a recorded delivery again.
+ * Why a delivery was refused. `too-old` and `too-new` are returned only if the signature is valid: either a clock is wrong, or a
+ * recorded delivery was replayed.
  */
 export type StandardRejection =
   | "missing-header"
@@ -52,13 +52,13 @@ export type StandardRejection =
   | "too-old"
   | "too-new";
 
-/** The answer of {@link verifyStandard}. */
+/** The result of {@link verifyStandard}. */
 export type StandardResult = { valid: true } | { valid: false; reason: StandardRejection };
 
-// With a full stop in the id, the end of the timestamp could be read as the beginning of the body.
-const idForm = /^[\x21-\x2d\x2f-\x7e]+$/;
-// Thirteen digits would be milliseconds.
-const timestampForm = /^[0-9]{1,12}$/;
+// A full stop in the id would make the signed text ambiguous: the end of the timestamp could be read as the start of the body.
+const idPattern = /^[\x21-\x2d\x2f-\x7e]+$/;
+// At most 12 digits: 13 digits would be milliseconds.
+const timestampPattern = /^[0-9]{1,12}$/;
 
 function toSeconds(time: Date | number): number {
   return Math.floor(typeof time === "number" ? time : time.getTime() / 1000);
@@ -70,20 +70,20 @@ function standardSignature(id: string, timestamp: string, body: RawBody, secret:
 }
 
 /**
- * The headers of Standard Webhooks for one attempt of a delivery. A secret `whsec_…` is decoded from Base64 to its
- * key; the key of any other is its UTF-8 bytes.
+ * Creates the headers of Standard Webhooks for one attempt of a delivery. The key of a secret `whsec_…` is decoded from Base64; the
+ * key of any other secret is its UTF-8 bytes.
  *
- * @throws TypeError when there is no secret or an unusable one, or the id, the timestamp or the body has no valid form.
+ * @throws TypeError if there is no secret, a secret is unusable, or the id, the timestamp or the body is invalid.
  */
 export function standardHeaders({ id, timestamp, body, secrets }: StandardDelivery): StandardHeaders {
   const seconds = String(typeof timestamp === "number" ? timestamp : toSeconds(timestamp));
-  if (typeof id !== "string" || !idForm.test(id))
-    throw new TypeError("The id of a delivery has to be visible ASCII without a full stop.");
-  if (!timestampForm.test(seconds)) {
-    throw new TypeError("The timestamp of a delivery has to be a valid date or whole seconds since 1970.");
+  if (typeof id !== "string" || !idPattern.test(id))
+    throw new TypeError("The id of a delivery must be visible ASCII without a full stop.");
+  if (!timestampPattern.test(seconds)) {
+    throw new TypeError("The timestamp of a delivery must be a valid date or whole seconds since 1970.");
   }
   requireRawBody(body);
-  if (!Array.isArray(secrets) || secrets.length === 0) throw new TypeError("There is no list of secrets to sign with.");
+  if (!Array.isArray(secrets) || secrets.length === 0) throw new TypeError("At least one secret is required to sign.");
   for (const secret of secrets) requireUsableSecret(secret);
 
   return {
@@ -94,8 +94,8 @@ export function standardHeaders({ id, timestamp, body, secrets }: StandardDelive
 }
 
 /**
- * Whether one of the secrets signed this delivery, and recently. Whatever the sender put there, it answers with a
- * reason rather than throws.
+ * Verifies that one of the secrets signed this delivery, within the tolerance. For any input from the sender it returns a reason
+ * and doesn't throw.
  */
 export function verifyStandard({
   headers,
@@ -107,29 +107,29 @@ export function verifyStandard({
   const ids = headerValues(headers, "webhook-id");
   const timestamps = headerValues(headers, "webhook-timestamp");
   const signatures = headerValues(headers, "webhook-signature");
-  if ([ids, timestamps, signatures].some((values) => values.length > 1)) return refused("repeated-header");
+  if ([ids, timestamps, signatures].some((values) => values.length > 1)) return reject("repeated-header");
 
   const [[id], [timestamp], [signature]] = [ids, timestamps, signatures];
-  if (id === undefined || timestamp === undefined || signature === undefined) return refused("missing-header");
-  if (!idForm.test(id)) return refused("malformed-id");
-  if (!timestampForm.test(timestamp)) return refused("malformed-timestamp");
-  if (!isRawBody(body)) return refused("body-not-raw");
+  if (id === undefined || timestamp === undefined || signature === undefined) return reject("missing-header");
+  if (!idPattern.test(id)) return reject("malformed-id");
+  if (!timestampPattern.test(timestamp)) return reject("malformed-timestamp");
+  if (!isRawBody(body)) return reject("body-not-raw");
   const usable = usableSecrets(secrets);
-  if (usable.length === 0) return refused("no-usable-secret");
+  if (usable.length === 0) return reject("no-usable-secret");
 
   const candidates = signature.split(" ");
   const matches = usable
     .map((secret) => standardSignature(id, timestamp, body, secret))
     .some((expected) => candidates.some((candidate) => isSameText(expected, candidate)));
-  if (!matches) return refused("no-match");
+  if (!matches) return reject("no-match");
 
-  // Asked in this way round, a `now` or a tolerance that isn't a number refuses everything.
+  // Written as negations, so that a `now` or a tolerance of NaN refuses every delivery.
   const age = toSeconds(now) - Number(timestamp);
-  if (!(age <= toleranceSeconds)) return refused("too-old");
-  if (!(-age <= toleranceSeconds)) return refused("too-new");
+  if (!(age <= toleranceSeconds)) return reject("too-old");
+  if (!(-age <= toleranceSeconds)) return reject("too-new");
   return { valid: true };
 }
 
-function refused(reason: StandardRejection): StandardResult {
+function reject(reason: StandardRejection): StandardResult {
   return { valid: false, reason };
 }

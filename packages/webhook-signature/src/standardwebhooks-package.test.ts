@@ -9,7 +9,7 @@ const body = '{"event":"ping","note":"Grüße 🩺","website":"https:\\/\\/vendo
 const decoded = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 const text = "Schlüssel-für-die-Praxis";
 
-/** The package reads a secret as Base64 unless told that it is the key itself. */
+/** The package decodes a secret from Base64 unless the format is raw. */
 function theirs(secret: string): Webhook {
   return secret.startsWith("whsec_") ? new Webhook(secret) : new Webhook(Buffer.from(secret), { format: "raw" });
 }
@@ -18,7 +18,7 @@ function ours(secrets: string[]): Record<string, string> {
   return standardHeaders({ id, timestamp: new Date(), body, secrets });
 }
 
-describe("the package standardwebhooks and this one understand each other", () => {
+describe("the package is compatible with standardwebhooks", () => {
   for (const secret of [decoded, text]) {
     test(`we sign with ${secret}, they verify`, () => {
       assert.deepEqual(theirs(secret).verify(body, ours([secret])), JSON.parse(body));
@@ -47,7 +47,7 @@ describe("the package standardwebhooks and this one understand each other", () =
     for (const secret of [text, decoded]) assert.ok(verifyStandard({ headers, body, secrets: [secret] }).valid);
   });
 
-  test("for any key and any JSON, both make the same signature", () => {
+  test("both create the same signature for any key and any JSON", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1 }), fc.json(), fc.nat(), (key, json, timestamp) => {
         const secret = `whsec_${Buffer.from(key).toString("base64")}`;

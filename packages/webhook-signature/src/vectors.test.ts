@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-// By its name, as a service imports it: what the exports of the workspace lead to runs without a build.
+// Imported by name, as services do, to test that the exports of the workspace work without a build.
 import {
   signBody,
   standardHeaders,
@@ -10,7 +10,7 @@ import {
 } from "@ehr-marketplace/webhook-signature";
 import { vectors } from "./vectors.test-fixture.ts";
 
-describe("X-Marketplace-Signature keeps to the vectors", () => {
+describe("X-Marketplace-Signature conforms to the vectors", () => {
   for (const { name, secret, body, signature, valid } of vectors.marketplace) {
     test(`${valid ? "accepts" : "refuses"} ${name}`, () => {
       const headers = { "X-Marketplace-Signature": signature };
@@ -23,7 +23,7 @@ describe("X-Marketplace-Signature keeps to the vectors", () => {
   }
 });
 
-describe("the headers of Standard Webhooks keep to the vectors", () => {
+describe("the headers of Standard Webhooks conform to the vectors", () => {
   for (const { name, signedBy, secrets, id, timestamp, body, signature, now, valid } of vectors.standard) {
     test(`${valid ? "accepts" : "refuses"} ${name}`, () => {
       const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };

@@ -14,7 +14,7 @@ function answerTo(headers: HeaderBag, raw: unknown = body, secrets: string[] = [
   return `${result.valid ? "accepted" : `refused: ${result.reason}`} by ${result.scheme}`;
 }
 
-describe("headers are read from whatever holds them", () => {
+describe("headers are read from all supported forms", () => {
   const bags: Record<string, HeaderBag> = {
     "an object in lower case": { ...trio },
     "an object in upper case": Object.fromEntries(Object.entries(trio).map(([k, v]) => [k.toUpperCase(), v])),
@@ -29,18 +29,18 @@ describe("headers are read from whatever holds them", () => {
     });
   }
 
-  test("the spec's header, too", () => {
+  test("the header of the specification too", () => {
     assert.equal(answerTo({ "X-Marketplace-Signature": signBody(body, secret) }), "accepted by marketplace");
     assert.equal(answerTo(new Headers(marketplace)), "accepted by marketplace");
   });
 });
 
 describe("a delivery is verified by one scheme", () => {
-  test("by Standard Webhooks where both are there", () => {
+  test("by Standard Webhooks if both are present", () => {
     assert.equal(answerTo({ ...marketplace, ...trio }), "accepted by standard-webhooks");
   });
 
-  test("never by the scheme without a time, after the one with a time refused", () => {
+  test("never by the scheme without a timestamp after the other refused", () => {
     const old = standardHeaders({ id: "delivery-1", timestamp: seconds - 301, body, secrets: [secret] });
     assert.equal(answerTo({ ...marketplace, ...old }), "refused: too-old by standard-webhooks");
     for (const name of Object.keys(trio)) {
@@ -50,12 +50,12 @@ describe("a delivery is verified by one scheme", () => {
     }
   });
 
-  test("by Standard Webhooks, which is missing, where neither is there", () => {
+  test("by Standard Webhooks, as missing, if neither is present", () => {
     assert.equal(answerTo({ host: "vendor.example" }), "refused: missing-header by standard-webhooks");
   });
 });
 
-describe("a refusal says why", () => {
+describe("a refusal has a reason", () => {
   const forged = { "x-marketplace-signature": "0".repeat(64) };
   const twice = { "x-marketplace-signature": [signBody(body, secret), signBody(body, secret)] };
   const parsed = { event: "ping" };
@@ -91,7 +91,7 @@ describe("a refusal says why", () => {
   }
 });
 
-describe("what a sender makes up is refused and never thrown at the receiver", () => {
+describe("invalid input from a sender is refused without throwing", () => {
   const good = trio["webhook-signature"];
   const odd: Record<string, unknown> = {
     "a megabyte of one signature": "v1,".padEnd(1_000_000, "A"),
@@ -114,7 +114,7 @@ describe("what a sender makes up is refused and never thrown at the receiver", (
     });
   }
 
-  test("anything at all", () => {
+  test("arbitrary input", () => {
     const names = [...Object.keys(trio), "x-marketplace-signature"];
     const anyHeaders = fc.oneof(
       fc.anything(),

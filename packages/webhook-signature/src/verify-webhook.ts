@@ -9,10 +9,10 @@ import {
   verifyStandard,
 } from "./standard-webhooks.ts";
 
-/** Which signature was looked at: the `webhook-…` headers, or `X-Marketplace-Signature`. */
+/** Which signature was verified: the `webhook-…` headers, or `X-Marketplace-Signature`. */
 export type WebhookScheme = "standard-webhooks" | "marketplace";
 
-/** The answer of {@link verifyWebhook}. */
+/** The result of {@link verifyWebhook}. */
 export type WebhookResult =
   | { valid: true; scheme: WebhookScheme }
   | { valid: false; scheme: WebhookScheme; reason: StandardRejection };
@@ -20,23 +20,22 @@ export type WebhookResult =
 const marketplaceHeader = "x-marketplace-signature";
 
 /**
- * Verifies a delivery by whichever signature it carries. The headers of Standard Webhooks come first, because they have
- * a time; where any of them is there, or none of either scheme, only they count. A delivery that they refuse is not
- * tried again by `X-Marketplace-Signature`.
+ * Verifies a delivery by the signature that it carries. Standard Webhooks take precedence, because they include a timestamp:
+ * `X-Marketplace-Signature` is used only if none of the `webhook-…` headers is present, and never after they were refused.
  *
- * Whoever recorded a delivery can leave out the headers with the time. Where that matters, take {@link verifyStandard},
- * or accept the scheme `standard-webhooks` only.
+ * An attacker can replay a recorded delivery without the `webhook-…` headers, and so without a timestamp. To prevent that, use
+ * {@link verifyStandard}, or accept the scheme `standard-webhooks` only.
  */
 export function verifyWebhook(delivery: StandardVerification): WebhookResult {
-  const scheme = schemeOf(delivery);
+  const scheme = selectScheme(delivery);
   const result = scheme === "marketplace" ? verifyMarketplace(delivery) : verifyStandard(delivery);
   return { ...result, scheme };
 }
 
-function schemeOf({ headers }: StandardVerification): WebhookScheme {
-  const isThere = (name: string): boolean => headerValues(headers, name).length > 0;
-  const standard = ["webhook-id", "webhook-timestamp", "webhook-signature"].some(isThere);
-  return !standard && isThere(marketplaceHeader) ? "marketplace" : "standard-webhooks";
+function selectScheme({ headers }: StandardVerification): WebhookScheme {
+  const isPresent = (name: string): boolean => headerValues(headers, name).length > 0;
+  const standard = ["webhook-id", "webhook-timestamp", "webhook-signature"].some(isPresent);
+  return !standard && isPresent(marketplaceHeader) ? "marketplace" : "standard-webhooks";
 }
 
 function verifyMarketplace({ headers, body, secrets }: StandardVerification): StandardResult {

@@ -3,75 +3,75 @@ import { listen } from "@ehr-marketplace/service-kit/database";
 import {
   allowListedOrigins,
   apiReference,
+  createReadinessCheck,
   createServer,
-  neverCache,
-  readinessOf,
+  disableCaching,
 } from "@ehr-marketplace/service-kit/http";
-import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
-import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import { createTokens } from "@ehr-marketplace/service-kit/tokens";
-import { wrapperShape } from "./answers.ts";
+import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
 import { apiDescription } from "./api-description.ts";
 import { workAppFetches } from "./apps/fetch-app.ts";
 import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
-import { createAppReader } from "./apps/read-app.ts";
+import { createAppParser } from "./apps/parse-app.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
-import { startTending } from "./chores.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { createAppConfirmer } from "./installations/confirm-apps.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { watchSubscriptions } from "./installations/subscription-metrics.ts";
-import { launchLog } from "./launches/launch-app.ts";
+import { registerSubscriptionMetrics } from "./installations/subscription-metrics.ts";
+import { createLaunchLog } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
-import { createSubscriptionList } from "./reconciliation/marketplace-subscriptions.ts";
-import { createMarketplaceToken } from "./reconciliation/marketplace-token.ts";
-import type { Reconciling } from "./reconciliation/reconcile.ts";
-import { workReconciliations } from "./reconciliation/reconcile-by-jobs.ts";
-import { createCorrectionCounter, watchReconciliation } from "./reconciliation/reconciliation-metrics.ts";
+import { createSubscriptionLister } from "./reconciliation/marketplace-subscriptions.ts";
+import { createMarketplaceTokens } from "./reconciliation/marketplace-tokens.ts";
+import type { ReconciliationDeps } from "./reconciliation/reconcile.ts";
+import { workReconciliations } from "./reconciliation/reconciliation-jobs.ts";
+import { createCorrectionCounter, registerReconciliationMetrics } from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
+import { wrapperShape } from "./responses.ts";
+import { startQueueWork } from "./scheduled-jobs.ts";
 
 const service = "ehr-api";
 
-/** Wires the process: everything it needs, and nothing that decides anything. */
+/** The composition root of the process. It contains no business logic. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
-  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: true });
+  const foundation = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   const { metrics, tracing, database, queue } = foundation;
-  const tokens = createTokens({ ...config.tokens, logger });
+  const tokens = createTokenVerifier({ ...config.tokens, logger });
   const clock = (): Date => new Date();
-  const seal = createSeal(config.encryptionKeys);
+  const encryption = createEncryption(config.encryptionKeys);
   const common = { database: database.query, queue, clock };
   const { url: marketplaceUrl, credentials } = config.marketplace;
-  const readApp = createAppReader({ allowsHttp: config.marketplace.allowsHttp });
-  const reconciling: Reconciling | undefined = credentials && {
+  const parseApp = createAppParser({ allowsHttp: config.marketplace.allowsHttp });
+  const reconciliation: ReconciliationDeps | undefined = credentials && {
     ...common,
     logger,
     countCorrections: createCorrectionCounter(metrics.registry),
-    listSubscriptions: createSubscriptionList(marketplaceUrl, createMarketplaceToken(credentials, clock), readApp),
+    listSubscriptions: createSubscriptionLister(marketplaceUrl, createMarketplaceTokens(credentials, clock), parseApp),
   };
-  const reconciles = reconciling !== undefined;
-  const catalog = createMarketplaceCatalog(marketplaceUrl, { readApp });
+  const reconciles = reconciliation !== undefined;
+  const catalog = createMarketplaceCatalog(marketplaceUrl, { parseApp });
   const confirmer = createAppConfirmer({ ...common, catalog, logger, reconciles });
-  watchSubscriptions(metrics.registry, database.query);
-  if (reconciles) watchReconciliation(metrics.registry, database.query, clock);
+  registerSubscriptionMetrics(metrics.registry, database.query);
+  if (reconciles) registerReconciliationMetrics(metrics.registry, database.query, clock);
   const installations = createInstallationCache({
     maxBytes: config.installationCacheBytes,
-    load: (orgAlias) => loadInstallations(database.query, seal, orgAlias, logger),
+    load: (orgAlias) => loadInstallations(database.query, encryption, orgAlias, logger),
   });
   const slots = createOrganisationSlots();
   const listener = listen({
     url: config.database.url,
     service,
     channel: "installations_changed",
-    onNotification: installations.hear,
+    onNotification: installations.handleNotification,
     onConnected: installations.connected,
     onDisconnected: installations.disconnected,
     logger,
@@ -90,29 +90,29 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
-    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
+    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });
   server.addSchema(failure);
   await apiReference(server, apiDescription);
   await server.register(
     async (scope) => {
       await allowListedOrigins(scope, config.allowedOrigins);
-      neverCache(scope);
+      disableCaching(scope);
       await scope.register(marketplaceEventRoutes, {
         ...common,
         logger,
         confirmer,
         slots,
-        seal,
+        encryption,
         refusedSignaturesPerMinute: config.publicRequestsPerMinute,
       });
-      await scope.register(organisationRoutes, { ...common, seal, reconciles });
+      await scope.register(organisationRoutes, { ...common, encryption, reconciles });
       await scope.register(auditRoutes, { database: database.query, clock });
-      await scope.register(reconciliationRoutes, { database: database.query, reconciling });
-      await scope.register(installationRoutes, { ...common, seal, installations, confirmer, slots });
+      await scope.register(reconciliationRoutes, { database: database.query, reconciliation });
+      await scope.register(installationRoutes, { ...common, encryption, installations, confirmer, slots });
       await scope.register(launchRoutes, {
         database,
-        log: launchLog(database),
+        log: createLaunchLog(database),
         clock,
         metrics: createLaunchMetrics(metrics.registry),
         fhirBaseUrl: config.fhirBaseUrl,
@@ -123,9 +123,9 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     { prefix: "/api" },
   );
 
-  const tending = startTending({ ...common, logger, launchLogDays: config.launchLogDays, reconciles }, [
+  const queueWork = startQueueWork({ ...common, logger, launchLogDays: config.launchLogDays, reconciles }, [
     (boss) => workAppFetches(boss, (slug) => confirmer.confirm(slug)),
-    async (boss) => (reconciling === undefined ? undefined : workReconciliations(boss, reconciling)),
+    async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
   ]);
 
   return {
@@ -133,7 +133,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     async stop() {
       tokens.stop();
       await listener.stop();
-      await tending.stop();
+      await queueWork.stop();
       await confirmer.stop();
       await foundation.stop();
     },

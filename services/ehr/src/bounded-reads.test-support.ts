@@ -1,30 +1,30 @@
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   type CleanUp,
-  type Connected,
   cloneDatabase,
   collectPlans,
-  connectTo,
+  connectAsService,
   explainStatements,
+  type ServiceConnection,
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "./database-schema.ts";
 
 export interface Loaded {
-  connected: Connected<DB>;
+  connected: ServiceConnection<DB>;
   plans: ReturnType<typeof collectPlans>;
-  /** Runs a statement as the owner; it is not among the plans. */
+  /** Runs a statement as the owner, outside the recorded plans. */
   run: <T extends object>(sql: string, ...values: unknown[]) => Promise<T[]>;
 }
 
-/** Has what every other practice has, and exists before any of them. */
+/** The practice under test, created before all others and with the same data. */
 export const practice = "practice-0";
 const practices = 1_000;
 const apps = 1_000;
 const each = 100;
-/** Of what the scheduled jobs delete. */
+/** Rows of each table that the scheduled jobs delete. */
 export const outdated = 5_000;
 
-/** Waits to be confirmed for those of the other practices that subscribed to it. */
+/** Unconfirmed for the other practices that subscribed to it. */
 export const awaitedApp = "app-7";
 /** The nth app of a practice: each practice has a hundred of the thousand. */
 export const appOf = (practiceNth: number, nth: number): string => `app-${(practiceNth * 37 + nth) % apps}`;
@@ -34,9 +34,9 @@ export const subscriptionId = (practiceNth: number, nth: number): string =>
 const tables = ["installations", "subscriptions", "applied_deliveries", "launch_contexts", "apps", "organisations"];
 
 /**
- * A database with 100,000 installations, launch contexts, applied deliveries, launches and audit entries, whose statistics know nothing
- * of them: those of `stale` were taken when one practice had everything and nothing of it was live; those of `empty` when there was
- * next to nothing, and its connection has planned every use case then.
+ * A database with 100,000 installations, launch contexts, applied deliveries, launches and audit entries, and wrong statistics: `stale` ones
+ * were taken when one practice had all rows and none was live; `empty` ones when the tables were nearly empty, and the connection has
+ * planned every use case then.
  */
 export async function startLoaded(
   cleanUp: CleanUp,
@@ -57,7 +57,7 @@ export async function startLoaded(
   }
   await run(`analyze ${tables.join(", ")}, launches, audit_entries`);
   await explainStatements(ownerUrl);
-  const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
+  const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
   const given = { connected, plans: collectPlans(connected.pool), run };
   if (statistics === "empty") {
     await run(insertSubscriptions, 0, 1, 10, "active");
@@ -76,7 +76,7 @@ export async function startLoaded(
   return given;
 }
 
-/** Some of everything that is deleted or fetched again once it is old. */
+/** Makes some rows old enough to be deleted or fetched again. */
 async function outdate(run: Loaded["run"]): Promise<void> {
   const change = (table: string, set: string): Promise<object[]> =>
     run(
@@ -97,7 +97,7 @@ async function outdate(run: Loaded["run"]): Promise<void> {
 }
 
 const insertOrganisations = `
-  insert into organisations (alias, sealed_secret, created_at, updated_at)
+  insert into organisations (alias, encrypted_secret, created_at, updated_at)
   select 'practice-' || n, '1.unread', now(), now() from generate_series($1::int, $2::int - 1) n`;
 
 const insertApps = `
@@ -107,7 +107,7 @@ const insertApps = `
     'https://a.example/launch', '', true, now(), now()
   from generate_series($1::int, $2::int - 1) n`;
 
-/** With their installations, which a cancelled one leaves removed. */
+/** Inserts installations too, which are removed for cancelled subscriptions. */
 const insertSubscriptions = `
   with made as (
     insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)

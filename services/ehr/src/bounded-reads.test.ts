@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, type ExecutedPlan } from "@ehr-marketplace/tests/support";
 import { Registry } from "prom-client";
 import { refreshApps } from "./apps/refresh-apps.ts";
@@ -18,25 +18,25 @@ import {
   subscriptionId,
 } from "./bounded-reads.test-support.ts";
 import { confirmForAll } from "./installations/confirm-subscriptions.ts";
-import { deleteLeftConfigurations } from "./installations/left-configuration.ts";
-import { type Configuring, putConfig, readConfig } from "./installations/put-config.ts";
+import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
+import { type ConfigDeps, putConfig, readConfig } from "./installations/put-config.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { watchSubscriptions } from "./installations/subscription-metrics.ts";
-import { deleteExpiredContexts } from "./launches/expire-contexts.ts";
-import { type Launching, launchApp, launchLog } from "./launches/launch-app.ts";
+import { registerSubscriptionMetrics } from "./installations/subscription-metrics.ts";
+import { deleteExpiredContexts } from "./launches/delete-expired-contexts.ts";
+import { createLaunchLog, type LaunchDeps, launchApp } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { readLaunches } from "./launches/read-launches.ts";
 import { redeemLaunch } from "./launches/redeem-launch.ts";
-import { forgetDeliveries } from "./marketplace-events/forget-deliveries.ts";
+import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
 import { receiveEvent } from "./marketplace-events/receive-event.ts";
 import { takeAppFetch } from "./organisations/app-fetch-rate.ts";
-import { forgetEndedSecrets } from "./organisations/forget-ended-secrets.ts";
+import { deleteExpiredSecrets } from "./organisations/delete-expired-secrets.ts";
+import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 import {
   isKnownOrganisation,
+  listOrganisationsToReconcile,
   longestUnreconciledMs,
-  organisationsToReconcile,
-} from "./organisations/hold-organisation.ts";
-import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
+} from "./organisations/reconciliation-state.ts";
 
 const hour = 3_600_000;
 const actor: Actor = {
@@ -46,18 +46,18 @@ const actor: Actor = {
   requestId: "a-request",
 };
 const app = appOf(0, 3);
-/** Of the practice, from the beginning. */
+/** Rows of the practice from the beginning. */
 const few = 10;
 
-interface Told {
+interface EventInput {
   event: "subscription.created" | "subscription.paused" | "subscription.resumed" | "subscription.cancelled";
   status: "active" | "paused" | "cancelled";
   id: string;
   at?: number;
 }
 
-/** As the receiver does it, once the signature is verified. */
-function receive({ connected }: Loaded, { event, status, id, at = Date.now() }: Told): Promise<unknown> {
+/** Applies an event without HTTP, as after its signature is verified. */
+function receive({ connected }: Loaded, { event, status, id, at = Date.now() }: EventInput): Promise<unknown> {
   const receiving = { ...connected, confirmer: { confirmSoon: () => undefined }, slots: createOrganisationSlots() };
   const parsed = {
     event,
@@ -68,24 +68,24 @@ function receive({ connected }: Loaded, { event, status, id, at = Date.now() }: 
   return receiveEvent(receiving, { orgAlias: practice, parsed }, randomUUID());
 }
 
-const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
 const user = {
   issuer: "https://id.example",
   subject: "a-user",
   roles: new Set<never>(),
   organisations: new Map<string, never>(),
   vendors: new Set<string>(),
-  uncounted: [],
+  ignoredRoleReasons: [],
 };
 
-/** As the service is wired, with a marketplace that confirms nothing. */
-function launchingOf({ connected }: Loaded): Launching {
+/** The service's own wiring, with a marketplace that confirms nothing. */
+function launchDepsOf({ connected }: Loaded): LaunchDeps {
   const { database: query, prepared, pool, clock } = connected;
   const database = { query, prepared, pool };
   return {
     database,
     clock,
-    log: launchLog(database),
+    log: createLaunchLog(database),
     metrics: createLaunchMetrics(new Registry()),
     fhirBaseUrl: "https://fhir.example/{orgAlias}",
     launchLogDays: 2_192,
@@ -93,9 +93,9 @@ function launchingOf({ connected }: Loaded): Launching {
   };
 }
 
-const configuringOf = ({ connected }: Loaded): Configuring => ({
+const configDepsOf = ({ connected }: Loaded): ConfigDeps => ({
   ...connected,
-  seal,
+  encryption,
   installations: { drop: () => undefined },
   slots: createOrganisationSlots(),
   confirmer: { confirmOnDemand: () => Promise.resolve(false), ensureConfigurable: () => Promise.resolve() },
@@ -103,7 +103,7 @@ const configuringOf = ({ connected }: Loaded): Configuring => ({
 
 interface UseCase {
   work: (given: Loaded) => Promise<unknown>;
-  /** Of one statement. */
+  /** The limit of one statement. */
   maxRows?: number;
   maxPages?: number;
 }
@@ -113,40 +113,40 @@ const batch = { maxRows: 5_000, maxPages: 20_000 };
 
 const useCases: Record<string, UseCase> = {
   "creating a launch": {
-    work: (given) => launchApp(launchingOf(given), user, { orgAlias: practice, appSlug: app }, {}),
+    work: (given) => launchApp(launchDepsOf(given), user, { orgAlias: practice, appSlug: app }, {}),
   },
   "creating launches at the same time": {
     work(given) {
-      const launching = launchingOf(given);
+      const deps = launchDepsOf(given);
       const slugs = Array.from({ length: 100 }, (_, nth) => appOf(0, nth % few));
-      return Promise.all(slugs.map((appSlug) => launchApp(launching, user, { orgAlias: practice, appSlug }, {})));
+      return Promise.all(slugs.map((appSlug) => launchApp(deps, user, { orgAlias: practice, appSlug }, {})));
     },
   },
   "refusing a launch": {
     work: (given) =>
       assert.rejects(
-        launchApp(launchingOf(given), user, { orgAlias: practice, appSlug: "no-such-app" }, {}),
+        launchApp(launchDepsOf(given), user, { orgAlias: practice, appSlug: "no-such-app" }, {}),
         /not installed/,
       ),
   },
   "redeeming a launch": {
     async work(given) {
       const launch = { orgAlias: practice, appSlug: app, user: "a-user" };
-      await redeemLaunch(launchingOf(given), actor, { ...launch, launch: "launch 3" });
+      await redeemLaunch(launchDepsOf(given), actor, { ...launch, launch: "launch 3" });
       await assert.rejects(
-        redeemLaunch(launchingOf(given), actor, { ...launch, launch: "guessed" }),
+        redeemLaunch(launchDepsOf(given), actor, { ...launch, launch: "guessed" }),
         /can't be redeemed/,
       );
     },
   },
   "listing the launches of an app": {
-    work: (given) => readLaunches(launchingOf(given), { orgAlias: practice, appSlug: app }, { limit: 100 }),
+    work: (given) => readLaunches(launchDepsOf(given), { orgAlias: practice, appSlug: app }, { limit: 100 }),
   },
   "listing the installations of an organisation": {
-    work: ({ connected }) => loadInstallations(connected.database, seal, practice, connected.logger),
+    work: ({ connected }) => loadInstallations(connected.database, encryption, practice, connected.logger),
   },
-  "reading a configuration": { work: (given) => readConfig(configuringOf(given), actor, practice, app) },
-  "changing a configuration": { work: (given) => putConfig(configuringOf(given), actor, practice, app, { a: 1 }) },
+  "reading a configuration": { work: (given) => readConfig(configDepsOf(given), actor, practice, app) },
+  "changing a configuration": { work: (given) => putConfig(configDepsOf(given), actor, practice, app, { a: 1 }) },
   "applying an event of a new subscription": {
     work: (given) => receive(given, { event: "subscription.created", status: "active", id: randomUUID() }),
   },
@@ -179,7 +179,7 @@ const useCases: Record<string, UseCase> = {
   },
   "reading the audit log of an organisation": {
     work: ({ connected }) => readAudit(connected, { orgAlias: practice, limit: 100 }),
-    // Of a day that was never analysed PostgreSQL reads all entries, by way of their time.
+    // PostgreSQL reads all entries of a day that was never analysed, by their time.
     maxRows: 250_000,
     maxPages: 5_000,
   },
@@ -187,14 +187,14 @@ const useCases: Record<string, UseCase> = {
   "counting quarantined subscriptions": {
     work({ connected }) {
       const registry = new Registry();
-      watchSubscriptions(registry, connected.database);
+      registerSubscriptionMetrics(registry, connected.database);
       return registry.metrics();
     },
   },
   "finding organisations to reconcile": {
     async work({ connected }) {
       await longestUnreconciledMs(connected.database, new Date());
-      for await (const _ of organisationsToReconcile(connected.database, new Date())) break;
+      for await (const _ of listOrganisationsToReconcile(connected.database, new Date())) break;
     },
     ...batch,
   },
@@ -202,12 +202,15 @@ const useCases: Record<string, UseCase> = {
     work: ({ connected }) => deleteExpiredContexts(connected.database, new Date()),
     ...batch,
   },
-  "deleting old deliveries": { work: ({ connected }) => forgetDeliveries(connected.database, new Date()), ...batch },
-  "deleting left configurations": {
-    work: ({ connected }) => deleteLeftConfigurations(connected.database, new Date()),
+  "deleting old deliveries": { work: ({ connected }) => deleteOldDeliveries(connected.database, new Date()), ...batch },
+  "deleting removed installations": {
+    work: ({ connected }) => deleteRemovedInstallations(connected.database, new Date()),
     ...batch,
   },
-  "forgetting ended secrets": { work: ({ connected }) => forgetEndedSecrets(connected.database, new Date()), ...batch },
+  "clearing expired secrets": {
+    work: ({ connected }) => deleteExpiredSecrets(connected.database, new Date()),
+    ...batch,
+  },
 };
 
 const describePlan = ({ statement, rowsRead, pagesRead, scans }: ExecutedPlan): string =>

@@ -15,7 +15,7 @@ const least = {
 const client = { MARKETPLACE_CLIENT_ID: "ehr", MARKETPLACE_CLIENT_SECRET: "secret" };
 
 for (const missing of ["MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"] as const) {
-  test(`a place to ask for tokens without ${missing} keeps the process from starting, and says so`, () => {
+  test(`rejects MARKETPLACE_TOKEN_URL without ${missing} at startup`, () => {
     const half = {
       ...least,
       ...client,
@@ -27,18 +27,18 @@ for (const missing of ["MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"] as 
   });
 }
 
-test("where it is not production, plain http will do", () => {
+test("accepts plain http outside production", () => {
   const open = { ...least, ...client, NODE_ENV: "test", MARKETPLACE_TOKEN_URL: "http://127.0.0.1/token" };
   assert.equal(readConfig(open).marketplace.credentials?.plainHttp, true);
   const { fhirBaseUrl } = readConfig({ ...least, NODE_ENV: "development", FHIR_BASE_URL: "http://127.0.0.1/fhir" });
   assert.equal(fhirBaseUrl, "http://127.0.0.1/fhir");
 });
 
-test("without a place to ask for tokens there are no credentials, and nothing is reconciled", () => {
+test("has no credentials without MARKETPLACE_TOKEN_URL", () => {
   assert.equal(readConfig({ ...least, NODE_ENV: "test" }).marketplace.credentials, undefined);
 });
 
-test("the marketplace's address is taken without a slash at its end", () => {
+test("removes trailing slashes from MARKETPLACE_URL", () => {
   assert.equal(readConfig({ ...least, NODE_ENV: "test" }).marketplace.url, "https://marketplace.example/api/v1");
 });
 
@@ -49,7 +49,7 @@ test("apps with http URLs are for development only", () => {
 });
 
 for (const given of ["fhir.example/{orgAlias}", "ftp://fhir.example", "https://", "javascript:alert(1)"]) {
-  test(`a FHIR server at ${given} keeps the process from starting, and says so`, () => {
+  test(`rejects the FHIR_BASE_URL ${given} at startup`, () => {
     assert.throws(
       () => readConfig({ ...least, NODE_ENV: "test", FHIR_BASE_URL: given }),
       /FHIR_BASE_URL: ".*" is not a URL/,

@@ -2,16 +2,16 @@ import {
   apiConfig,
   apiEnvironment,
   type CleanedEnv,
-  type Complaints,
   databaseUrl,
-  httpsComplaint,
+  findHttpsError,
+  findProductionErrors,
   port,
   processConfig,
   processEnvironment,
-  productionComplaints,
   readEnvironment,
   str,
   url,
+  type VariableErrors,
   wholeNumber,
 } from "@ehr-marketplace/service-kit/config";
 import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/tokens";
@@ -34,14 +34,14 @@ export const variables = {
     example: "https://marketplace.example.com/api/v1",
   }),
   MARKETPLACE_TOKEN_URL: str({
-    desc: "Where a token with the role ehr-service is asked for (OAuth 2.0 client credentials); without it, nothing is reconciled",
+    desc: "Token endpoint for a token with the role ehr-service (OAuth 2.0 client credentials); without it, nothing is reconciled",
     example: "https://id.example.com/token",
     default: "",
   }),
-  MARKETPLACE_CLIENT_ID: str({ desc: "The client that asks for it", default: "" }),
-  MARKETPLACE_CLIENT_SECRET: str({ desc: "Its secret", default: "" }),
+  MARKETPLACE_CLIENT_ID: str({ desc: "Client id for the token endpoint", default: "" }),
+  MARKETPLACE_CLIENT_SECRET: str({ desc: "Client secret for the token endpoint", default: "" }),
   MARKETPLACE_TOKEN_PARAMETERS: str({
-    desc: "What the identity provider wants to be told beside, form-encoded; {orgAlias} is replaced, and each organisation has a token of its own then",
+    desc: "Further parameters of the token request, form-encoded; with {orgAlias}, which is replaced, each organisation has its own token",
     example: "scope=organization:{orgAlias}",
     default: "",
   }),
@@ -49,21 +49,24 @@ export const variables = {
     desc: "The FHIR server that SMART apps are launched against; {orgAlias} is replaced",
     example: "https://fhir.example.com/{orgAlias}",
   }),
-  LAUNCH_LOG_DAYS: wholeNumber({ min: 1, max: 36_500 })({ desc: "How long launches are kept", default: 2_192 }),
+  LAUNCH_LOG_DAYS: wholeNumber({ min: 1, max: 36_500 })({
+    desc: "Retention of the launch log in days",
+    default: 2_192,
+  }),
   INSTALLATION_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({
-    desc: "Memory of this process for installations that were read",
+    desc: "Memory for the installation cache of this process",
     default: 128,
   }),
 };
 
-function complaints(read: Partial<CleanedEnv<typeof variables>>): Complaints {
+function complaints(read: Partial<CleanedEnv<typeof variables>>): VariableErrors {
   const https = (value: string | undefined, because: string): string | undefined =>
-    read.NODE_ENV === "production" ? httpsComplaint(value, because) : undefined;
+    read.NODE_ENV === "production" ? findHttpsError(value, because) : undefined;
   const withTokenUrl = (value: string | undefined): string | undefined =>
     read.MARKETPLACE_TOKEN_URL && value === "" ? "is missing, though MARKETPLACE_TOKEN_URL is set" : undefined;
   return {
-    ...productionComplaints(read),
-    MARKETPLACE_URL: https(read.MARKETPLACE_URL, "what apps are and where they are launched comes from there"),
+    ...findProductionErrors(read),
+    MARKETPLACE_URL: https(read.MARKETPLACE_URL, "it decides which apps are installed and where they are launched"),
     MARKETPLACE_TOKEN_URL: https(read.MARKETPLACE_TOKEN_URL, "this service's secret is sent there"),
     MARKETPLACE_CLIENT_ID: withTokenUrl(read.MARKETPLACE_CLIENT_ID),
     MARKETPLACE_CLIENT_SECRET: withTokenUrl(read.MARKETPLACE_CLIENT_SECRET),
@@ -75,7 +78,7 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): Complaints {
 function fhirBaseUrlComplaint(template: string | undefined): string | undefined {
   const example = template?.replaceAll("{orgAlias}", "alias");
   if (example === undefined) return undefined;
-  if (/[{}]/.test(example)) return `"${template}" has a brace besides {orgAlias}, which alone is replaced`;
+  if (/[{}]/.test(example)) return `"${template}" contains a brace other than those of {orgAlias}`;
   if (URL.canParse(example) && /^https?:/.test(example)) return undefined;
   return `"${template}" is not a URL that begins with https:// or http://`;
 }
@@ -94,7 +97,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     tokens: { ...tokenConfig(read), audience: read.TOKEN_AUDIENCE },
     marketplace: {
       url: read.MARKETPLACE_URL.replace(/\/+$/, ""),
-      // Apps with http URLs, which the marketplace admits on loopback addresses, are for development only.
+      // Apps with http URLs, which the marketplace accepts on loopback addresses, are for development only.
       allowsHttp: read.NODE_ENV !== "production",
       credentials:
         read.MARKETPLACE_TOKEN_URL === ""

@@ -77,11 +77,11 @@ export interface Installations {
    * JSON: pointers to the values that were secret when they were stored; a later schema reveals none of them
    */
   config_secrets: string | null;
+  encrypted_config: string | null;
   id: string;
   installed_at: Timestamp;
   org_alias: string;
   removed_at: Timestamp | null;
-  sealed_config: string | null;
   status: string;
   subscription_id: string;
   updated_at: Timestamp;
@@ -119,11 +119,11 @@ export interface Organisations {
   alias: string;
   app_fetches_until: Timestamp | null;
   created_at: Timestamp;
+  encrypted_previous_secret: string | null;
+  encrypted_secret: string;
   previous_until: Timestamp | null;
   quarantine_checked_at: Timestamp | null;
   reconciled_at: Timestamp | null;
-  sealed_previous_secret: string | null;
-  sealed_secret: string;
   unlisted: Generated<number>;
   updated_at: Timestamp;
 }

@@ -4,7 +4,7 @@ import { queues } from "./queues.ts";
 
 export const migrationsDirectory = new URL("../migrations", import.meta.url).pathname;
 
-/** Everything that the service needs in the database and may not make itself: our schema, and the queue's. */
+/** Creates what the service's role isn't allowed to create: the service's schema and the queue's. */
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
   const applied = await migrate(ownerUrl, migrationsDirectory);
   await installQueues(ownerUrl, queues, "ehr_service");

@@ -1,7 +1,7 @@
-import { apiRows, databaseRows, describeProduction, productionEnvironment } from "@ehr-marketplace/tests/support";
+import { apiRows, databaseRows, productionEnvironment, testProductionConfig } from "@ehr-marketplace/tests/support";
 import { readConfig } from "./config.ts";
 
-describeProduction(
+testProductionConfig(
   "the EHR service",
   readConfig,
   {
@@ -24,8 +24,12 @@ describeProduction(
     ["MARKETPLACE_CLIENT_ID", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
     ["MARKETPLACE_CLIENT_SECRET", "", /is missing, though MARKETPLACE_TOKEN_URL is set/],
     ["FHIR_BASE_URL", "http://fhir.example/{orgAlias}", /must begin with https/],
-    ["FHIR_BASE_URL", "https://fhir.example/{org}", /has a brace besides \{orgAlias\}/],
-    ["FHIR_BASE_URL", "https://fhir.example/{orgAlias}/{{orgAlias}}", /has a brace besides \{orgAlias\}/],
+    ["FHIR_BASE_URL", "https://fhir.example/{org}", /contains a brace other than those of \{orgAlias\}/],
+    [
+      "FHIR_BASE_URL",
+      "https://fhir.example/{orgAlias}/{{orgAlias}}",
+      /contains a brace other than those of \{orgAlias\}/,
+    ],
     ["FHIR_BASE_URL", "fhir.example/{orgAlias}", /is not a URL/],
   ],
 );

@@ -1,17 +1,17 @@
 import type { Queues } from "@ehr-marketplace/service-kit/queue";
 
-/** An app is read from the marketplace's catalog. */
+/** Fetches an app from the marketplace's catalog. */
 export const appFetches = "app-fetches";
-/** An organisation is held against the marketplace's list of its subscriptions. */
+/** Reconciles an organisation with the marketplace's list of its subscriptions. */
 export const reconciliations = "reconciliations";
-/** What the clock starts. */
-export const chores = "chores";
+/** Scheduled jobs. The queue's name in the database stays as it was created. */
+export const scheduledJobs = "chores";
 
 const common = { policy: "standard", deleteAfterSeconds: 60, retentionSeconds: 40 * 86_400 } as const;
 
 export const queues: Queues = {
-  // The marketplace may be away for long: nobody waits for this, and it is asked again, ever more rarely.
-  // However many events ask for an app meanwhile, one job of it is there.
+  // The marketplace may be unavailable for long, so fetches are retried at growing intervals. The policy `exclusive` keeps one job per app,
+  // however many events request it.
   [appFetches]: {
     ...common,
     policy: "exclusive",
@@ -30,5 +30,5 @@ export const queues: Queues = {
     retryBackoff: true,
     retryDelayMax: 900,
   },
-  [chores]: { ...common, expireInSeconds: 600, retryLimit: 0 },
+  [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };

@@ -2,33 +2,33 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  assertRefused,
+  assertPermissionDenied,
   cleanUpAfter,
   cloneDatabase,
   commonEscalations,
   type Escalations,
-  unsafeFunctions,
+  findUnsafeFunctions,
 } from "@ehr-marketplace/tests/support";
 
 const today = "to_char(now() at time zone 'UTC', 'YYYYMMDD')";
 
 const escalations: Escalations = {
   ...commonEscalations,
-  "changes and removes nothing in the launch log": [
+  "can't change the launch log": [
     "update launches set user_subject = 'somebody else'",
     "delete from launches",
     "truncate launches",
     "drop table launches",
     "alter table launches disable trigger all",
     "drop trigger launches_stay on launches",
-    "create or replace function launches_stay() returns trigger language plpgsql as 'begin return null; end'",
+    "create or replace function launches_reject_changes() returns trigger language plpgsql as 'begin return null; end'",
     `do $$ begin execute 'drop table launches_' || ${today}; end $$`,
     `do $$ begin execute 'delete from launches_' || ${today}; end $$`,
     `do $$ begin execute 'truncate launches_' || ${today}; end $$`,
     `do $$ begin execute 'alter table launches_' || ${today} || ' disable trigger all'; end $$`,
     `do $$ begin execute 'alter table launches detach partition launches_' || ${today}; end $$`,
   ],
-  "lowers no floor of the launch log": [
+  "can't lower the minimum retention of the launch log": [
     "update launch_log_retention set least_days = 1",
     "insert into launch_log_retention values (true, 1) on conflict (only_row) do update set least_days = 1",
     "delete from launch_log_retention",
@@ -36,7 +36,7 @@ const escalations: Escalations = {
     "drop table launch_log_retention",
     "alter function drop_oldest_launches(date, integer) set lock_timeout = 0",
   ],
-  "changes and removes nothing in the audit log, and lowers no floor of it": [
+  "can't change the audit log or lower its minimum retention": [
     "update audit_entries set actor_subject = 'somebody else'",
     "delete from audit_entries",
     "truncate audit_entries",
@@ -52,12 +52,12 @@ const escalations: Escalations = {
     "truncate audit_log_retention",
     "alter function drop_oldest_audit_entries(date, integer) set lock_timeout = 0",
   ],
-  "renames and deletes no organisation": [
+  "can't rename or delete organisations": [
     "update organisations set alias = 'planted'",
     "delete from organisations",
     "truncate organisations cascade",
   ],
-  "changes no launch context and no applied delivery": [
+  "can't change launch contexts and applied deliveries": [
     "update launch_contexts set patient_id = gen_random_uuid()",
     "update launch_contexts set expires_at = 'infinity'",
     "update applied_deliveries set delivery_id = 'planted'",
@@ -72,14 +72,14 @@ describe("the EHR service's database role", () => {
   });
 
   for (const [promise, statements] of Object.entries(escalations)) {
-    test(promise, () => assertRefused(database.serviceUrl, statements));
+    test(promise, () => assertPermissionDenied(database.serviceUrl, statements));
   }
 
-  test("runs nothing with the owner's rights but functions with a safe search path that only it may call", async () => {
-    assert.deepEqual(await unsafeFunctions(database), []);
+  test("can run with the owner's rights only functions with a safe search path that no other role can call", async () => {
+    assert.deepEqual(await findUnsafeFunctions(database), []);
   });
 
-  test("is the only one beside the owner that may connect", async () => {
+  test("is the only role besides the owner that can connect", async () => {
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query(`select has_database_privilege('public', current_database(), 'connect') as anyone,
         has_database_privilege('marketplace_service', current_database(), 'connect') as other_service,

@@ -1,16 +1,16 @@
 import { listen } from "@ehr-marketplace/service-kit/database";
 import {
-  AnswerCache,
   allowListedOrigins,
   apiReference,
+  createReadinessCheck,
   createServer,
-  neverCache,
-  readinessOf,
+  disableCaching,
+  ResponseCache,
 } from "@ehr-marketplace/service-kit/http";
-import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
-import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import { createTokens } from "@ehr-marketplace/service-kit/tokens";
+import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
 import { apiDescription, basePath } from "./api-description.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
@@ -33,11 +33,11 @@ import { replayRoutes } from "./webhooks/replays/replay-routes.ts";
 
 const service = "marketplace-api";
 
-/** Wires the process: everything it needs, and nothing that decides anything. */
+/** Composition root of the API process. */
 export async function createApp(config: Config, logger: Logger, resolver: Resolver = createResolver()): Promise<App> {
-  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: false });
-  const { metrics, tracing, database, queue } = foundation;
-  const tokens = createTokens({ ...config.tokens, logger });
+  const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: false });
+  const { metrics, tracing, database, queue } = context;
+  const tokens = createTokenVerifier({ ...config.tokens, logger });
   const server = await createServer({
     logger,
     metrics,
@@ -59,16 +59,16 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
-    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
+    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });
 
-  const answers = new AnswerCache(config.catalogCache);
+  const responseCache = new ResponseCache(config.catalogCache);
   const listener = listen({
     url: config.database.url,
     service,
     channel: "catalog_changed",
-    onNotification: () => answers.dropAll(),
-    onConnected: () => answers.dropAll(),
+    onNotification: () => responseCache.invalidate(),
+    onConnected: () => responseCache.invalidate(),
     logger,
   });
 
@@ -76,24 +76,24 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
   await server.register(catalogRoutes, {
     prefix: basePath,
     database: database.query,
-    answers,
+    responseCache,
     requestsPerMinute: config.publicRequestsPerMinute,
   });
   await server.register(
     async (scope) => {
       await allowListedOrigins(scope, config.allowedOrigins);
-      neverCache(scope);
+      disableCaching(scope);
       const clock = (): Date => new Date();
-      const seal = createSeal(config.encryptionKeys);
+      const encryption = createEncryption(config.encryptionKeys);
       const bodyDigest = createKeyedDigest(config.encryptionKeys, "idempotency");
       const { resolve } = resolver;
-      await scope.register(organisationRoutes, { database: database.query, seal, clock, queue, resolve });
+      await scope.register(organisationRoutes, { database: database.query, encryption, clock, queue, resolve });
       await scope.register(auditRoutes, { database: database.query });
       await scope.register(subscriptionRoutes, { database: database.query, clock, queue, bodyDigest });
       const allowedNetworks = config.vendorNetworks;
-      const managing = { database: database.query, seal, clock, queue, bodyDigest, allowedNetworks };
-      await scope.register(endpointRoutes, { ...managing, resolve });
-      await scope.register(replayRoutes, managing);
+      const webhookDeps = { database: database.query, encryption, clock, queue, bodyDigest, allowedNetworks };
+      await scope.register(endpointRoutes, { ...webhookDeps, resolve });
+      await scope.register(replayRoutes, webhookDeps);
       await scope.register(healthRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
@@ -108,7 +108,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       tokens.stop();
       resolver.close();
       await listener.stop();
-      await foundation.stop();
+      await context.stop();
     },
   };
 }

@@ -10,7 +10,7 @@ const least = {
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
 };
 
-test("the first of several encryption keys is the one that seals", () => {
+test("the first of several encryption keys encrypts", () => {
   const key = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
   const config = readConfig({ ...least, NODE_ENV: "test", ENCRYPTION_KEYS: `10:${key(10)}, 1:${key(1)}, 2:${key(2)}` });
   assert.equal(config.encryptionKeys.current, 10);
@@ -22,7 +22,7 @@ for (const [what, given] of [
   ["without a version", Buffer.alloc(32).toString("base64")],
   ["given twice", `1:${Buffer.alloc(32).toString("base64")},1:${Buffer.alloc(32).toString("base64")}`],
 ] as const) {
-  test(`an encryption key that is ${what} keeps the process from starting, and isn't shown`, () => {
+  test(`rejects an encryption key that is ${what}, without showing it`, () => {
     assert.throws(
       () => readConfig({ ...least, NODE_ENV: "test", ENCRYPTION_KEYS: given }),
       (error: Error) => /ENCRYPTION_KEYS: /.test(error.message) && !error.message.includes(given),
@@ -30,14 +30,14 @@ for (const [what, given] of [
   });
 }
 
-test("an origin with a path is no origin", () => {
+test("rejects an origin with a path", () => {
   assert.throws(
     () => readConfig({ ...least, NODE_ENV: "test", ALLOWED_ORIGINS: "https://console.example/app" }),
     /ALLOWED_ORIGINS: "https:\/\/console.example\/app" is not an origin/,
   );
 });
 
-test("the defaults are those that the documents name", () => {
+test("the defaults are the documented ones", () => {
   const config = readConfig({ ...least, NODE_ENV: "test" });
   assert.equal(config.port, 8080);
   assert.equal(config.publicRequestsPerMinute, 6_000);
@@ -48,11 +48,11 @@ test("the defaults are those that the documents name", () => {
   assert.deepEqual(config.catalogCache, { lifetimeMs: 60_000, maxBytes: 64 * 1_048_576 });
 });
 
-test("an answer is never kept for longer than a minute", () => {
+test("rejects a catalog cache of more than a minute", () => {
   assert.throws(() => readConfig({ ...least, NODE_ENV: "test", CATALOG_CACHE_SECONDS: "61" }), ConfigurationError);
 });
 
-test("a proxy that is no address keeps the process from starting, and says so", () => {
+test("rejects a proxy that is not an address, and names it", () => {
   assert.throws(
     () => readConfig({ ...least, NODE_ENV: "test", TRUSTED_PROXIES: "10.0.0.0/8, ingress" }),
     /TRUSTED_PROXIES: "ingress" is neither an IP address nor a network/,

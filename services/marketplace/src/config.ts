@@ -3,11 +3,11 @@ import {
   apiEnvironment,
   type CleanedEnv,
   databaseUrl,
+  findProductionErrors,
   networks,
   port,
   processConfig,
   processEnvironment,
-  productionComplaints,
   readEnvironment,
   str,
   wholeNumber,
@@ -21,12 +21,12 @@ const DATABASE_URL = databaseUrl({
   example: "postgres://marketplace:secret@db.internal:5432/marketplace?sslmode=verify-full",
 });
 
-/** What both processes of this service read. */
+/** Environment variables of both processes, API and worker. */
 export const marketplaceEnvironment = {
   ...processEnvironment,
   DATABASE_URL,
   VENDOR_ALLOWED_NETWORKS: networks({
-    desc: "Networks that vendors' endpoints may be in although they are private, comma-separated",
+    desc: "Private networks in which vendors' endpoints are allowed, comma-separated",
     default: [],
   }),
 };
@@ -43,13 +43,13 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
     MARKETPLACE_PORT: port({ desc: "Port to listen on", default: 8080 }),
     TOKEN_AUDIENCE: str({ desc: "The `aud` that tokens for this service have", default: "marketplace" }),
     CATALOG_CACHE_SECONDS: wholeNumber({ min: 0, max: 60 })({
-      desc: "Longest time that an answer of the catalog is kept in this process; 0 keeps none",
+      desc: "Maximum time that a catalog response is cached in this process; 0 disables the cache",
       default: 60,
     }),
-    CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Memory for those answers", default: 64 }),
-    MEDIA_DIRECTORY: str({ desc: "Folder served at /media; where it isn't set, nothing is", default: "" }),
+    CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Maximum size of that cache", default: 64 }),
+    MEDIA_DIRECTORY: str({ desc: "Folder served at /media; unset disables the route", default: "" }),
   };
-  const read = readEnvironment(environment, specs, productionComplaints);
+  const read = readEnvironment(environment, specs, findProductionErrors);
 
   return {
     ...marketplaceConfig(read),

@@ -122,13 +122,13 @@ export interface CategoryCounts {
 
 export interface Deliveries {
   attempts: Generated<number>;
-  begun_anew_at: Timestamp | null;
   created_at: Timestamp;
   event_id: string;
   failures: Generated<number>;
   id: string;
   next_attempt_at: Timestamp | null;
   recipient_id: string;
+  restarted_at: Timestamp | null;
   sequence: number | null;
   settled_at: Timestamp | null;
   status: string;
@@ -170,11 +170,11 @@ export interface ExtensionPoints {
   name: string;
 }
 
-export interface IdempotentAnswers {
-  answer: Json | null;
-  answered_at: Timestamp;
+export interface IdempotentResponses {
   body_digest: string;
+  created_at: Timestamp;
   request: Buffer;
+  response: Json | null;
 }
 
 export interface Organisations {
@@ -183,8 +183,8 @@ export interface Organisations {
   callback_url: string | null;
   created_at: Timestamp;
   display_name: string;
+  encrypted_secret: string;
   id: string;
-  sealed_secret: string;
   updated_at: Timestamp;
 }
 
@@ -238,10 +238,10 @@ export interface PublishedApps {
 }
 
 export interface Recipients {
+  consecutive_failures: Generated<number>;
   crowded: Generated<boolean>;
   disabled_at: Timestamp | null;
-  disabled_because: string | null;
-  failures_in_row: Generated<number>;
+  disabled_reason: string | null;
   held_since: Timestamp | null;
   id: string;
   kind: string;
@@ -310,12 +310,12 @@ export interface Vendors {
 export interface WebhookEndpoints {
   created_at: Timestamp;
   deleted_at: Timestamp | null;
+  encrypted_next_secret: string | null;
+  encrypted_secret: string;
   events: string[];
   id: string;
   promote_at: Timestamp | null;
   recent_tests: Generated<ArrayType<Timestamp>>;
-  sealed_next_secret: string | null;
-  sealed_secret: string;
   updated_at: Timestamp;
   url: string;
   vendor_id: string;
@@ -334,7 +334,7 @@ export interface DB {
   delivery_log_retention: DeliveryLogRetention;
   events: Events;
   extension_points: ExtensionPoints;
-  idempotent_answers: IdempotentAnswers;
+  idempotent_responses: IdempotentResponses;
   organisations: Organisations;
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;

@@ -1,16 +1,16 @@
-import { openToAnyone, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { allowAnyone, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 
-/** File systems take names of up to 255 bytes, and an error of the file system would be 500. */
+/** File systems limit names to 255 bytes; beyond that their error would become a 500. */
 const maxPathLength = 255;
 
-/** Pictures of apps. An SVG opened by itself is a page: it may neither run nor load anything. */
+/** Serves images of apps. A browser opens an SVG as a page, so the content security policy forbids scripts and loading. */
 export async function mediaRoutes(scope: FastifyInstance, options: { directory: string }): Promise<void> {
-  openToAnyone(scope);
+  allowAnyone(scope);
   scope.addHook("onRequest", (request, _reply, next) => {
     const isTooLong = (request.url.split("?", 1)[0] ?? "").length > maxPathLength;
-    next(isTooLong ? new Problem(standardProblems.notFound, "No file has a name that long.") : undefined);
+    next(isTooLong ? new Problem(standardProblems.notFound, "The path is too long.") : undefined);
   });
   await scope.register(fastifyStatic, {
     root: options.directory,

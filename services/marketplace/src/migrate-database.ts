@@ -4,7 +4,7 @@ import { queues } from "./queue/queues.ts";
 
 export const migrationsDirectory = new URL("../migrations", import.meta.url).pathname;
 
-/** Everything that the services need in the database and may not make themselves: our schema, and the queue's. */
+/** Applies migrations, installs the queue's schema and restricts access to the database. Needs the owner's login. */
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
   const applied = await migrate(ownerUrl, migrationsDirectory);
   await installQueues(ownerUrl, queues, "marketplace_service");

@@ -1,12 +1,12 @@
 import { readMigrationConfig } from "@ehr-marketplace/service-kit/config";
-import { readResealConfig } from "@ehr-marketplace/service-kit/secrets";
+import { readReencryptionConfig } from "@ehr-marketplace/service-kit/secrets";
 import {
   apiRows,
   databaseRows,
-  describeProduction,
   encryptionKeyRows,
   metricsTokenRows,
   productionEnvironment,
+  testProductionConfig,
 } from "@ehr-marketplace/tests/support";
 import { readConfig } from "./config.ts";
 import { readWorkerConfig } from "./worker-config.ts";
@@ -14,7 +14,7 @@ import { readWorkerConfig } from "./worker-config.ts";
 const { ENCRYPTION_KEYS = "" } = productionEnvironment;
 const DATABASE_URL = "postgres://marketplace:secret@db.internal/marketplace?sslmode=verify-full";
 
-describeProduction(
+testProductionConfig(
   "the API",
   readConfig,
   {
@@ -27,20 +27,20 @@ describeProduction(
   [...apiRows, ...databaseRows("DATABASE_URL")],
 );
 
-describeProduction("the worker", readWorkerConfig, { ...productionEnvironment, DATABASE_URL }, [
+testProductionConfig("the worker", readWorkerConfig, { ...productionEnvironment, DATABASE_URL }, [
   ...encryptionKeyRows,
   ...metricsTokenRows,
   ...databaseRows("DATABASE_URL"),
 ]);
 
-describeProduction("re-encryption", readResealConfig, { ENCRYPTION_KEYS, DATABASE_URL }, [
+testProductionConfig("re-encryption", readReencryptionConfig, { ENCRYPTION_KEYS, DATABASE_URL }, [
   ...encryptionKeyRows,
   ...databaseRows("DATABASE_URL"),
 ]);
 
-describeProduction(
+testProductionConfig(
   "the migration step",
   (environment) => readMigrationConfig(environment, "marketplace"),
   { MIGRATION_DATABASE_URL: DATABASE_URL },
-  [["MIGRATION_DATABASE_URL", "", /is not set, and has no default/], ...databaseRows("MIGRATION_DATABASE_URL")],
+  [["MIGRATION_DATABASE_URL", "", /is required/], ...databaseRows("MIGRATION_DATABASE_URL")],
 );

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { type Connected, type PlanNode, rowsReadIn } from "@ehr-marketplace/tests/support";
+import { type PlanNode, rowsReadIn, type ServiceConnection } from "@ehr-marketplace/tests/support";
 import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import type { DB } from "./database-schema.ts";
 
 const asText = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : Array.isArray(value) ? `{${value.map(asText).join()}}` : String(value);
 
-/** How many rows the statement of some work reads, by a plan that PostgreSQL makes without knowing its values. */
+/** Number of rows that the only statement of `work` reads under a generic plan, which doesn't depend on parameter values. */
 export async function rowsRead(
-  { pool }: Pick<Connected<DB>, "pool">,
+  { pool }: Pick<ServiceConnection<DB>, "pool">,
   work: (database: Kysely<DB>) => Promise<unknown>,
 ): Promise<number> {
   const statements: CompiledQuery[] = [];

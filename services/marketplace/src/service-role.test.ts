@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  assertRefused,
+  assertPermissionDenied,
   cleanUpAfter,
   cloneDatabase,
   commonEscalations,
   type Escalations,
-  unsafeFunctions,
+  findUnsafeFunctions,
 } from "@ehr-marketplace/tests/support";
 
 const escalations: Escalations = {
@@ -18,8 +18,8 @@ const escalations: Escalations = {
     "truncate audit_entries",
     "drop table audit_entries",
     "alter table audit_entries disable trigger all",
-    "drop trigger audit_entries_stay on audit_entries",
-    "create or replace function audit_entries_stay() returns trigger language plpgsql as 'begin return null; end'",
+    "drop trigger audit_entries_reject_changes on audit_entries",
+    "create or replace function audit_entries_reject_changes() returns trigger language plpgsql as 'begin return null; end'",
     "grant update on audit_entries to public; update audit_entries set actor_subject = 'somebody else'",
   ],
   "changes and deletes no event": [
@@ -33,7 +33,7 @@ const escalations: Escalations = {
     "update pricing_plans set published_at = null",
     "delete from pricing_plans",
     "insert into pricing_plans (id) values (gen_random_uuid())",
-    "alter table pricing_plans disable trigger pricing_plans_never_change",
+    "alter table pricing_plans disable trigger pricing_plans_reject_changes",
     "update apps set name = 'planted'",
     "update app_listings set featured = true",
     "update vendors set name = 'planted'",
@@ -80,14 +80,14 @@ describe("the marketplace's database role", () => {
   });
 
   for (const [promise, statements] of Object.entries(escalations)) {
-    test(promise, () => assertRefused(database.serviceUrl, statements));
+    test(promise, () => assertPermissionDenied(database.serviceUrl, statements));
   }
 
-  test("runs nothing with the owner's rights but functions with a safe search path that only it may call", async () => {
-    assert.deepEqual(await unsafeFunctions(database), []);
+  test("can use the owner's rights only through functions with a safe search path that only it may call", async () => {
+    assert.deepEqual(await findUnsafeFunctions(database), []);
   });
 
-  test("is the only one beside the owner that may connect", async () => {
+  test("is the only role besides the owner that may connect", async () => {
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query(`select has_database_privilege('public', current_database(), 'connect') as anyone,
         has_database_privilege('ehr_service', current_database(), 'connect') as other_service,
@@ -107,9 +107,9 @@ describe("the marketplace's database role", () => {
         begin execute 'create table public.planted ()'; return ''; end $$`);
       await client.query(`create temporary table recipients (
         id uuid, kind text, status text, held_since timestamptz, planted text default pg_temp.plant())`);
-      await client.query(`insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+      await client.query(`insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
         select gen_random_uuid(), id, 'https://vendor.example', '{ping}', '1.aa', now(), now() from vendors limit 1`);
-      await client.query(`insert into organisations (id, alias, display_name, sealed_secret, created_at, updated_at)
+      await client.query(`insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
         values (gen_random_uuid(), 'planted', 'Planted', '1.aa', now(), now())`);
       await client.query("create temporary table delivery_log_retention as select true as only_row, 1 as least_days");
       await client.query("create temporary table delivery_attempts (like public.delivery_attempts)");
@@ -123,7 +123,7 @@ describe("the marketplace's database role", () => {
   });
 });
 
-describe("the delivery log's days", () => {
+describe("partitions of the delivery log", () => {
   const cleanUp = cleanUpAfter();
   const day = "(now() at time zone 'UTC')::date";
   const call = (url: string, date: string, keptDays: string): Promise<string> =>
@@ -148,7 +148,7 @@ describe("the delivery log's days", () => {
     return database;
   };
 
-  test("stay for 90 days, whatever the service passes", async () => {
+  test("are kept for at least 90 days, whatever the service passes", async () => {
     const { ownerUrl, serviceUrl } = await withDays(90);
     const kept = await agesIn(ownerUrl);
     for (const [date, keptDays] of [
@@ -169,21 +169,21 @@ describe("the delivery log's days", () => {
     assert.deepEqual(await agesIn(ownerUrl), kept);
   });
 
-  test("go when they are older than that, and than they are kept for", async () => {
+  test("are dropped when they are older than that, and than the configured retention", async () => {
     const { ownerUrl, serviceUrl } = await withDays(100);
     assert.match(await call(serviceUrl, `${day} - 100`, "100"), /is not old enough/);
     assert.equal(await call(serviceUrl, `${day} - 101`, "100"), "true");
     assert.ok(!(await agesIn(ownerUrl)).includes(101));
   });
 
-  test("go earlier only where the owner lowers the floor", async () => {
+  test("are dropped earlier only if the owner lowers the minimum", async () => {
     const { ownerUrl, serviceUrl } = await withDays(10);
     await withClient(ownerUrl, (client) => client.query("update delivery_log_retention set least_days = 5"));
     assert.equal(await call(serviceUrl, `${day} - 6`, "1"), "true");
     assert.match(await call(serviceUrl, `${day} - 5`, "1"), /is not old enough/);
   });
 
-  test("are made only for a day that its name can't be mistaken for another", async () => {
+  test("are created only for days with unambiguous partition names", async () => {
     const { serviceUrl } = await withDays();
     for (const date of ["2026-08-20 BC", "0001-01-01", "12026-08-20", "infinity"]) {
       await withClient(serviceUrl, (client) =>

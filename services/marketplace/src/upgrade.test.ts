@@ -38,7 +38,7 @@ const before = `
   insert into replays (id, recipient_id, kind, from_at, to_at, total, cursor_at, cursor_id, created_at, updated_at)
     select mint_uuid(), '${ids.endpoint}', 'range', now() - interval '1 day', now(), 1, created_at, id, now(), now() from deliveries;`;
 
-test("a database that is in use is migrated with all that it holds, and processes of the release before go on", async (t) => {
+test("migrates a database in use and keeps its data; earlier statements on the catalog and on events still work", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "empty");
   const directory = await mkdtemp(join(tmpdir(), "marketplace-migrations-"));
@@ -46,38 +46,46 @@ test("a database that is in use is migrated with all that it holds, and processe
   for (const file of (await readdir(migrationsDirectory)).filter((name) => name < "0010")) {
     await cp(join(migrationsDirectory, file), join(directory, file));
   }
-  const ask = async <T>(url: string, statement: string): Promise<T[]> =>
+  const query = async <T>(url: string, statement: string): Promise<T[]> =>
     withClient(url, async (client) => {
       const results = [await client.query(statement)].flat();
       return (results.at(-1)?.rows ?? []) as T[];
     });
-  await ask(ownerUrl, "drop schema public cascade; create schema public");
+  await query(ownerUrl, "drop schema public cascade; create schema public");
   await migrate(ownerUrl, directory);
-  await ask(ownerUrl, before);
+  await query(ownerUrl, before);
   const applied = await migrate(ownerUrl, migrationsDirectory);
   assert.ok(applied.length >= 2);
 
-  assert.deepEqual(await ask(ownerUrl, "select callback_url from organisations"), [
+  assert.deepEqual(await query(ownerUrl, "select callback_url from organisations"), [
     { callback_url: "https://ehr.example/base" },
   ]);
-  assert.deepEqual(await ask(ownerUrl, "select category, featured, popularity from app_popularity"), [
+  assert.deepEqual(await query(ownerUrl, "select category, featured, popularity from app_popularity"), [
     { category: "DOCUMENTATION", featured: true, popularity: 7 },
   ]);
-  assert.deepEqual(await ask(ownerUrl, "select event, vendor_id from events order by event"), [
+  assert.deepEqual(await query(ownerUrl, "select event, vendor_id from events order by event"), [
     { event: "ping", vendor_id: ids.vendor },
     { event: "subscription.created", vendor_id: ids.vendor },
   ]);
-  assert.deepEqual(await ask(ownerUrl, "select cursor_id from replays where cursor_at is not null"), [
+  assert.deepEqual(await query(ownerUrl, "select cursor_id from replays where cursor_at is not null"), [
     { cursor_id: "00000000-0000-0000-0000-000000000000" },
   ]);
 
-  // What the release before reads and writes.
+  assert.deepEqual(
+    await query(
+      ownerUrl,
+      "select encrypted_secret from organisations union all select encrypted_secret from webhook_endpoints",
+    ),
+    [{ encrypted_secret: "1.a" }, { encrypted_secret: "1.a" }],
+  );
+
+  // Statements of earlier versions.
   assert.equal(
-    (await ask(serviceUrl, "select app_dto from app_listings order by popularity desc, app_id desc")).length,
+    (await query(serviceUrl, "select app_dto from app_listings order by popularity desc, app_id desc")).length,
     1,
   );
-  assert.equal((await ask(serviceUrl, "select * from search_listings('notes', null, 20)")).length, 1);
-  const inserted = await ask(
+  assert.equal((await query(serviceUrl, "select * from search_listings('notes', null, 20)")).length, 1);
+  const inserted = await query(
     serviceUrl,
     `insert into events (id, event, subscription_id, sequence, occurred_at, payload)
      values (gen_random_uuid(), 'subscription.paused', '${ids.subscription}', 2, now(), '{}') returning vendor_id`,

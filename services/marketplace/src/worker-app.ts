@@ -1,37 +1,37 @@
 import { listen } from "@ehr-marketplace/service-kit/database";
-import { createServer, readinessOf } from "@ehr-marketplace/service-kit/http";
-import { type App, layFoundation } from "@ehr-marketplace/service-kit/process";
-import { again } from "@ehr-marketplace/service-kit/queue";
-import { createKeyedDigest, createSeal } from "@ehr-marketplace/service-kit/secrets";
+import { createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
+import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { runRepeatedly } from "@ehr-marketplace/service-kit/queue";
+import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
-import { startTending } from "./webhooks/delivery/chores.ts";
-import { startDelivering } from "./webhooks/delivery/deliver.ts";
 import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";
-import { recoverDue } from "./webhooks/delivery/recover-due.ts";
+import { startDeliveryWorker } from "./webhooks/delivery/delivery-worker.ts";
+import { runDueRecoveries } from "./webhooks/delivery/run-due-recoveries.ts";
+import { startScheduledJobs } from "./webhooks/delivery/scheduled-jobs.ts";
 import { createSender, type Sender } from "./webhooks/delivery/send/sender.ts";
 import { readBacklog } from "./webhooks/delivery/sweep.ts";
-import { watchHealth } from "./webhooks/health/health-metrics.ts";
-import { runDueReplays } from "./webhooks/replays/replay-step.ts";
+import { registerHealthMetrics } from "./webhooks/health/health-metrics.ts";
+import { runDueReplays } from "./webhooks/replays/run-replay-step.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
-const lookEveryMs = 1_000;
+const pollIntervalMs = 1_000;
 
-/** Wires the process that delivers. Any number of them may run. */
+/** Composition root of the worker process. Any number of workers may run at once. */
 export async function createWorker(
   config: WorkerConfig,
   logger: Logger,
   sender: Sender = createSender(),
 ): Promise<App> {
-  const foundation = await layFoundation<DB>({ ...config, service, logger, tendsJobs: true });
-  const { metrics, tracing, database, queue } = foundation;
+  const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
+  const { metrics, tracing, database, queue } = context;
   const clock = (): Date => new Date();
   const deliveryMetrics = createDeliveryMetrics(metrics.registry, () => readBacklog(database.query));
 
-  watchHealth(metrics.registry, database.query, clock);
+  registerHealthMetrics(metrics.registry, database.query, clock);
   const server = await createServer({
     logger,
     metrics,
@@ -43,24 +43,24 @@ export async function createWorker(
     access: {
       tokens: {
         findVerified: () => undefined,
-        verify: () => Promise.reject(new Error("nothing here asks for a token")),
+        verify: () => Promise.reject(new Error("the worker has no routes that require a token")),
       },
       requestsPerMinute: 1,
       refusedTokensPerMinute: 1,
     },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
-    readiness: readinessOf({ database, queue, migrationsDirectory, logger }),
+    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });
 
   const common = { database: database.query, queue, clock };
-  const deliverer = startDelivering({
+  const deliverer = startDeliveryWorker({
     ...common,
     random: Math.random,
-    seal: createSeal(config.encryptionKeys),
+    encryption: createEncryption(config.encryptionKeys),
     sender,
     vendorNetworks: config.vendorNetworks,
-    mostInFlight: config.mostInFlight,
-    mostPerRecipient: config.mostPerRecipient,
+    maxInFlight: config.maxInFlight,
+    maxPerRecipient: config.maxPerRecipient,
     logger,
     metrics: deliveryMetrics,
   });
@@ -75,13 +75,13 @@ export async function createWorker(
 
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  const regularly = (problem: string, work: () => Promise<void>): Promise<void> =>
-    again({ work, problem, pauseMs: lookEveryMs, logger, stopped });
-  // Each by itself: none waits for another, or for its troubles.
+  const startTask = (problem: string, work: () => Promise<void>): Promise<void> =>
+    runRepeatedly({ work, failureMessage: problem, pauseMs: pollIntervalMs, logger, stopped });
+  // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
-    regularly("recipients can't be looked after", () => recoverDue({ ...common, logger, stopped })),
-    regularly("replays can't go on", () => runDueReplays(common)),
-    startTending({
+    startTask("failed to process due recipients", () => runDueRecoveries({ ...common, logger, stopped })),
+    startTask("failed to process due replays", () => runDueReplays(common)),
+    startScheduledJobs({
       ...common,
       logger,
       metrics: deliveryMetrics,
@@ -92,7 +92,7 @@ export async function createWorker(
       stopped,
     }),
   ];
-  const timer = setInterval(() => deliverer.wake(), lookEveryMs);
+  const timer = setInterval(() => deliverer.wake(), pollIntervalMs);
 
   return {
     server,
@@ -103,7 +103,7 @@ export async function createWorker(
       await Promise.all(tasks);
       await deliverer.stop();
       await sender.close();
-      await foundation.stop();
+      await context.stop();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { port, productionComplaints, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
+import { findProductionErrors, port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
 import { marketplaceConfig, marketplaceEnvironment } from "./config.ts";
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
@@ -7,24 +7,30 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const specs = {
     ...marketplaceEnvironment,
     WORKER_PORT: port({ desc: "Port for health and metrics", default: 8084 }),
-    DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
+    DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({
+      desc: "Maximum number of database connections per process",
+      default: 10,
+    }),
     DELIVERIES_IN_FLIGHT: wholeNumber({ min: 1, max: 10_000 })({
-      desc: "Most requests that one process has out at a time",
+      desc: "Maximum concurrent requests of one process",
       default: 128,
     }),
     DELIVERIES_PER_RECIPIENT: wholeNumber({ min: 1, max: 1_000 })({
-      desc: "Most of them to one recipient",
+      desc: "Maximum concurrent requests to one recipient",
       default: 8,
     }),
-    DELIVERY_LOG_DAYS: wholeNumber({ min: 1, max: 3_650 })({ desc: "How long attempts are kept", default: 90 }),
+    DELIVERY_LOG_DAYS: wholeNumber({ min: 1, max: 3_650 })({
+      desc: "Retention of delivery attempts in days",
+      default: 90,
+    }),
   };
-  const read = readEnvironment(environment, specs, productionComplaints);
+  const read = readEnvironment(environment, specs, findProductionErrors);
   return {
     ...marketplaceConfig(read),
     port: read.WORKER_PORT,
     database: { url: read.DATABASE_URL, poolSize: read.DATABASE_POOL_SIZE, statementTimeoutMs: 10_000 },
-    mostInFlight: read.DELIVERIES_IN_FLIGHT,
-    mostPerRecipient: read.DELIVERIES_PER_RECIPIENT,
+    maxInFlight: read.DELIVERIES_IN_FLIGHT,
+    maxPerRecipient: read.DELIVERIES_PER_RECIPIENT,
     logDays: read.DELIVERY_LOG_DAYS,
   };
 }

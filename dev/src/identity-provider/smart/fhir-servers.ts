@@ -1,6 +1,6 @@
 const orgAlias = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Each organisation has a FHIR server of its own, as far as apps can tell; `{orgAlias}` may stand for all of them. */
+/** Returns the FHIR base URL of an organisation. The alias can be the placeholder `{orgAlias}`. */
 export function fhirBaseUrl(issuer: string, alias: string): string {
   return `${issuer}/fhir/${alias}`;
 }

@@ -10,7 +10,7 @@ import { fhirBaseUrl } from "./fhir-servers.ts";
 
 export const app = smartAppOf("http://127.0.0.1:49153");
 
-/** An app that Riverside Clinic has, and may launch. */
+/** Installs the app for Riverside Clinic. */
 async function install(ownerUrl: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const [appId, subscriptionId] = [randomUUID(), randomUUID()];
@@ -34,11 +34,11 @@ async function install(ownerUrl: string): Promise<void> {
 
 export interface LaunchingEhr {
   identityProvider: IdentityProvider;
-  /** As somebody does at the EHR; answers the `launch` of the address that the browser would be sent to. */
+  /** Launches the app in the EHR, and returns the `launch` parameter of the launch URL. */
   launch(persona: Persona, context?: { patientId?: string; encounterId?: string }): Promise<string>;
 }
 
-/** The real EHR and the authorization server of its apps, each knowing the other. */
+/** Starts the EHR service and the authorization server of its apps, configured for each other. */
 export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
@@ -54,7 +54,7 @@ export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr>
   return {
     identityProvider,
     async launch(persona, context = {}) {
-      const answer = await fetch(`${ehr.url}/api/app-installations/${app.appSlug}/launch`, {
+      const response = await fetch(`${ehr.url}/api/app-installations/${app.appSlug}/launch`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${await identityProvider.accessToken(persona)}`,
@@ -62,7 +62,7 @@ export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr>
         },
         body: JSON.stringify(context),
       });
-      const { data } = (await answer.json()) as { data: { launchUrl: string } };
+      const { data } = (await response.json()) as { data: { launchUrl: string } };
       const { searchParams } = new URL(data.launchUrl);
       if (searchParams.get("iss") !== fhirBaseUrl(issuer, "riverside-clinic")) throw new Error(data.launchUrl);
       return searchParams.get("launch") ?? "";
@@ -72,7 +72,7 @@ export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr>
 
 const pkce = newPkce();
 
-/** What the app's page sends the browser to. */
+/** The parameters of the app's authorization request. */
 export function authorizing(issuer: string, launch: string): Record<string, string> {
   return {
     client_id: app.clientId,
@@ -86,7 +86,7 @@ export function authorizing(issuer: string, launch: string): Record<string, stri
   };
 }
 
-/** Signs in, up to the address that the app's page gets its code, or its refusal, at. */
+/** Signs in, and returns the redirect URL with the code or the error. */
 export async function signInToApp(
   { issuer }: IdentityProvider,
   launch: string,
@@ -98,11 +98,11 @@ export async function signInToApp(
   return (await choosePersona(browser, loginUrl, persona)).searchParams;
 }
 
-export function exchange({ issuer }: IdentityProvider, answer: URLSearchParams, headers = {}): Promise<Response> {
+export function exchange({ issuer }: IdentityProvider, response: URLSearchParams, headers = {}): Promise<Response> {
   const parameters = {
     client_id: app.clientId,
     grant_type: "authorization_code",
-    code: answer.get("code") ?? "",
+    code: response.get("code") ?? "",
     redirect_uri: app.redirectUri,
     code_verifier: pkce.verifier,
   };

@@ -1,6 +1,6 @@
 import { errors } from "oidc-provider";
 
-/** What the EHR was asked to redeem: who it is, is for it to check. */
+/** The launch to redeem. The EHR checks that it belongs to this organisation, app and user. */
 export interface Redemption {
   launch: string;
   orgAlias: string;
@@ -14,10 +14,10 @@ export interface LaunchContext {
   orgAlias: string;
 }
 
-/** The EHR gives the context behind a launch once. Nothing of its answer may get into an error or a log: it names a patient. */
+/** Redeems a launch; the EHR returns its context once. Neither errors nor logs may contain the response, which names a patient. */
 export async function redeemLaunch(ehrUrl: string, token: string, redemption: Redemption): Promise<LaunchContext> {
   const unavailable = () => new errors.TemporarilyUnavailable("the EHR did not say what this launch is for");
-  const answer = await fetch(`${ehrUrl}/api/internal/launch-contexts/consume`, {
+  const response = await fetch(`${ehrUrl}/api/internal/launch-contexts/consume`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(redemption),
@@ -26,10 +26,10 @@ export async function redeemLaunch(ehrUrl: string, token: string, redemption: Re
   }).catch(() => {
     throw unavailable();
   });
-  if (answer.status === 410 || answer.status === 400) {
+  if (response.status === 410 || response.status === 400) {
     throw new errors.AccessDenied("the launch was used before, has expired, or is not this user's");
   }
-  const said = (await answer.json().catch(() => undefined)) as { data?: LaunchContext } | undefined;
-  if (answer.status !== 200 || typeof said?.data !== "object") throw unavailable();
-  return said.data;
+  const body = (await response.json().catch(() => undefined)) as { data?: LaunchContext } | undefined;
+  if (response.status !== 200 || typeof body?.data !== "object") throw unavailable();
+  return body.data;
 }

@@ -1,17 +1,17 @@
 import type { ClientMetadata } from "oidc-provider";
 
-/** An app as the authorization server knows it: a public client that runs in the browser. */
+/** An app as registered with the authorization server: a public client that runs in the browser. */
 export interface SmartApp {
   clientId: string;
   name: string;
-  /** Which of the marketplace's apps the client is. */
+  /** The slug of the app in the marketplace. */
   appSlug: string;
   redirectUri: string;
-  /** What it may ask for, as its vendor published it. */
+  /** The scopes that it may request, as its vendor published them. */
   fhirScopes: string;
 }
 
-/** Nobody gets a refresh token: an app whose hour is over is opened from the chart again. */
+/** No refresh tokens are issued: after an hour the app must be launched again. */
 const notGranted = new Set(["online_access", "offline_access"]);
 
 export function grantableScopes(app: SmartApp): string[] {

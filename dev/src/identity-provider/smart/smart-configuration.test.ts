@@ -14,12 +14,12 @@ describe("a FHIR server of the local stack", () => {
     issuer = identityProvider.issuer;
   });
 
-  test("leads apps of any origin to the authorization server, as SMART App Launch 2.2 has it", async () => {
-    const answer = await fetch(`${issuer}/fhir/riverside-clinic/.well-known/smart-configuration`);
-    assert.equal(answer.status, 200);
-    assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
-    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
-    assert.deepEqual(await answer.json(), {
+  test("publishes the SMART configuration to any origin, as SMART App Launch 2.2 defines it", async () => {
+    const response = await fetch(`${issuer}/fhir/riverside-clinic/.well-known/smart-configuration`);
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
+    assert.equal(response.headers.get("access-control-allow-origin"), "*");
+    assert.deepEqual(await response.json(), {
       issuer,
       jwks_uri: `${issuer}/jwks`,
       authorization_endpoint: `${issuer}/auth`,
@@ -52,16 +52,16 @@ describe("a FHIR server of the local stack", () => {
     });
   });
 
-  test("has nothing else, and says so as a FHIR server does", async () => {
+  test("returns an OperationOutcome for everything else", async () => {
     for (const path of [
       "riverside-clinic/Patient/1",
       "riverside-clinic/metadata",
       "-/.well-known/smart-configuration",
     ]) {
-      const answer = await fetch(`${issuer}/fhir/${path}`);
-      assert.equal(answer.status, 404, path);
-      assert.match(answer.headers.get("content-type") ?? "", /^application\/fhir\+json/);
-      assert.equal(((await answer.json()) as { resourceType: string }).resourceType, "OperationOutcome");
+      const response = await fetch(`${issuer}/fhir/${path}`);
+      assert.equal(response.status, 404, path);
+      assert.match(response.headers.get("content-type") ?? "", /^application\/fhir\+json/);
+      assert.equal(((await response.json()) as { resourceType: string }).resourceType, "OperationOutcome");
     }
   });
 });

@@ -36,7 +36,7 @@ const noData = {
   ],
 };
 
-/** The only thing that the FHIR servers of the local stack have is what leads apps to the authorization server. */
+/** Serves the SMART configuration, the only endpoint of the local stack's FHIR servers. */
 export function addFhirRoutes(provider: Provider, apps: readonly SmartApp[]): void {
   const { issuer } = provider;
   provider.use(async (context, next) => {
@@ -45,7 +45,7 @@ export function addFhirRoutes(provider: Provider, apps: readonly SmartApp[]): vo
       await next();
       return;
     }
-    // Any app's page asks here, before it knows of any other address.
+    // Pages of any app read this first, to discover the other endpoints.
     context.set("access-control-allow-origin", "*");
     const alias = url.endsWith(wellKnown) ? orgAliasOf(issuer, url.slice(0, -wellKnown.length)) : undefined;
     const found = alias !== undefined && context.method === "GET";

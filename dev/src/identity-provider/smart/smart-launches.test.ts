@@ -15,7 +15,7 @@ import {
   startLaunchingEhr,
 } from "./launches.test-support.ts";
 
-interface TokenAnswer {
+interface TokenResponse {
   access_token: string;
   id_token: string;
   [name: string]: unknown;
@@ -31,20 +31,20 @@ describe("an app that the EHR launches by SMART App Launch", () => {
   });
   const [patientId, encounterId] = [randomUUID(), randomUUID()];
 
-  async function assertRefused(answer: URLSearchParams, error: string, description: RegExp): Promise<void> {
-    assert.deepEqual([answer.get("error"), answer.get("state"), answer.get("code")], [error, "a state", null]);
-    assert.match(answer.get("error_description") ?? "", description);
+  async function assertRefused(response: URLSearchParams, error: string, description: RegExp): Promise<void> {
+    assert.deepEqual([response.get("error"), response.get("state"), response.get("code")], [error, "a state", null]);
+    assert.match(response.get("error_description") ?? "", description);
   }
 
-  test("is given the patient, the encounter and the practice with its token, and nowhere else", async () => {
+  test("gets the patient, the encounter and the practice in its token response only", async () => {
     const back = await signInToApp(
       ehr.identityProvider,
       await ehr.launch("riverside-member", { patientId, encounterId }),
       "riverside-member",
     );
-    const answer = await exchange(ehr.identityProvider, back);
-    assert.equal(answer.headers.get("cache-control"), "no-store");
-    const { access_token: accessToken, id_token: idToken, ...rest } = (await answer.json()) as TokenAnswer;
+    const response = await exchange(ehr.identityProvider, back);
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    const { access_token: accessToken, id_token: idToken, ...rest } = (await response.json()) as TokenResponse;
     assert.deepEqual(rest, {
       token_type: "Bearer",
       expires_in: 3600,
@@ -59,9 +59,9 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     }
   });
 
-  test("gets a token that is for the FHIR server alone, and learns who has signed in", async () => {
+  test("gets a token for the FHIR server only, and the identity of the user", async () => {
     const back = await signInToApp(ehr.identityProvider, await ehr.launch("riverside-admin"), "riverside-admin");
-    const tokens = (await (await exchange(ehr.identityProvider, back)).json()) as TokenAnswer;
+    const tokens = (await (await exchange(ehr.identityProvider, back)).json()) as TokenResponse;
     const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
     const audience = `${issuer}/fhir/riverside-clinic`;
     const access = await jwtVerify(tokens.access_token, keys, { issuer, audience, typ: "at+jwt" });
@@ -76,14 +76,14 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     assert.equal(tokens["refresh_token"], undefined);
   });
 
-  test("is told that there is no patient by not being told of one", async () => {
+  test("gets no patient if the launch has none", async () => {
     const back = await signInToApp(ehr.identityProvider, await ehr.launch("riverside-member"), "riverside-member");
-    const answer = (await (await exchange(ehr.identityProvider, back)).json()) as TokenAnswer;
-    assert.ok(!("patient" in answer) && !("encounter" in answer));
-    assert.deepEqual([answer["need_patient_banner"], answer["tenant"]], [false, "riverside-clinic"]);
+    const response = (await (await exchange(ehr.identityProvider, back)).json()) as TokenResponse;
+    assert.ok(!("patient" in response) && !("encounter" in response));
+    assert.deepEqual([response["need_patient_banner"], response["tenant"]], [false, "riverside-clinic"]);
   });
 
-  test("is opened once by a launch, and told so the second time", async () => {
+  test("can redeem a launch once", async () => {
     const launch = await ehr.launch("riverside-member", { patientId });
     const first = await signInToApp(ehr.identityProvider, launch, "riverside-member");
     const second = await signInToApp(ehr.identityProvider, launch, "riverside-member");
@@ -112,7 +112,7 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     });
   }
 
-  test("is refused before anybody signs in when what it asks for can't be", async () => {
+  test("is refused before sign-in when its request is invalid", async () => {
     const asked = authorizing(issuer, "any");
     const { launch: _launch, ...noLaunch } = asked;
     const { aud: _audience, ...noAudience } = asked;
@@ -122,7 +122,7 @@ describe("an app that the EHR launches by SMART App Launch", () => {
       [{ ...asked, scope: "openid fhirUser" }, "invalid_scope"],
       [{ ...asked, aud: "https://elsewhere.example/fhir/riverside-clinic" }, "invalid_target"],
       [{ ...asked, aud: `${issuer}/fhir/riverside-clinic/Patient` }, "invalid_target"],
-      // Our own APIs, which a vendor's app has no business at.
+      // The marketplace's own APIs, which a vendor's app must not access.
       [{ ...asked, resource: "urn:ehr-marketplace:apis" }, "invalid_target"],
     ] as const) {
       const back = await beginSignIn(openBrowser(), issuer, query);
@@ -131,7 +131,7 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     }
   });
 
-  test("learns that the EHR is away, and may try again", async () => {
+  test("gets an error when the EHR is unavailable, and can retry", async () => {
     const smart = { ehrUrl: `http://127.0.0.1:${await freePort()}`, apps: [app] };
     const alone = await startIdentityProvider({ port: 0, smart });
     cleanUp(() => alone.stop());
@@ -139,15 +139,15 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     await assertRefused(back, "temporarily_unavailable", /the EHR/);
   });
 
-  test("completes its sign-in from its own pages, and from no other's", async () => {
+  test("can complete its sign-in from its own origin only", async () => {
     const own = new URL(app.redirectUri).origin;
     for (const [origin, status, allowed] of [
       [own, 200, own],
       ["http://127.0.0.1:49152", 400, null],
     ] as const) {
       const back = await signInToApp(ehr.identityProvider, await ehr.launch("riverside-member"), "riverside-member");
-      const answer = await exchange(ehr.identityProvider, back, { origin });
-      assert.deepEqual([answer.status, answer.headers.get("access-control-allow-origin")], [status, allowed]);
+      const response = await exchange(ehr.identityProvider, back, { origin });
+      assert.deepEqual([response.status, response.headers.get("access-control-allow-origin")], [status, allowed]);
     }
   });
 });

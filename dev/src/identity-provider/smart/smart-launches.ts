@@ -5,21 +5,21 @@ import { type LaunchContext, redeemLaunch } from "./redeem-launch.ts";
 import { grantableScopes, type SmartApp } from "./smart-apps.ts";
 
 export interface SmartOptions {
-  /** Which EHR's launches are redeemed. */
+  /** The EHR that launches are redeemed at. */
   ehrUrl: string;
   apps: SmartApp[];
 }
 
 type Grant = InstanceType<Provider["Grant"]>;
 
-const codeLivesMs = 60_000;
+const codeLifetimeMs = 60_000;
 
-/** The part of the sign-in of an app that SMART App Launch adds to OpenID Connect. */
+/** The steps that SMART App Launch adds to an OpenID Connect sign-in. */
 export class SmartLaunches {
   readonly apps: readonly SmartApp[];
   readonly #ehrUrl: string;
   readonly #issuer: string;
-  /** By grant: what goes into the one token answer that the grant's code is exchanged for. */
+  /** The launch context by grant, for the token response to the grant's code. */
   readonly #contexts = new Map<string, LaunchContext>();
 
   constructor(issuer: string, options: SmartOptions) {
@@ -32,7 +32,7 @@ export class SmartLaunches {
     return this.apps.find(({ clientId }) => clientId === client?.clientId);
   }
 
-  /** The FHIR server that the app wants to use, which decides for whom its token is. */
+  /** Returns the FHIR server that the app requests, which becomes the audience of its token. */
   audienceOf({ oidc }: KoaContextWithOIDC): string {
     const audience = oidc.params?.["aud"];
     if (typeof audience !== "string") throw new errors.InvalidRequest("aud is missing: the FHIR server's base URL");
@@ -41,19 +41,19 @@ export class SmartLaunches {
 
   organisationOf(fhirUrl: unknown): string {
     const alias = typeof fhirUrl === "string" ? orgAliasOf(this.#issuer, fhirUrl) : undefined;
-    if (alias === undefined) throw new errors.InvalidTarget("aud is none of the FHIR servers here");
+    if (alias === undefined) throw new errors.InvalidTarget("aud is not a known FHIR server");
     return alias;
   }
 
-  /** Before anybody is asked to sign in: no app of ours is opened but from the EHR. */
+  /** Checks the authorization request before sign-in: apps must be launched from the EHR. */
   assertLaunched({ oidc }: KoaContextWithOIDC, launch: string | undefined, client: Client): void {
     if (this.appOf(client) === undefined) return;
     if (launch === undefined || launch === "")
       throw new errors.InvalidRequest("launch is missing: open the app from the EHR");
-    if (!oidc.requestParamScopes.has("launch")) throw new errors.InvalidScope("ask for the scope launch", "launch");
+    if (!oidc.requestParamScopes.has("launch")) throw new errors.InvalidScope("request the scope launch", "launch");
   }
 
-  /** Redeems the launch for the one who has just signed in. It is spent by this, whatever comes after. */
+  /** Redeems the launch for the user who has just signed in. A launch can be redeemed once, even if a later step fails. */
   async redeem({ oidc }: KoaContextWithOIDC, app: SmartApp, grant: Grant): Promise<void> {
     const { launch, resource } = oidc.params ?? {};
     const context = await redeemLaunch(this.#ehrUrl, await requestAccessToken(this.#issuer, "launch-redeemer"), {
@@ -65,7 +65,7 @@ export class SmartLaunches {
     grant.addResourceScope(String(resource), grantableScopes(app).join(" "));
     const grantId = await grant.save();
     this.#contexts.set(grantId, context);
-    setTimeout(() => this.#contexts.delete(grantId), codeLivesMs).unref();
+    setTimeout(() => this.#contexts.delete(grantId), codeLifetimeMs).unref();
   }
 
   /** SMART App Launch 2.2, "Launch context arrives with your access token". */
@@ -83,7 +83,7 @@ export class SmartLaunches {
         ...(context.body as object),
         ...(patient === null ? {} : { patient }),
         ...(encounter === null ? {} : { encounter }),
-        // The app has a page of its own: nobody else says there whose chart it is.
+        // The app has a page of its own without a patient banner, so it must show the patient itself.
         need_patient_banner: patient !== null,
         tenant: orgAlias,
       };

@@ -4,7 +4,7 @@ using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 
-// This only checks the class below; leave it out: dotnet run VerifyWebhook.cs vectors.json (.NET 10)
+// Test code, not part of the snippet: dotnet run VerifyWebhook.cs vectors.json (.NET 10)
 using var vectors = JsonDocument.Parse(File.ReadAllBytes(args[0]));
 var (count, wrong) = (0, 0);
 
@@ -38,7 +38,7 @@ public static class VerifyWebhook
 {
     private const long ToleranceSeconds = 300;
 
-    /// <summary>X-Marketplace-Signature. The body is the request's raw bytes; the secrets are all that are live.</summary>
+    /// <summary>X-Marketplace-Signature. The body is the request's raw bytes; secrets are all current secrets.</summary>
     public static bool VerifyBody(byte[] body, string signature, IEnumerable<string> secrets) =>
         secrets.Where(secret => secret != "").Any(secret =>
             Same(Convert.ToHexString(HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), body)).ToLowerInvariant(), signature));
@@ -47,7 +47,7 @@ public static class VerifyWebhook
     public static bool VerifyStandard(
         string id, string timestamp, string signature, byte[] body, IEnumerable<string> secrets, DateTimeOffset now)
     {
-        // NumberStyles.None takes digits only: no sign, no white space.
+        // NumberStyles.None accepts digits only: no sign, no white space.
         if (!long.TryParse(timestamp, NumberStyles.None, CultureInfo.InvariantCulture, out var seconds)) return false;
         if (id == "" || id.Contains('.')) return false;
         if (Math.Abs(now.ToUnixTimeSeconds() - seconds) > ToleranceSeconds) return false;

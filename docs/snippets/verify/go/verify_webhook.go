@@ -15,7 +15,7 @@ import (
 
 const toleranceSeconds = 300
 
-// VerifyBody checks X-Marketplace-Signature. The body is the request's raw bytes; the secrets are all that are live.
+// VerifyBody checks X-Marketplace-Signature. The body is the request's raw bytes; secrets are all current secrets.
 func VerifyBody(body []byte, signature string, secrets []string) bool {
 	for _, secret := range secrets {
 		expected := hex.EncodeToString(sign([]byte(secret), body))
@@ -28,7 +28,7 @@ func VerifyBody(body []byte, signature string, secrets []string) bool {
 
 // VerifyStandard checks webhook-id, webhook-timestamp and webhook-signature.
 func VerifyStandard(id, timestamp, signature string, body []byte, secrets []string, now time.Time) bool {
-	// ParseUint takes digits only, where ParseInt would take a sign.
+	// ParseUint accepts digits only; ParseInt also accepts a sign.
 	seconds, err := strconv.ParseUint(timestamp, 10, 40)
 	if err != nil || id == "" || strings.Contains(id, ".") {
 		return false
@@ -68,7 +68,7 @@ func keyOf(secret string) []byte {
 	return key
 }
 
-// The rest only checks the above: go run verify_webhook.go vectors.json
+// Test code, not part of the snippet: go run verify_webhook.go vectors.json
 
 type vector struct {
 	Name, Secret, ID, Timestamp, Body, Signature string

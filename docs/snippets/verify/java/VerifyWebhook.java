@@ -12,7 +12,7 @@ import javax.crypto.spec.SecretKeySpec;
 public final class VerifyWebhook {
   private static final long TOLERANCE_SECONDS = 300;
 
-  /** X-Marketplace-Signature. The body is the request's raw bytes; the secrets are all that are live. */
+  /** X-Marketplace-Signature. The body is the request's raw bytes; secrets are all current secrets. */
   public static boolean verifyBody(byte[] body, String signature, List<String> secrets) {
     return secrets.stream()
         .filter(secret -> !secret.isEmpty())
@@ -61,7 +61,7 @@ public final class VerifyWebhook {
     return MessageDigest.isEqual(expected.getBytes(UTF_8), given.getBytes(UTF_8));
   }
 
-  // The rest only checks the above. The JDK reads no JSON, so the vectors come in on standard input, nine fields each
+  // Test code, not part of the snippet. The JDK has no JSON parser, so it reads the vectors from standard input, nine fields each
   // (name, valid, body, signature, secrets, scheme, id, timestamp, now), each ended by a NUL; secrets by line breaks.
   public static void main(String[] arguments) throws java.io.IOException {
     String[] fields = new String(System.in.readAllBytes(), UTF_8).split("\0", -1);

@@ -8,8 +8,8 @@ TOLERANCE_SECONDS = 300
 
 
 def verify_body(body: bytes, signature: str, secrets: list[str]) -> bool:
-    """X-Marketplace-Signature. The body is the request's raw bytes; the secrets are all that are live."""
-    # compare_digest refuses str beyond ASCII, so bytes are compared.
+    """X-Marketplace-Signature. The body is the request's raw bytes; secrets are all current secrets."""
+    # compare_digest rejects non-ASCII str, so bytes are compared.
     return any(
         hmac.compare_digest(hmac.new(secret.encode(), body, hashlib.sha256).hexdigest().encode(), signature.encode())
         for secret in secrets
@@ -44,7 +44,7 @@ def _key_of(secret: str) -> bytes:
         return b""
 
 
-# The rest only checks the above: python3 verify_webhook.py vectors.json
+# Test code, not part of the snippet: python3 verify_webhook.py vectors.json
 
 if __name__ == "__main__":
     import json

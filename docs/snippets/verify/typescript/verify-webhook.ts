@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 const toleranceSeconds = 300;
 
-/** X-Marketplace-Signature. The body is the request's raw bytes; the secrets are all that are live. */
+/** X-Marketplace-Signature. The body is the request's raw bytes; secrets are all current secrets. */
 export function verifyBody(body: Uint8Array, signature: string, secrets: string[]): boolean {
   return secrets
     .filter((secret) => secret !== "")
@@ -31,7 +31,7 @@ export function verifyStandard(
 function keyOf(secret: string): Buffer {
   if (!secret.startsWith("whsec_")) return Buffer.from(secret);
   const key = Buffer.from(secret.slice(6), "base64");
-  // Buffer skips what isn't Base64 instead of refusing it.
+  // Buffer ignores invalid Base64 characters instead of rejecting them.
   return key.toString("base64") === secret.slice(6) ? key : Buffer.alloc(0);
 }
 
@@ -40,7 +40,7 @@ function isSame(expected: string, given: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-// The rest only checks the above: node verify-webhook.ts vectors.json
+// Test code, not part of the snippet: node verify-webhook.ts vectors.json
 
 interface Vector {
   name: string;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/tests/address-policy";
 import { rounds } from "@ehr-marketplace/tests/rounds";
 import fc from "fast-check";
-import { isAdmitted } from "./admit-address.ts";
+import { isAllowedAddress } from "./allowed-address.ts";
 
 const runs = { numRuns: rounds(1_000, 10_000) };
 
@@ -11,12 +11,12 @@ for (const [family, address] of [
   ["IPv4", anyIpv4Number.map(ipv4Of)],
   ["IPv6", anyIpv6],
 ] as const) {
-  test(`an ${family} address is admitted exactly where the policy, written independently, allows it`, () => {
+  test(`an ${family} address is allowed exactly where an independent implementation of the policy allows it`, () => {
     const counts = { admitted: 0, refused: 0 };
     fc.assert(
       fc.property(address, anyNetworks, (text, networks) => {
         const expected = policyAllows(text, networks);
-        assert.equal(isAdmitted(text, networks), expected);
+        assert.equal(isAllowedAddress(text, networks), expected);
         counts[expected ? "admitted" : "refused"] += 1;
       }),
       runs,
@@ -25,7 +25,7 @@ for (const [family, address] of [
   });
 }
 
-test("a text that is no address is never admitted, and none throws", () => {
+test("text that is no address is never allowed, and never throws", () => {
   const characters = fc.constantFrom(...Array.from("0123456789abcdefx:.[]%/ \0１。"));
   const almost = fc.array(characters, { maxLength: 20 }).map((all) => all.join(""));
   const changed = fc
@@ -33,7 +33,7 @@ test("a text that is no address is never admitted, and none throws", () => {
     .map(([text, at, other]) => text.slice(0, at % text.length) + other + text.slice((at % text.length) + 1));
   fc.assert(
     fc.property(fc.oneof(almost, changed, fc.string({ unit: "binary" })), anyNetworks, (text, networks) => {
-      if (!isAdmitted(text, networks)) return;
+      if (!isAllowedAddress(text, networks)) return;
       const written = text.includes(":") ? `[${text}]` : text;
       assert.ok(URL.canParse(`http://${written}/`), "whatever is admitted is an address in a URL too");
       assert.equal(policyAllows(text, networks), true);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { canonicalNetwork, isAdmitted } from "./admit-address.ts";
+import { canonicaliseNetwork, isAllowedAddress } from "./allowed-address.ts";
 
-describe("a network has one form", () => {
+describe("networks are canonicalised", () => {
   for (const [given, canonical] of [
     ["10.20.0.0/16", "10.20.0.0/16"],
     ["10.20.30.40/16", "10.20.0.0/16"],
@@ -23,7 +23,7 @@ describe("a network has one form", () => {
     ["::ffff:10.20.30.40/112", "10.20.0.0/16"],
     ["::ffff:0:0/96", "0.0.0.0/0"],
   ] as const) {
-    test(`${given} is ${canonical}`, () => assert.equal(canonicalNetwork(given), canonical));
+    test(`${given} is ${canonical}`, () => assert.equal(canonicaliseNetwork(given), canonical));
   }
 });
 
@@ -56,19 +56,20 @@ for (const given of [
   "example.com",
   "example.com/8",
 ]) {
-  test(`${JSON.stringify(given)} is no network`, () => assert.equal(canonicalNetwork(given), undefined));
+  test(`${JSON.stringify(given)} is no network`, () => assert.equal(canonicaliseNetwork(given), undefined));
 }
 
-test("the canonical form stays as it is, and allows the address that it was made from", () => {
-  const neverAdmitted = (address: string): boolean => !isAdmitted(address, ["0.0.0.0/0", "::/0"]);
+test("the canonical form is stable, and contains the original address", () => {
+  const neverAdmitted = (address: string): boolean => !isAllowedAddress(address, ["0.0.0.0/0", "::/0"]);
   const network = fc.oneof(fc.tuple(fc.ipV4(), fc.nat({ max: 32 })), fc.tuple(fc.ipV6(), fc.nat({ max: 128 })));
   fc.assert(
     fc.property(network, ([address, bits]) => {
-      // An IPv4 address in other clothes is in no network that is wider than all of IPv4.
+      // An IPv4-mapped address isn't in a network wider than the mapped range.
       fc.pre(!address.startsWith("::") || bits >= 96);
-      const canonical = canonicalNetwork(`${address}/${bits}`) ?? assert.fail(address);
-      assert.equal(canonicalNetwork(canonical), canonical);
-      if (!neverAdmitted(address)) assert.equal(isAdmitted(address, [canonical]), true, `${address} in ${canonical}`);
+      const canonical = canonicaliseNetwork(`${address}/${bits}`) ?? assert.fail(address);
+      assert.equal(canonicaliseNetwork(canonical), canonical);
+      if (!neverAdmitted(address))
+        assert.equal(isAllowedAddress(address, [canonical]), true, `${address} in ${canonical}`);
     }),
     { numRuns: 1_000 },
   );

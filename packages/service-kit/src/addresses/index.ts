@@ -1,1 +1,1 @@
-export { canonicalNetwork, isAdmitted, isWithin } from "./admit-address.ts";
+export { canonicaliseNetwork, isAllowedAddress, isInNetworks } from "./allowed-address.ts";

@@ -1,11 +1,11 @@
 export { bool, type CleanedEnv, num, port, str, url } from "envalid";
-export { httpsComplaint, productionComplaints } from "./production.ts";
+export { findHttpsError, findProductionErrors } from "./production-errors.ts";
 export {
-  type Complaints,
   ConfigurationError,
   databaseUrl,
   networks,
   readEnvironment,
+  type VariableErrors,
   wholeNumber,
 } from "./read-environment.ts";
 export {

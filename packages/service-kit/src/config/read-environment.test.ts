@@ -5,7 +5,11 @@ import { ConfigurationError, networks, port, readEnvironment, str, url, wholeNum
 const specs = {
   DATABASE_URL: str({ desc: "Connection string of the database", example: "postgres://app:secret@db:5432/app" }),
   PUBLIC_URL: url({ desc: "Where clients reach this service", example: "https://market.example.org" }),
-  POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", example: "10", default: 10 }),
+  POOL_SIZE: wholeNumber({ min: 1, max: 500 })({
+    desc: "Maximum number of database connections per process",
+    example: "10",
+    default: 10,
+  }),
   SERVICE_PORT: port({ desc: "Port to listen on", example: "8080", default: 8080 }),
   LOG_LEVEL: str({ desc: "Least severe level", choices: ["info", "warn"], example: "info", default: "info" }),
   PROXIES: networks({ desc: "Proxies in front", example: "10.0.0.0/8", default: [] }),
@@ -22,14 +26,14 @@ function complaintsAbout(environment: NodeJS.ProcessEnv, about: Parameters<typeo
   return assert.fail("nothing was found wrong");
 }
 
-test("what is right is read with its type, and what is not set gets its default", () => {
+test("parses variables to their types, and applies defaults", () => {
   const read = readEnvironment({ ...right, POOL_SIZE: "25", PROXIES: "10.0.0.1,10.0.0.2" }, specs);
   assert.equal(read.POOL_SIZE, 25);
   assert.equal(read.SERVICE_PORT, 8080);
   assert.deepEqual(read.PROXIES, ["10.0.0.1", "10.0.0.2"]);
 });
 
-test("all wrong variables are named at once, each with the reason, what it is for and an example", () => {
+test("reports all invalid variables at once, each with reason, description and example", () => {
   const message = complaintsAbout({
     PUBLIC_URL: "nowhere",
     POOL_SIZE: "many",
@@ -39,7 +43,7 @@ test("all wrong variables are named at once, each with the reason, what it is fo
   const lines = message.split("\n").slice(1);
   assert.equal(lines.length, 5, message);
   for (const [line, variable, reason] of [
-    [lines[0], "DATABASE_URL", "is not set, and has no default"],
+    [lines[0], "DATABASE_URL", "is required"],
     [lines[1], "PUBLIC_URL", '"nowhere"'],
     [lines[2], "POOL_SIZE", '"many" is not a whole number from 1 to 500'],
     [lines[3], "SERVICE_PORT", '"99999"'],
@@ -53,19 +57,19 @@ test("all wrong variables are named at once, each with the reason, what it is fo
   }
 });
 
-test("what is right is not mentioned beside what is wrong", () => {
+test("doesn't mention valid variables in an error", () => {
   const message = complaintsAbout({ ...right, POOL_SIZE: "0" });
   assert.equal(message.split("\n").length, 2);
   assert.ok(!message.includes("DATABASE_URL"));
 });
 
-test("a variable set to nothing counts as not set", () => {
-  assert.match(complaintsAbout({ ...right, DATABASE_URL: "" }), /DATABASE_URL: is not set, and has no default/);
+test("an empty variable counts as unset", () => {
+  assert.match(complaintsAbout({ ...right, DATABASE_URL: "" }), /DATABASE_URL: is required/);
   const read = readEnvironment({ ...right, POOL_SIZE: "", PROXIES: "", LOG_LEVEL: "" }, specs);
   assert.deepEqual([read.POOL_SIZE, read.PROXIES, read.LOG_LEVEL], [10, [], "info"]);
 });
 
-test("a connection string that can't be used is refused without repeating its password", () => {
+test("refuses an invalid connection string without repeating its password", () => {
   const about = { QUEUE_URL: url({ desc: "The queue", example: "amqp://queue" }) };
   for (const value of ["amqp://app:hunter2@queue:port", "//app:hunter2@queue", "amqp//app:hunter2@queue"]) {
     const message = complaintsAbout({ QUEUE_URL: value }, about);
@@ -74,12 +78,12 @@ test("a connection string that can't be used is refused without repeating its pa
   }
 });
 
-test("the value of a variable whose name says that it is secret is never repeated", () => {
+test("never repeats the value of a secret variable", () => {
   for (const variable of ["METRICS_TOKEN", "WEBHOOK_SECRET", "ADMIN_PASSWORD", "SIGNING_KEY"]) {
     const message = complaintsAbout({ [variable]: "hunter2" }, { [variable]: url({ desc: "Something secret" }) });
     assert.ok(message.includes(variable) && !message.includes("hunter2"), message);
     const missing = complaintsAbout({}, { [variable]: url({ desc: "Something secret" }) });
-    assert.ok(missing.includes(`${variable}: is not set, and has no default. Something secret.`), missing);
+    assert.ok(missing.includes(`${variable}: is required. Something secret.`), missing);
   }
 });
 

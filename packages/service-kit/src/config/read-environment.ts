@@ -1,5 +1,5 @@
 import { type CleanedEnv, cleanEnv, makeValidator, type ValidatorSpec } from "envalid";
-import { canonicalNetwork } from "../addresses/admit-address.ts";
+import { canonicaliseNetwork } from "../addresses/allowed-address.ts";
 
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -7,47 +7,50 @@ export class ConfigurationError extends Error {
 
 type Specs = Record<string, ValidatorSpec<unknown>>;
 
-/** Why a variable can't be used, by its name. */
-export type Complaints = Record<string, string | undefined>;
+/** Why each variable can't be used, by variable name. */
+export type VariableErrors = Record<string, string | undefined>;
 
-function explain(variable: string, reason: string, spec: ValidatorSpec<unknown> | undefined): string {
+function describeError(variable: string, reason: string, spec: ValidatorSpec<unknown> | undefined): string {
   const example = spec?.example === undefined ? "" : ` For example: ${variable}=${spec.example}`;
   return `  ${variable}: ${reason}. ${spec?.desc ?? ""}.${example}`;
 }
 
-/** The message goes to logs and screens, where no password may follow it. */
-function withoutSecret(message: string, variable: string, value: string): string {
+/** Redacts the value of a secret variable, because the message is logged and printed. */
+function redactValue(message: string, variable: string, value: string): string {
   const secret = /secret|token|password|key/i.test(variable) || value.includes("@");
   return secret ? message.replaceAll(value, "[redacted]") : message;
 }
 
 /**
- * Checks every variable and names all that are wrong at once, so that a person fixes them in one go. An empty one is
- * not set: that is what a deployment's template leaves where nobody filled it in. `check` finds what is wrong with those that
- * are right by themselves.
+ * Validates every variable and reports all errors at once. An empty variable counts as unset, because deployment templates leave it
+ * empty when no value is given. `check` returns further errors of variables that are valid by themselves.
  */
 export function readEnvironment<S extends Specs>(
   environment: NodeJS.ProcessEnv,
   specs: S,
-  check: (read: Partial<CleanedEnv<S>>) => Complaints = () => ({}),
+  check: (read: Partial<CleanedEnv<S>>) => VariableErrors = () => ({}),
 ): CleanedEnv<S> {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   return cleanEnv(set, specs, {
     reporter: ({ errors, env }) => {
-      const wrong = Object.entries(errors).map(([variable, error]) => {
+      const invalid = Object.entries(errors).map(([variable, error]) => {
         const value = set[variable];
-        if (value === undefined) return explain(variable, "is not set, and has no default", specs[variable]);
-        return explain(variable, withoutSecret(lowerFirst(String(error?.message)), variable, value), specs[variable]);
+        if (value === undefined) return describeError(variable, "is required", specs[variable]);
+        return describeError(
+          variable,
+          redactValue(lowerFirst(String(error?.message)), variable, value),
+          specs[variable],
+        );
       });
-      const complaints = Object.entries(check(env as Partial<CleanedEnv<S>>));
+      const checked = Object.entries(check(env as Partial<CleanedEnv<S>>));
       const lines = [
-        ...wrong,
-        ...complaints.flatMap(([variable, complaint]) =>
-          complaint === undefined || variable in errors ? [] : [explain(variable, complaint, specs[variable])],
+        ...invalid,
+        ...checked.flatMap(([variable, error]) =>
+          error === undefined || variable in errors ? [] : [describeError(variable, error, specs[variable])],
         ),
       ];
       if (lines.length === 0) return;
-      throw new ConfigurationError(`The configuration can't be used:\n${lines.join("\n")}`);
+      throw new ConfigurationError(`The configuration is invalid:\n${lines.join("\n")}`);
     },
   });
 }
@@ -65,30 +68,30 @@ export const wholeNumber = (range: { min: number; max: number }): ReturnType<typ
     return value;
   });
 
-/** Other schemes would be read as PostgreSQL's: `pg` ignores the scheme. The message leaves out the value, which has a password. */
+/** Checks the scheme, because `pg` ignores it. The message omits the value, which contains a password. */
 export const databaseUrl: ReturnType<typeof makeValidator<string>> = makeValidator<string>((input) => {
   if (/^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(input)) return input;
-  throw new Error("is not a connection string of PostgreSQL, which begins with postgres:// or postgresql://");
+  throw new Error("is not a PostgreSQL connection string, which begins with postgres:// or postgresql://");
 });
 
-function listed(input: string): string[] {
+function splitList(input: string): string[] {
   return input
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
 }
 
-/** Origins of web pages, comma-separated, as browsers send them. */
+/** Origins of web pages, comma-separated, in the form of the Origin header. */
 export const origins: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
-  const parts = listed(input);
+  const parts = splitList(input);
   const wrong = parts.find((part) => !/^https?:/.test(part) || !URL.canParse(part) || new URL(part).origin !== part);
   if (wrong !== undefined) throw new Error(`"${wrong}" is not an origin such as https://console.example.com`);
   return parts;
 });
 
 function parseNetworks(input: string): string[] {
-  const parts = listed(input);
-  const wrong = parts.find((part) => canonicalNetwork(part) === undefined);
+  const parts = splitList(input);
+  const wrong = parts.find((part) => canonicaliseNetwork(part) === undefined);
   if (wrong !== undefined) throw new Error(`"${wrong}" is neither an IP address nor a network such as 10.0.0.0/8`);
   return parts;
 }
@@ -96,7 +99,7 @@ function parseNetworks(input: string): string[] {
 /** Addresses and networks, comma-separated. */
 export const networks: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>(parseNetworks);
 
-/** The same, or `none`. */
+/** Addresses and networks, comma-separated, or `none`. */
 export const networksOrNone: ReturnType<typeof makeValidator<string[] | "none">> = makeValidator<string[] | "none">(
   (input) => (input.trim() === "none" ? "none" : parseNetworks(input)),
 );

@@ -1,20 +1,20 @@
 import { type CleanedEnv, str } from "envalid";
 import { encryptionKeys } from "../secrets/encryption-keys.ts";
-import { productionComplaints } from "./production.ts";
+import { findProductionErrors } from "./production-errors.ts";
 import { databaseUrl, networksOrNone, origins, readEnvironment, wholeNumber } from "./read-environment.ts";
 
-export const sealingKeys = encryptionKeys({
-  desc: "Keys that seal stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first seals, all open",
+export const encryptionKeysVariable = encryptionKeys({
+  desc: "Keys that encrypt stored secrets: version:key, comma-separated, 32 bytes in Base64 each; the first encrypts, all decrypt",
   example: "1:$(openssl rand -base64 32)",
 });
 
 export const nodeEnvironment = str({
-  desc: "Production asks for everything that protects it",
+  desc: "In production, all security settings are required",
   choices: ["production", "development", "test"],
   default: "production",
 });
 
-/** What every process of ours reads. */
+/** Variables of every process. */
 export const processEnvironment = {
   NODE_ENV: nodeEnvironment,
   HOST: str({ desc: "Address to listen on", default: "0.0.0.0" }),
@@ -24,12 +24,12 @@ export const processEnvironment = {
     default: "info",
   }),
   METRICS_TOKEN: str({
-    desc: "Bearer token that /metrics asks for; production needs one of at least 32 characters",
+    desc: "Bearer token that /metrics requires; in production it must have at least 32 characters",
     default: "",
   }),
-  ENCRYPTION_KEYS: sealingKeys,
+  ENCRYPTION_KEYS: encryptionKeysVariable,
   OTEL_EXPORTER_OTLP_ENDPOINT: str({
-    desc: "Where traces are sent (OTLP over HTTP); where it isn't set, none are",
+    desc: "Endpoint that traces are sent to (OTLP over HTTP); if unset, no traces are sent",
     example: "http://collector.internal:4318",
     default: "",
   }),
@@ -45,38 +45,41 @@ export function processConfig(read: CleanedEnv<typeof processEnvironment>) {
   };
 }
 
-/** What every process reads that serves an API to callers with tokens. */
+/** Variables of every process that serves an API with tokens. */
 export const apiEnvironment = {
-  DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({ desc: "Connections of one process", default: 10 }),
+  DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({
+    desc: "Maximum number of database connections per process",
+    default: 10,
+  }),
   STATEMENT_TIMEOUT_MS: wholeNumber({ min: 100, max: 60_000 })({
-    desc: "Longest time a statement may take",
+    desc: "Maximum duration of a statement",
     default: 5_000,
   }),
   TRUSTED_PROXIES: networksOrNone({
-    desc: "Addresses or networks of the proxies in front, comma-separated; none where there is no proxy",
+    desc: "Addresses or networks of the trusted reverse proxies, comma-separated; `none` without a proxy",
     example: "10.0.0.0/8",
     default: [],
   }),
   CALLER_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
-    desc: "Requests a minute that one caller may send to everything that asks for a token, per process",
+    desc: "Maximum requests per minute and caller to routes that require a token, per process",
     default: 1_200,
   }),
   PUBLIC_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
-    desc: "Requests a minute that one address may send to what is open to anyone, per process",
+    desc: "Maximum requests per minute and address to public routes, per process",
     default: 6_000,
   }),
   ALLOWED_ORIGINS: origins({
-    desc: "Origins whose pages may use what asks for a token, comma-separated",
+    desc: "Origins whose pages may call routes that require a token, comma-separated",
     example: "https://console.example.com",
     default: [],
   }),
   REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
-    desc: "Longest time for a request to arrive, and for its answer to be made",
+    desc: "Maximum time to receive a request, and to create its response",
     default: 10_000,
   }),
-  URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Longest URL", default: 8_192 }),
+  URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Maximum length of a URL", default: 8_192 }),
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber({ min: 10, max: 60_000 })({
-    desc: "Mean lag of the event loop above which requests are refused with 503",
+    desc: "Mean event loop delay above which requests are refused with 503",
     default: 200,
   }),
 };
@@ -99,10 +102,10 @@ export function readMigrationConfig(environment: NodeJS.ProcessEnv, service: str
   const specs = {
     NODE_ENV: nodeEnvironment,
     MIGRATION_DATABASE_URL: databaseUrl({
-      desc: "Connection string with the login that owns the schema; only the migration step has it",
+      desc: "Connection string with the login that owns the schema; set it for the migration step only",
       example: `postgres://${service}_owner:secret@db.internal:5432/${service}?sslmode=verify-full`,
     }),
   };
-  const read = readEnvironment(environment, specs, productionComplaints);
+  const read = readEnvironment(environment, specs, findProductionErrors);
   return { databaseUrl: read.MIGRATION_DATABASE_URL };
 }

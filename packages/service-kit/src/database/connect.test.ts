@@ -9,14 +9,14 @@ import {
   cleanUpAfter,
   cloneDatabase,
   eventually,
-  startSeveredProxy,
+  startNetworkFaultProxy,
 } from "@ehr-marketplace/tests/support";
 import { sql } from "kysely";
 import { startTestServer } from "../http/server.test-support.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing, type Tracing } from "../telemetry/tracing.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { isDatabaseAway } from "./database-away.ts";
+import { isDatabaseUnavailable } from "./database-unavailable.ts";
 
 async function connected(cleanUp: CleanUp, url: string, statementTimeoutMs = 5_000, poolSize = 2, tracing?: Tracing) {
   const logged: Record<string, unknown>[] = [];
@@ -32,21 +32,21 @@ async function connected(cleanUp: CleanUp, url: string, statementTimeoutMs = 5_0
   return { ...database, logged };
 }
 
-/** What a route answers whose query fails as the real database makes it fail. */
-async function answerOfQuery(t: TestContext, database: Database<unknown>, query: string): Promise<Response> {
+/** Returns the response of a route that runs this query. */
+async function requestQuery(t: TestContext, database: Database<unknown>, query: string): Promise<Response> {
   const running = await startTestServer(cleanUpAfter(t), {
     routes: (server) => server.get("/read", () => sql.raw(query).execute(database.query)),
   });
   return fetch(`${running.url}/read`);
 }
 
-async function assertAway(answer: Response): Promise<void> {
-  const { detail } = await assertProblem(answer, 503, "unavailable");
-  assert.equal(detail, "The database can't be reached or answers too slowly.");
-  assert.match(String(answer.headers.get("retry-after")), /^[1-9]\d*$/);
+async function assertUnavailable(response: Response): Promise<void> {
+  const { detail } = await assertProblem(response, 503, "unavailable");
+  assert.equal(detail, "The database is unavailable or too slow.");
+  assert.match(String(response.headers.get("retry-after")), /^[1-9]\d*$/);
 }
 
-test("each connection has the time-outs and the name that were asked for", async (t) => {
+test("each connection has the configured time-outs and application name", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 1_234);
   const settings = ["statement_timeout", "idle_in_transaction_session_timeout", "application_name"];
@@ -56,7 +56,7 @@ test("each connection has the time-outs and the name that were asked for", async
   ]);
 });
 
-test("a prepared statement is parsed once, though it failed for some values, and is traced without them", async (t) => {
+test("a prepared statement is parsed once, even after failures, and traced without its values", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const traced: [string, boolean][] = [];
   const { prepared, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1, {
@@ -76,7 +76,7 @@ test("a prepared statement is parsed once, though it failed for some values, and
   ]);
 });
 
-test("a statement that says so is planned once on its connection, also within a transaction; no other is", async (t) => {
+test("only a statement with the naming comment is prepared, also within a transaction", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { query, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1);
   const halved = async (given: number): Promise<unknown> =>
@@ -91,14 +91,14 @@ test("a statement that says so is planned once on its connection, also within a 
   assert.deepEqual(rows, [{ name: "halve", runs: "2" }]);
 });
 
-test("a statement that takes too long is ended, answered as 503, and the connection serves on", async (t) => {
+test("a statement that times out is a 503, and its connection stays usable", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 100, 1);
-  await assertAway(await answerOfQuery(t, database, "select pg_sleep(60)"));
+  await assertUnavailable(await requestQuery(t, database, "select pg_sleep(60)"));
   assert.deepEqual((await database.pool.query("select 1 as one")).rows, [{ one: 1 }]);
 });
 
-test("a transaction that is left idle is ended, so that its locks are free", async (t) => {
+test("an idle transaction is ended and releases its locks", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp);
   const { pool } = await connected(cleanUp, serviceUrl, 100);
@@ -111,10 +111,10 @@ test("a transaction that is left idle is ended, so that its locks are free", asy
   await eventually("it is ended", 5_000, () =>
     withClient(ownerUrl, async (observer) => (await observer.query(open)).rowCount === 0),
   );
-  await assert.rejects(client.query("select 1"), isDatabaseAway);
+  await assert.rejects(client.query("select 1"), isDatabaseUnavailable);
 });
 
-test("a connection that breaks while idle is logged and replaced; the process lives on", async (t) => {
+test("a broken idle connection is logged and replaced", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp);
   const { pool, logged } = await connected(cleanUp, serviceUrl);
@@ -125,12 +125,12 @@ test("a connection that breaks while idle is logged and replaced; the process li
   assert.equal((await pool.query("select 1")).rowCount, 1);
 });
 
-test("a database whose server isn't there is 503 with Retry-After", async (t) => {
+test("returns 503 with Retry-After when the database server is down", async (t) => {
   const database = await connected(cleanUpAfter(t), "postgres://nobody:hunter2@127.0.0.1:1/nothing");
-  await assertAway(await answerOfQuery(t, database, "select 1"));
+  await assertUnavailable(await requestQuery(t, database, "select 1"));
 });
 
-test("a database whose server accepts and says nothing is 503 within seconds", async (t) => {
+test("returns 503 within seconds when the database server doesn't respond", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const silent: Socket[] = [];
   const listening = createServer((socket) => silent.push(socket)).listen(0, "127.0.0.1");
@@ -143,32 +143,32 @@ test("a database whose server accepts and says nothing is 503 within seconds", a
   const port = typeof address === "object" ? address?.port : undefined;
   const database = await connected(cleanUp, `postgres://nobody@127.0.0.1:${port}/nothing`);
   const began = performance.now();
-  await assertAway(await answerOfQuery(t, database, "select 1"));
+  await assertUnavailable(await requestQuery(t, database, "select 1"));
   assert.ok(performance.now() - began < 5_000);
 });
 
-test("a connection that died without a word is given up with the first statement that gets no answer", async (t) => {
+test("a half-open connection is closed after the first query that times out", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const proxy = await startSeveredProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
+  const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
   const database = await connected(cleanUp, proxy.url, 200, 1);
   const one = async (): Promise<unknown[]> => (await sql`select 1 as one`.execute(database.query)).rows;
   assert.deepEqual(await one(), [{ one: 1 }]);
-  proxy.cut("swallowed");
-  await assert.rejects(one(), isDatabaseAway);
-  proxy.join();
+  proxy.interrupt("drop");
+  await assert.rejects(one(), isDatabaseUnavailable);
+  proxy.restore();
   assert.deepEqual(await one(), [{ one: 1 }]);
 });
 
-test("a pool that has no connection to spare is 503 within seconds", async (t) => {
+test("returns 503 within seconds when the pool is exhausted", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 60_000, 1);
   const busy = await database.pool.connect();
   cleanUp(async () => busy.release());
-  await assertAway(await answerOfQuery(t, database, "select 1"));
+  await assertUnavailable(await requestQuery(t, database, "select 1"));
 });
 
-test("a query that is wrong is 500: the database is there", async (t) => {
+test("returns 500 for an invalid query", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
-  await assertProblem(await answerOfQuery(t, database, "select * from no_such_table"), 500, "internal-error");
+  await assertProblem(await requestQuery(t, database, "select * from no_such_table"), 500, "internal-error");
 });

@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   tracing: Tracing;
 }
 
-/** Runs a statement that each connection parses and plans only once, under its name. For what runs at every request. */
+/** Runs a prepared statement, which each connection parses and plans once under its name. Use it for statements on the request path. */
 export type Prepared = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
 
 export interface Database<Schema> {
@@ -22,41 +22,40 @@ export interface Database<Schema> {
   pool: pg.Pool;
 }
 
-const waitForConnectionMs = 2_000;
+const connectionTimeoutMs = 2_000;
 
 const namePrefix = "/* planned once: ";
 /**
- * A statement that begins with this comment is parsed and planned once on each connection, also within a transaction. For
- * those that a busy process runs at every turn, and whose best plan is the same for all values: planning costs more there than
- * the work itself.
+ * A statement that begins with this comment is prepared: parsed and planned once per connection, also within a transaction. It is for
+ * frequent statements whose best plan is the same for all values, where planning costs more than execution.
  */
-const namedBy = (text: string): string | undefined =>
+const preparedName = (text: string): string | undefined =>
   text.startsWith(namePrefix) ? text.slice(namePrefix.length, text.indexOf(" */", namePrefix.length)) : undefined;
 
 /**
- * Gives a connection up when a statement gets no answer on it. The pool would keep it and hand it out: every statement that
- * follows would wait behind the one that nobody answers any more.
+ * Closes its connection when a query times out. Otherwise the pool would keep the connection, and every later statement on it would
+ * wait behind the one without a response.
  */
-class ImpatientClient extends pg.Client {
+class ClosingOnTimeoutClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {
     super(options);
-    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
-    const asked = (...given: unknown[]): unknown => {
-      const [text, values] = given;
-      const name = typeof text === "string" ? namedBy(text) : undefined;
-      const answer = name === undefined ? query(...given) : query({ name, text, values });
-      return answer instanceof Promise ? answer.catch((error: unknown) => this.#giveUpAfter(error)) : answer;
+    const query = this.query.bind(this) as (...parameters: unknown[]) => unknown;
+    const queryOrClose = (...parameters: unknown[]): unknown => {
+      const [text, values] = parameters;
+      const name = typeof text === "string" ? preparedName(text) : undefined;
+      const result = name === undefined ? query(...parameters) : query({ name, text, values });
+      return result instanceof Promise ? result.catch((error: unknown) => this.#closeOnTimeout(error)) : result;
     };
-    this.query = asked as typeof this.query;
+    this.query = queryOrClose as typeof this.query;
   }
 
-  /** Whoever asked is told once it is gone: what is released before that would be handed out again. */
-  async #giveUpAfter(error: unknown): Promise<never> {
+  /** Rejects only after the connection has closed: if the caller released it earlier, the pool would reuse it. */
+  async #closeOnTimeout(error: unknown): Promise<never> {
     const { stream } = this.connection;
     if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
-      const gone = once(this, "end");
+      const closed = once(this, "end");
       stream.destroy();
-      await gone;
+      await closed;
     }
     throw error;
   }
@@ -65,24 +64,24 @@ class ImpatientClient extends pg.Client {
 export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
   const { statementTimeoutMs, logger } = options;
   const pool = new pg.Pool({
-    Client: ImpatientClient,
+    Client: ClosingOnTimeoutClient,
     connectionString: options.url,
     application_name: options.service,
     max: options.poolSize,
-    connectionTimeoutMillis: waitForConnectionMs,
+    connectionTimeoutMillis: connectionTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // The server's own time-out comes first; this one ends waiting on a connection that died without a word.
+    // The server's statement_timeout fires first; this one covers half-open connections, where no response arrives.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
-    // A plan that is made while a table is empty scans it, and stays in use on its connection while the table grows: the foreign
-    // keys' own plans too. With no index to use the planner scans all the same; it must not compile that as if it were expensive.
+    // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
+    // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
     options: "-c enable_seqscan=off -c jit=off",
   });
-  // A connection that breaks while in use fails its query and emits an error as well; unheard, that ends the process.
+  // A connection that breaks while in use fails its query and also emits an error event, which without a listener ends the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   // The same for a connection that breaks while idle.
-  pool.on("error", (error) => logger.warn({ err: error }, "an idle database connection broke; the pool replaces it"));
+  pool.on("error", (error) => logger.warn({ err: error }, "idle database connection lost; the pool will open another"));
   return pool;
 }
 
@@ -94,7 +93,7 @@ export function connectDatabase<Schema>(options: DatabaseOptions): Database<Sche
     log: (event) => tracing.recordQuery(event.query.sql, event.queryDurationMillis, event.level === "error"),
   });
   const prepared: Prepared = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => {
-    // The pool's own `query` gives up the connection with every error, also with those that only the statement has.
+    // `pool.query` closes the connection on every error, even on an error of the statement alone.
     const client = await pool.connect();
     const start = performance.now();
     let failed = true;

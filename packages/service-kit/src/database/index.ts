@@ -1,8 +1,8 @@
+export { createBatchWriter } from "./batch-writer.ts";
 export { connectDatabase, type Database, type DatabaseOptions, type Prepared } from "./connect.ts";
-export { isDatabaseAway } from "./database-away.ts";
-export { type Batches, inBatches, inTransactions } from "./in-batches.ts";
+export { isDatabaseUnavailable } from "./database-unavailable.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
 export { restrictDatabase } from "./restrict-database.ts";
+export { type BatchOptions, runInBatches, runInTransactions } from "./run-in-batches.ts";
 export { runMigration } from "./run-migration.ts";
-export { writeTogether } from "./write-together.ts";

@@ -37,7 +37,7 @@ function listening(cleanUp: CleanUp, url: string, channel = "changes") {
   };
 }
 
-/** Stands between listener and database, and can fall silent without a word, as a firewall that forgot does. */
+/** A proxy between listener and database that can stop forwarding without closing, like a firewall that dropped its state. */
 async function startProxy(cleanUp: CleanUp, url: string) {
   const sockets: Socket[] = [];
   const proxy = createServer((socket) => {
@@ -68,14 +68,14 @@ const backends = (url: string): Promise<number | null> =>
     return rowCount;
   });
 
-describe("a service listens for changes, through whatever happens to the connection", () => {
+describe("the database listener", () => {
   const cleanUpAll = cleanUpAfter();
   let url: string;
   before(async () => {
     url = (await cloneDatabase(cleanUpAll)).ownerUrl;
   });
 
-  test("what is notified on its channel arrives, and nothing else", async (t) => {
+  test("receives notifications of its channel only", async (t) => {
     const { seen, payloads, hasConnected } = listening(cleanUpAfter(t), url);
     await hasConnected(1);
     await notify(url, "other");
@@ -85,14 +85,14 @@ describe("a service listens for changes, through whatever happens to the connect
     assert.deepEqual(payloads, ["x"]);
   });
 
-  test("a channel may have any name", async (t) => {
+  test("accepts any channel name", async (t) => {
     const { seen, hasConnected } = listening(cleanUpAfter(t), url, 'Odd "name"; drop table apps');
     await hasConnected(1);
     await notify(url, 'Odd "name"; drop table apps');
     await eventually("it arrives", 5_000, () => seen.notified === 1);
   });
 
-  test("after its backend is terminated it connects again, says so, and hears again", async (t) => {
+  test("reconnects after its backend is terminated, and receives notifications again", async (t) => {
     const { seen, disconnected, hasConnected } = listening(cleanUpAfter(t), url);
     for (const times of [1, 2, 3]) {
       await hasConnected(times);
@@ -107,7 +107,7 @@ describe("a service listens for changes, through whatever happens to the connect
     assert.ok(seen.warnings >= 3);
   });
 
-  test("a connection that died without a word is noticed and replaced", async (t) => {
+  test("detects and replaces a half-open connection", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const proxy = await startProxy(cleanUp, url);
     const { seen, hasConnected } = listening(cleanUp, proxy.url);
@@ -118,7 +118,7 @@ describe("a service listens for changes, through whatever happens to the connect
     await eventually("it arrives", 5_000, () => seen.notified === 1);
   });
 
-  test("a database that isn't there is tried again and again, and stop() doesn't wait for it", async (t) => {
+  test("keeps reconnecting to an unavailable database, and stop() doesn't wait for it", async (t) => {
     const { stop, seen } = listening(cleanUpAfter(t), "postgres://nobody@127.0.0.1:1/nothing");
     await eventually("it was tried three times", 5_000, () => seen.warnings >= 3);
     const began = performance.now();
@@ -127,7 +127,7 @@ describe("a service listens for changes, through whatever happens to the connect
     assert.equal(seen.connected, 0);
   });
 
-  test("stop() ends cleanly: no connection is left, and nothing is heard or logged any more", async (t) => {
+  test("stop() closes the connection and ends notifications and logging", async (t) => {
     const { stop, seen, hasConnected } = listening(cleanUpAfter(t), url);
     await hasConnected(1);
     await stop();
@@ -137,7 +137,7 @@ describe("a service listens for changes, through whatever happens to the connect
     await stop();
   });
 
-  test("stop() right after the start ends cleanly as well", async (t) => {
+  test("stop() works right after the start", async (t) => {
     const { stop, seen } = listening(cleanUpAfter(t), url);
     await stop();
     await eventually("its backend is gone", 5_000, async () => (await backends(url)) === 0);

@@ -11,19 +11,19 @@ export interface ListenOptions {
   service: string;
   channel: string;
   onNotification: (payload: string) => void;
-  /** What was notified while no connection stood is lost: after each connect the listener must assume the worst. */
+  /** Notifications sent while disconnected are lost, so after each connect the caller must assume that it missed some. */
   onConnected: () => void;
-  /** From now on nothing is heard, until it is connected again. */
+  /** No notifications arrive until `onConnected` is called again. */
   onDisconnected?: () => void;
   logger: Logger;
 }
 
 const heartbeatMs = 5_000;
-const reconnectMs = { first: 50, most: 2_000 };
+const reconnectMs = { initial: 50, max: 2_000 };
 
 export function listen(options: ListenOptions): Listener {
   const stopped = new AbortController();
-  const finished = keepListening(options, stopped.signal);
+  const finished = listenUntilStopped(options, stopped.signal);
   return {
     stop() {
       stopped.abort();
@@ -32,18 +32,18 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
-async function keepListening(options: ListenOptions, stopped: AbortSignal): Promise<void> {
-  let wait = reconnectMs.first;
+async function listenUntilStopped(options: ListenOptions, stopped: AbortSignal): Promise<void> {
+  let wait = reconnectMs.initial;
   while (!stopped.aborted) {
     try {
       await listenOnce(options, stopped, () => {
-        wait = reconnectMs.first;
+        wait = reconnectMs.initial;
       });
     } catch (error) {
-      options.logger.warn({ err: error, channel: options.channel }, "not listening for changes; connecting again");
+      options.logger.warn({ err: error, channel: options.channel }, "database listener disconnected; reconnecting");
     }
     await delay(wait, undefined, { signal: stopped }).catch(() => undefined);
-    wait = Math.min(wait * 2, reconnectMs.most);
+    wait = Math.min(wait * 2, reconnectMs.max);
   }
 }
 
@@ -61,7 +61,7 @@ async function listenOnce(options: ListenOptions, stopped: AbortSignal, connecte
   client.on("notification", ({ payload = "" }) => options.onNotification(payload));
   const end = (): void => broken.resolve();
   stopped.addEventListener("abort", end);
-  // A connection that died without a word looks like silence; asking now and then tells the two apart.
+  // A half-open connection is silent like an idle one; the heartbeat query tells them apart.
   const heartbeat = setInterval(() => void client.query("select 1").catch(broken.reject), heartbeatMs);
   try {
     await client.connect();

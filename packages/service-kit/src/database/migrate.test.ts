@@ -13,7 +13,7 @@ import { migrate, pendingMigrations } from "./migrate.ts";
 const first = { name: "0001-things", sql: "create table things (id int primary key);\ninsert into things values (1);" };
 const second = { name: "0002-more-things", sql: "insert into things values (2);" };
 
-/** A database with nothing in it, and a folder with these migrations. */
+/** Creates an empty database, and a directory with these migrations. */
 async function fresh(t: TestContext, ...migrations: { name: string; sql: string }[]) {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl: url } = await cloneDatabase(cleanUp);
@@ -46,14 +46,14 @@ async function fresh(t: TestContext, ...migrations: { name: string; sql: string 
   };
 }
 
-test("what is missing is run in order, and named; then nothing is missing", async (t) => {
+test("runs pending migrations in order and returns their names", async (t) => {
   const { url, directory, things } = await fresh(t, second, first);
   assert.deepEqual(await migrate(url, directory), [first.name, second.name]);
   assert.deepEqual(await migrate(url, directory), []);
   assert.deepEqual(await things(), [1, 2]);
 });
 
-test("two migrators at once both succeed, and each migration ran once", async (t) => {
+test("concurrent migrators both succeed, and each migration runs once", async (t) => {
   const slow = { name: first.name, sql: `${first.sql}\nselect pg_sleep(0.3);` };
   const { url, directory, things } = await fresh(t, slow, second);
   const applied = await Promise.all([migrate(url, directory), migrate(url, directory), migrate(url, directory)]);
@@ -61,12 +61,12 @@ test("two migrators at once both succeed, and each migration ran once", async (t
   assert.deepEqual(await things(), [1, 2]);
 });
 
-test("on a database that was never migrated everything is pending", async (t) => {
+test("all migrations are pending on a new database", async (t) => {
   const { pending } = await fresh(t, first, second);
   assert.deepEqual(await pending(), [first.name, second.name]);
 });
 
-test("after migrating nothing is pending, until the code needs more", async (t) => {
+test("no migration is pending after migrating, until the code has a new one", async (t) => {
   const { url, directory, pending, add } = await fresh(t, first);
   await migrate(url, directory);
   assert.deepEqual(await pending(), []);
@@ -74,7 +74,7 @@ test("after migrating nothing is pending, until the code needs more", async (t) 
   assert.deepEqual(await pending(), [second.name]);
 });
 
-test("a database that is ahead of the code is fine: nothing is pending", async (t) => {
+test("no migration is pending on a database that is ahead of the code", async (t) => {
   const { url, directory, pending } = await fresh(t, first, second);
   await migrate(url, directory);
   await rm(join(directory, `${second.name}.sql`));
@@ -87,7 +87,7 @@ test("only SQL files are migrations", async (t) => {
   assert.deepEqual(await pending(), [first.name]);
 });
 
-test("a migration that fails says why, and leaves nothing of this run behind", async (t) => {
+test("a failed migration reports the error and rolls back the whole run", async (t) => {
   const { url, directory, pending, pool } = await fresh(t, first, {
     name: second.name,
     sql: "insert into nowhere values (1);",

@@ -6,10 +6,10 @@ import pg from "pg";
 
 const migrationsTable = "schema_migrations";
 
-/** Runs what is missing, in one transaction, while an advisory lock keeps any other migrator waiting. */
+/** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
 export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
   const silent = (): undefined => undefined;
-  // node-pg-migrate doesn't wait until a connection of its own has closed: a database dropped right after would end it with an error.
+  // node-pg-migrate doesn't wait for its own connection to close: dropping the database right after would fail that connection.
   const dbClient = new pg.Client(database);
   await dbClient.connect();
   try {
@@ -28,16 +28,16 @@ export async function migrate(database: string | pg.ClientConfig, directory: str
   }
 }
 
-function migrationsIn(directory: string): string[] {
+function listMigrations(directory: string): string[] {
   return readdirSync(directory)
     .filter((file) => extname(file) === ".sql")
     .map((file) => basename(file, ".sql"))
     .toSorted();
 }
 
-/** The migrations that this code needs and the database doesn't have. More than needed is fine: old code keeps working. */
+/** Lists the migrations that this code needs and the database lacks. Newer migrations in the database are allowed during a rollout. */
 export function pendingMigrations(directory: string): <Schema>(query: Kysely<Schema>) => Promise<string[]> {
-  const needed = migrationsIn(directory);
+  const needed = listMigrations(directory);
   return async (query) => {
     const known = await sql<{ known: boolean }>`select to_regclass(${migrationsTable}) is not null as known`.execute(
       query,

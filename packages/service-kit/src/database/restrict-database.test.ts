@@ -8,7 +8,7 @@ import { restrictDatabase } from "./restrict-database.ts";
 
 const serviceRole = "marketplace_service";
 
-/** A database as `create database` leaves it, with a login that may create tables in it. */
+/** Creates a database with default privileges, and a login that can create tables in it. */
 async function openDatabase(t: TestContext, { owned }: { owned: boolean }) {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl: adminUrl } = await cloneDatabase(cleanUp);
@@ -47,7 +47,7 @@ const restricted = {
   service_creates_temporary_tables: false,
 };
 
-test("the owner leaves the database to itself and to the service, as often as it is run", async (t) => {
+test("only the owner and the service can connect, also after repeated runs", async (t) => {
   const { ownerUrl, adminUrl, rights } = await openDatabase(t, { owned: true });
   await withClient(adminUrl, (client) => client.query("grant create on schema public to public"));
   await restrictDatabase(ownerUrl, serviceRole);
@@ -56,7 +56,7 @@ test("the owner leaves the database to itself and to the service, as often as it
   assert.deepEqual(await rights(), restricted);
 });
 
-test("a login that may not is told what an administrator has to run, which is all that it takes", async (t) => {
+test("a login without the rights gets the statements that an administrator must run", async (t) => {
   const { ownerUrl, adminUrl, rights } = await openDatabase(t, { owned: false });
   const error = await restrictDatabase(ownerUrl, serviceRole).then(
     () => assert.fail("it was restricted"),

@@ -1,9 +1,9 @@
 import pg from "pg";
 
 /**
- * Lets only the owner and the service's role connect, and only the owner create tables. A temporary table shadows one of the schema
- * wherever search_path doesn't name pg_temp, so nobody else creates those either. Neither a dump nor a clone of a template carries
- * the privileges of a database, so the migration step sets them every time.
+ * Restricts the database: only the owner and the service's role can connect, and only the owner can create tables. Temporary tables
+ * are revoked too, because one shadows a table of the schema wherever search_path doesn't name pg_temp. Neither a dump nor a clone of
+ * a template carries database privileges, so the migration step sets them on every run.
  */
 export async function restrictDatabase(ownerUrl: string, serviceRole: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });

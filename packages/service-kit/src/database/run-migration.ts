@@ -2,7 +2,7 @@ import pg from "pg";
 import { ConfigurationError } from "../config/read-environment.ts";
 import { readMigrationConfig } from "../config/service-environment.ts";
 
-/** The command that brings the schema of `service` up to date. `migrate` returns the names of the migrations it applied. */
+/** The migration command of `service`. `migrate` returns the names of the migrations that it applied. */
 export async function runMigration(service: string, migrate: (ownerUrl: string) => Promise<string[]>): Promise<void> {
   try {
     const { databaseUrl } = readMigrationConfig(process.env, service);
@@ -20,7 +20,7 @@ async function requireConnection(databaseUrl: string): Promise<void> {
   try {
     await client.connect();
   } catch (error) {
-    // Where a name has several addresses, the error has a code and no message.
+    // If the host name has several addresses, the error has a code and no message.
     const { message, code } = error as NodeJS.ErrnoException;
     throw new ConfigurationError(`MIGRATION_DATABASE_URL: failed to connect to the database: ${message || code}`);
   }

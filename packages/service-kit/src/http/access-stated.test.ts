@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
 import type { FastifyInstance } from "fastify";
-import { openToAnyone } from "./access.ts";
+import { allowAnyone } from "./access.ts";
 import { startTestServer } from "./server.test-support.ts";
 
 const anyone = { config: { access: "anyone" } } as const;
 const operators = { config: { access: ["operator"] } } as const;
-const unstated = (routes: string): string =>
-  `These routes don't state who may use them: ${routes}. Set config.access of each.`;
+const unstated = (routes: string): string => `These routes have no access rule: ${routes}. Set config.access of each.`;
 const changed = (routes: string): string =>
-  `These routes are not checked as they state: ${routes}. A hook changed them too late.`;
+  `The token check of these routes doesn't match their config.access: ${routes}. A hook changed them too late.`;
 
 describe("a server doesn't start", () => {
   for (const [what, routes, message] of [
@@ -52,7 +51,7 @@ describe("a server doesn't start", () => {
       "with a plugin whose routes state nothing, though those of a scope beside it do",
       async (server) => {
         await server.register(async (scope) => {
-          openToAnyone(scope);
+          allowAnyone(scope);
           scope.post("/open", () => ({}));
         });
         await server.register((scope, _options, done) => {
@@ -78,7 +77,7 @@ describe("a server doesn't start", () => {
       "with a route that a hook of its scope opens, though it asks for a token",
       (server) =>
         server.register(async (scope) => {
-          openToAnyone(scope);
+          allowAnyone(scope);
           scope.post("/opened", operators, () => ({}));
         }),
       changed("POST /opened"),
@@ -101,7 +100,7 @@ describe("a server doesn't start", () => {
   }
 });
 
-test("a server knows every route with what it requires, its own included", async (t) => {
+test("the server lists every route with its access rule, its own routes included", async (t) => {
   const { server } = await startTestServer(cleanUpAfter(t), {
     closed: true,
     routes: async (root) => {
@@ -111,7 +110,7 @@ test("a server knows every route with what it requires, its own included", async
           scope.get("/things", operators, () => ({}));
           scope.route({ method: ["PUT", "PATCH"], url: "/:id", ...operators, handler: () => ({}) });
           await scope.register(async (inner) => {
-            openToAnyone(inner);
+            allowAnyone(inner);
             inner.post("/of-a-library", () => ({}));
           });
         },

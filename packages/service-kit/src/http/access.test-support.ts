@@ -1,14 +1,14 @@
 import type { Caller, Role } from "../tokens/caller.ts";
-import { TokenRefusedError } from "../tokens/verify-token.ts";
+import { TokenRefusedError } from "../tokens/token-verifier.ts";
 
-export function callerNamed(subject: string, roles: Role[], more: Partial<Caller> = {}): Caller {
+export function createCaller(subject: string, roles: Role[], more: Partial<Caller> = {}): Caller {
   return {
     issuer: "https://issuer.example",
     subject,
     roles: new Set(roles),
     organisations: new Map(),
     vendors: new Set(),
-    uncounted: [],
+    ignoredRoleReasons: [],
     ...more,
   };
 }
@@ -16,18 +16,18 @@ export function callerNamed(subject: string, roles: Role[], more: Partial<Caller
 export interface Verifier {
   findVerified(token: string): Caller | undefined;
   verify(token: string): Promise<Caller>;
-  /** Every token that it was asked about. */
-  asked: string[];
+  /** Every token passed to `verify`. */
+  verified: string[];
 }
 
-/** Knows the callers by their tokens; what stands for an error is thrown, and any other token is refused. */
-export function verifierOf(known: Record<string, Caller | Error>): Verifier {
-  const asked: string[] = [];
+/** Returns the caller of each known token, or throws its error. Any other token is refused. */
+export function createVerifier(known: Record<string, Caller | Error>): Verifier {
+  const verified: string[] = [];
   return {
-    asked,
+    verified,
     findVerified: () => undefined,
     async verify(token) {
-      asked.push(token);
+      verified.push(token);
       const found = known[token] ?? new TokenRefusedError("It has expired.");
       if (found instanceof Error) throw found;
       return found;

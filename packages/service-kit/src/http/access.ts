@@ -1,25 +1,25 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from "fastify";
-import { type Caller, holds, type Role } from "../tokens/caller.ts";
-import { IssuerAwayError } from "../tokens/issuer-keys.ts";
-import { TokenRefusedError, type Tokens } from "../tokens/verify-token.ts";
+import { type Caller, hasRole, type Role } from "../tokens/caller.ts";
+import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
+import { TokenRefusedError, type TokenVerifier } from "../tokens/token-verifier.ts";
 import { Problem } from "./problem.ts";
-import { addressCounted, rateCounter } from "./rate-limit.ts";
+import { createRateCounter, rateLimitKey } from "./rate-limit.ts";
 import { createSlots } from "./slots.ts";
 import { standardProblems } from "./standard-problems.ts";
 
-/** Who may come in at all; on what they may act is for the use case to say. */
+/** The roles that may call a route. Use cases check access to individual resources. */
 export type Access = "anyone" | readonly [Role, ...Role[]];
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Every route says it; without it the server doesn't start. */
+    /** Required for every route; without it the server doesn't start. */
     access?: Access;
   }
   interface FastifyRequest {
     caller: Caller | undefined;
   }
   interface FastifyInstance {
-    /** Every route with what it requires and what it reads, as the server itself knows it. */
+    /** All registered routes with their access rules and schemas. */
     routesAndAccess: readonly ServedRoute[];
   }
 }
@@ -33,42 +33,43 @@ export interface ServedRoute {
 }
 
 export interface AccessOptions {
-  tokens: Pick<Tokens, "findVerified" | "verify">;
-  /** Of one caller, over all routes that ask for a token. */
+  tokens: Pick<TokenVerifier, "findVerified" | "verify">;
+  /** Per caller, over all routes that require a token. */
   requestsPerMinute: number;
-  /** Of one address, in which many people may sit. */
+  /** Per address, which many users may share. */
   refusedTokensPerMinute: number;
 }
 
-/** Who sent the request. Only routes that ask for a token may use it. */
-export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === undefined) throw new Error(`${request.routeOptions.url} is open to anyone: it has no caller`);
+/** Returns the caller of the request. Only for routes that require a token. */
+export function getCaller(request: FastifyRequest): Caller {
+  if (request.caller === undefined)
+    throw new Error(`${request.routeOptions.url} is public, so the request has no caller`);
   return request.caller;
 }
 
-/** For routes that a library registers and that carry no statement of ours. */
-export function openToAnyone(scope: FastifyInstance): void {
+/** Makes the routes of a scope public, for routes that a library registers. */
+export function allowAnyone(scope: FastifyInstance): void {
   scope.addHook("onRoute", (route) => {
     route.config = { ...route.config, access: "anyone" };
   });
 }
 
 export function forbidden(caller: Caller, detail: string): Problem {
-  return new Problem(standardProblems.forbidden, [detail, ...caller.uncounted].join(" "));
+  return new Problem(standardProblems.forbidden, [detail, ...caller.ignoredRoleReasons].join(" "));
 }
 
-/** Closed by default: a route states what it requires, or the server doesn't start. */
+/** Enforces `config.access` of every route. The server doesn't start if a route lacks it. */
 export function controlAccess(server: FastifyInstance, options: AccessOptions): void {
   const served: (Omit<ServedRoute, "access"> & { access: Access | undefined; checked: boolean })[] = [];
-  const checkToken = tokenCheck(options);
+  const checkToken = createTokenCheck(options);
   server.decorateRequest("caller", undefined);
   server.decorate("routesAndAccess", []);
 
   server.addHook("onRoute", (route) => {
     const hooksOf = (): unknown[] => [route.onRequest ?? []].flat();
     const { access } = route.config ?? {};
-    // After the scope's hooks, so that whoever is refused can read it: those set the headers for other origins. Before
-    // the route's own. And only once where a library has made the route from another one, hooks included.
+    // Runs after the scope's hooks, which set the CORS headers that a browser needs to read a refusal, and before the route's own.
+    // Added once only: a library may derive a route from another one, hooks included.
     if (access !== undefined && access !== "anyone" && !hooksOf().includes(checkToken)) {
       route.onRequest = [checkToken, ...[route.onRequest ?? []].flat()];
     }
@@ -78,7 +79,7 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
         url: route.url,
         schema: route.schema,
         maxBodyBytes: route.bodyLimit ?? server.initialConfig.bodyLimit ?? 0,
-        // Hooks of child scopes run after this one, and may still change both.
+        // Getters, because hooks of child scopes run after this one and may change both.
         get checked() {
           return hooksOf().includes(checkToken);
         },
@@ -91,14 +92,18 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
 
   server.addHook("onReady", (done) => {
     const namesOf = (routes: typeof served): string => routes.map(({ method, url }) => `${method} ${url}`).join(", ");
-    const unstated = namesOf(served.filter(({ access }) => access === undefined));
-    const otherwise = namesOf(
+    const withoutAccess = namesOf(served.filter(({ access }) => access === undefined));
+    const inconsistent = namesOf(
       served.filter(({ access, checked }) => access !== undefined && checked !== (access !== "anyone")),
     );
-    if (unstated !== "") {
-      done(new Error(`These routes don't state who may use them: ${unstated}. Set config.access of each.`));
-    } else if (otherwise !== "") {
-      done(new Error(`These routes are not checked as they state: ${otherwise}. A hook changed them too late.`));
+    if (withoutAccess !== "") {
+      done(new Error(`These routes have no access rule: ${withoutAccess}. Set config.access of each.`));
+    } else if (inconsistent !== "") {
+      done(
+        new Error(
+          `The token check of these routes doesn't match their config.access: ${inconsistent}. A hook changed them too late.`,
+        ),
+      );
     } else {
       server.routesAndAccess = served.map(({ access = "anyone", checked: _checked, ...route }) => ({
         ...route,
@@ -109,27 +114,27 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
   });
 }
 
-/** Half of the threads that verify signatures, and a wait of some 10 ms. */
+/** Half of the libuv threads that verify signatures; the queue takes about 10 ms. */
 const maxVerifying = 2;
 const maxWaitingToVerify = 100;
 
-function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
-  const requests = rateCounter(options.requestsPerMinute);
-  const refusals = rateCounter(options.refusedTokensPerMinute);
+function createTokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
+  const requests = createRateCounter(options.requestsPerMinute);
+  const refusals = createRateCounter(options.refusedTokensPerMinute);
   const slots = createSlots(maxVerifying, maxWaitingToVerify);
 
   /**
-   * Many people may share an address, so bad tokens from it don't refuse good ones. Beyond the limit an unknown token is still
-   * verified, in a few slots that all such addresses share, and without waiting for keys to be fetched.
+   * Many users may share an address, so invalid tokens from it must not block valid ones. Above the limit an unknown token is still
+   * verified, in a few slots shared by all such addresses, and without waiting for keys to be fetched.
    */
   const verify = async (token: string, address: string): Promise<Caller> => {
-    const tooManyRefusals = refusals.exceeded(address);
+    const tooManyRefusals = refusals.check(address);
     if (tooManyRefusals !== undefined && slots.isFull()) throw tooManyRefusals;
     try {
       if (tooManyRefusals === undefined) return await tokens.verify(token);
       return await slots.run(() => tokens.verify(token, { waitForKeys: false }));
     } catch (error) {
-      if (error instanceof IssuerAwayError) throw unverifiable(error);
+      if (error instanceof IssuerUnavailableError) throw issuerUnavailable(error);
       if (!(error instanceof TokenRefusedError)) throw error;
       refusals.count(address);
       throw tooManyRefusals ?? unauthorized(error.message, "invalid_token");
@@ -137,41 +142,41 @@ function tokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHa
   };
 
   return async (request) => {
-    const token = bearerTokenOf(request);
-    const caller = tokens.findVerified(token) ?? (await verify(token, addressCounted(request.ip)));
-    // Also of a request that is refused from here on: the log names its caller by a hash.
+    const token = getBearerToken(request);
+    const caller = tokens.findVerified(token) ?? (await verify(token, rateLimitKey(request.ip)));
+    // Set before the checks below, because the request log includes a hash of the caller of a refused request.
     request.caller = caller;
     const tooMany = caller.roles.has("ehr-service")
       ? undefined
       : requests.count(JSON.stringify([caller.issuer, caller.subject]));
     if (tooMany !== undefined) throw tooMany;
     const { access } = request.routeOptions.config;
-    if (access === undefined || access === "anyone" || !access.some((role) => holds(caller, role))) {
-      const allowed = Array.isArray(access) ? access : ["nobody"];
+    if (access === undefined || access === "anyone" || !access.some((role) => hasRole(caller, role))) {
+      const allowed = Array.isArray(access) ? access : ["(none)"];
       const roles = allowed.length === 1 ? "the role" : "one of the roles";
-      throw forbidden(caller, `This is for callers with ${roles} ${allowed.join(", ")}.`);
+      throw forbidden(caller, `This route requires ${roles} ${allowed.join(", ")}.`);
     }
   };
 }
 
 const bearer = /^Bearer +([\w.~+/-]+=*) *$/i;
 
-function bearerTokenOf(request: FastifyRequest): string {
+function getBearerToken(request: FastifyRequest): string {
   const { authorization } = request.headers;
   if (authorization === undefined) throw unauthorized("No token was sent.");
   const token = bearer.exec(authorization)?.[1];
-  if (token === undefined) throw unauthorized("The Authorization header must be: Bearer, a space, and the token.");
+  if (token === undefined) throw unauthorized("The Authorization header must have the form: Bearer <token>.");
   return token;
 }
 
-function unverifiable(error: IssuerAwayError): Problem {
-  const detail = "Tokens can't be verified yet, because their issuer doesn't answer.";
+function issuerUnavailable(error: IssuerUnavailableError): Problem {
+  const detail = "Tokens can't be verified, because the token issuer is unavailable.";
   return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
 }
 
-function unauthorized(why: string, error?: "invalid_token"): Problem {
-  const detail = error === undefined ? why : `The token is refused. ${why}`;
-  const challenge = error === undefined ? "" : `, error="${error}", error_description="${why}"`;
+function unauthorized(reason: string, error?: "invalid_token"): Problem {
+  const detail = error === undefined ? reason : `The token is invalid. ${reason}`;
+  const challenge = error === undefined ? "" : `, error="${error}", error_description="${reason}"`;
   return new Problem(standardProblems.unauthorized, detail, {
     headers: { "www-authenticate": `Bearer realm="api"${challenge}` },
   });

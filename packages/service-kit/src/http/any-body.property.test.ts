@@ -10,7 +10,7 @@ const runs = { numRuns: rounds(500, 10_000) };
 
 type Expected = { status: 200; body: unknown } | { status: 400; pointer?: string } | { status: 413 };
 
-/** What a body is worth by `JSON.parse` alone, which reads it without the guards. */
+/** The expected result for a body, computed with `JSON.parse` alone. */
 function expectedOf(bytes: Buffer): Expected {
   if (bytes.length > maxBodyBytes) return { status: 413 };
   if (bytes.length === 0) return { status: 200, body: undefined };
@@ -28,7 +28,7 @@ function expectedOf(bytes: Buffer): Expected {
   return nuls[0] === undefined ? { status: 200, body } : { status: 400, pointer: nuls[0] };
 }
 
-/** Without recursion, and with the pointers of all values that contain a NUL, in the order of the document. */
+/** Walks a value without recursion, and returns the pointers of all values that contain a NUL, in document order. */
 function inspect(root: unknown): { depth: number; nuls: string[]; pollutes: boolean } {
   const found = { depth: 0, nuls: [] as string[], pollutes: false };
   const waiting: { value: unknown; pointer: string; depth: number }[] = [{ value: root, pointer: "/body", depth: 1 }];
@@ -38,7 +38,7 @@ function inspect(root: unknown): { depth: number; nuls: string[]; pollutes: bool
     if (typeof value !== "object" || value === null) continue;
     found.depth = Math.max(found.depth, depth);
     const entries = Object.entries(value);
-    // Fastify refuses what would change a prototype once it is copied.
+    // Fastify refuses names that would change a prototype when copied.
     const constructed: unknown = Object.hasOwn(value, "constructor") ? value.constructor : undefined;
     const isObject = typeof constructed === "object" && constructed !== null;
     if (Object.hasOwn(value, "__proto__") || (isObject && Object.hasOwn(constructed, "prototype")))
@@ -79,7 +79,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }));
 
-/** With names that an object literal can't hold, and with every other character escaped where asked. */
+/** Writes JSON with names that an object literal can't have, optionally with every other character escaped. */
 function textOf(value: unknown, escapes: boolean): string {
   if (value instanceof Map) {
     return `{${[...value].map(([name, each]) => `${textOf(name, escapes)}: ${textOf(each, escapes)}`).join(",")}}`;
@@ -117,7 +117,7 @@ const anyBody = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-describe("whatever bytes a body is", () => {
+describe("a body of arbitrary bytes", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
   before(async () => {
@@ -126,7 +126,7 @@ describe("whatever bytes a body is", () => {
     });
   });
 
-  test("it is read as JSON.parse reads it, or refused: too deep, with a NUL, or no JSON", async () => {
+  test("is parsed as JSON.parse does, or refused as too deep, with a NUL, or invalid", async () => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(anyBody, async (payload) => {
@@ -135,10 +135,10 @@ describe("whatever bytes a body is", () => {
         const response = await running.server.inject({ method: "POST", url: "/echo", headers, payload });
         running.logged.length = 0;
         assert.equal(response.statusCode, expected.status, response.body);
-        const answer = response.json<{ body?: unknown; errors?: { pointer: string }[] }>();
-        if (expected.status === 200) assert.deepEqual(answer, JSON.parse(JSON.stringify({ body: expected.body })));
+        const body = response.json<{ body?: unknown; errors?: { pointer: string }[] }>();
+        if (expected.status === 200) assert.deepEqual(body, JSON.parse(JSON.stringify({ body: expected.body })));
         const pointer = "pointer" in expected ? expected.pointer : undefined;
-        if (pointer !== undefined) assert.equal(answer.errors?.[0]?.pointer, pointer);
+        if (pointer !== undefined) assert.equal(body.errors?.[0]?.pointer, pointer);
         const kind = `${expected.status}${pointer === undefined ? "" : " at a pointer"}`;
         seen.set(kind, (seen.get(kind) ?? 0) + 1);
       }),

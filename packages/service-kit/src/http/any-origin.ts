@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Browsers may read the answer from any page: it is public. */
+    /** The response is public: pages of any origin may read it. */
     anyOrigin?: boolean;
   }
 }
@@ -28,8 +28,8 @@ const preflightHeaders = {
 };
 
 /**
- * Lets pages of any origin read this scope's answers at and below the path, problems included. The headers are fixed, and set with those that
- * guard every answer, so that even what is refused before its route's own hooks run can be read.
+ * Allows pages of any origin to read this scope's responses at and below the path, problems included. The headers are fixed and set
+ * together with the standard headers, so that pages can also read responses sent before the route's own hooks run.
  */
 export function allowAnyOrigin(scope: FastifyInstance, path: string): void {
   scope.addHook("onRoute", (route) => {

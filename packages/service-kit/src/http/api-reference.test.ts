@@ -25,7 +25,7 @@ interface OpenApi {
   components: { schemas: Record<string, object> };
 }
 
-describe("the API describes itself", () => {
+describe("the API reference", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
   before(async () => {
@@ -65,13 +65,13 @@ describe("the API describes itself", () => {
   const document = async (): Promise<OpenApi> =>
     JSON.parse(await (await fetch(`${running.url}/api/v1/openapi.json`)).text());
 
-  test("the document names every route of the API, and none of the operator's", async () => {
+  test("the document lists every route of the API, and no operations route", async () => {
     const { openapi, info, servers, paths } = await document();
     assert.deepEqual([openapi, info.title, servers], ["3.1.0", "Things", [{ url: "/api/v1" }]]);
     assert.deepEqual(Object.keys(paths), ["/things/{id}"]);
   });
 
-  test("the document gives each status its problem, and names the shapes", async () => {
+  test("the document has a problem for each error status, and named schemas", async () => {
     const { paths, components } = await document();
     const responses = paths["/things/{id}"]?.["get"]?.responses ?? {};
     for (const status of [400, 404, 408, 414, 429, 431, 500, 503]) {
@@ -82,52 +82,52 @@ describe("the API describes itself", () => {
     assert.deepEqual(Object.keys(components.schemas).toSorted(), ["Made", "Problem", "Thing"]);
   });
 
-  test("the document requires a body, except where the route says that it may be left out", async () => {
+  test("the document requires a body, except for routes where it is optional", async () => {
     const { put, post } = (await document()).paths["/things/{id}"] ?? {};
     assert.deepEqual([put?.requestBody?.required, post?.requestBody?.required], [true, false]);
   });
 
-  test("a route says in its own words what a status means there", async () => {
+  test("a route can describe a status itself", async () => {
     const { paths } = await document();
     const responses = paths["/things/{id}"]?.["get"]?.responses ?? {};
     assert.deepEqual(
       [422, 503, 429].map((status) => responses[status]?.description),
-      ["The thing is broken", "No thing is at hand", "Too many requests; try again after `Retry-After` seconds"],
+      ["The thing is broken", "No thing is at hand", "Too many requests; retry after `Retry-After` seconds"],
     );
   });
 
-  test("the document has what the service sends by itself", async () => {
+  test("the document contains the webhooks", async () => {
     assert.deepEqual((await document()).webhooks, { "thing.made": { post: {} } });
   });
 
-  test("the document may be read from anywhere, and is not sent twice to one who has it", async () => {
-    const answer = await fetch(`${running.url}/api/v1/openapi.json`);
-    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+  test("the document can be read from any origin, and is cached by its ETag", async () => {
+    const response = await fetch(`${running.url}/api/v1/openapi.json`);
+    assert.equal(response.headers.get("access-control-allow-origin"), "*");
     const again = await fetch(`${running.url}/api/v1/openapi.json`, {
-      headers: { "if-none-match": String(answer.headers.get("etag")) },
+      headers: { "if-none-match": String(response.headers.get("etag")) },
     });
     assert.equal(again.status, 304);
   });
 
-  test("the page at /docs loads nothing from elsewhere, and the browser is told to hold it to that", async () => {
-    const answer = await fetch(`${running.url}/docs/`);
-    assert.equal(answer.status, 200);
-    const policy = String(answer.headers.get("content-security-policy"));
+  test("the page at /docs loads nothing from other origins, enforced by its Content-Security-Policy", async () => {
+    const response = await fetch(`${running.url}/docs/`);
+    assert.equal(response.status, 200);
+    const policy = String(response.headers.get("content-security-policy"));
     assert.match(policy, /default-src 'self'.*connect-src 'self'.*frame-ancestors 'none'/);
-    const page = await answer.text();
+    const page = await response.text();
     assert.match(page, /<title>Things<\/title>/);
     assert.doesNotMatch(page, /(?:src|href)=["']?(?:https?:)?\/\//);
   });
 
-  test("the page's script is sent compressed, and not again to one who has it", async () => {
+  test("the page's script is compressed and cached by its ETag", async () => {
     const page = await (await fetch(`${running.url}/docs/`)).text();
     const script = /src="([^"]+\.js)"/.exec(page)?.[1] ?? "";
     const url = new URL(script, `${running.url}/docs/`);
-    const answer = await fetch(url, { headers: { "accept-encoding": "br" } });
-    assert.equal(answer.status, 200);
-    assert.equal(answer.headers.get("content-encoding"), "br");
-    await answer.arrayBuffer();
-    const known = { "accept-encoding": "br", "if-none-match": String(answer.headers.get("etag")) };
+    const response = await fetch(url, { headers: { "accept-encoding": "br" } });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-encoding"), "br");
+    await response.arrayBuffer();
+    const known = { "accept-encoding": "br", "if-none-match": String(response.headers.get("etag")) };
     assert.equal((await fetch(url, { headers: known })).status, 304);
   });
 });

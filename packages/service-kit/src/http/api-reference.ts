@@ -1,9 +1,9 @@
 import swagger from "@fastify/swagger";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
-import { openToAnyone } from "./access.ts";
+import { allowAnyone } from "./access.ts";
 import { type FieldSchema, withOptionalNulls } from "./optional-fields.ts";
-import { payloadFor, type Representation, representationOf, sendRepresentation } from "./representation.ts";
+import { createRepresentation, preparePayload, type Representation, sendRepresentation } from "./representation.ts";
 
 export interface ApiDescription {
   title: string;
@@ -11,15 +11,15 @@ export interface ApiDescription {
   description: string;
   basePath: string;
   tags: { name: string; description: string }[];
-  /** Where tokens come from. */
+  /** Describes how to get a token. */
   tokens: string;
-  /** What the service sends by itself: OpenAPI's `webhooks`, and the shapes that they refer to. */
+  /** OpenAPI's `webhooks`, and the schemas that they refer to. */
   webhooks?: { requests: Record<string, object>; shapes: object[] };
 }
 
 const cacheControl = "public, max-age=300";
 
-/** The browser itself holds the page to its promise that nothing is loaded from elsewhere. */
+/** Prevents the reference page from loading anything from other origins. */
 const pagePolicy = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline'",
@@ -54,7 +54,7 @@ interface Document {
   >;
 }
 
-/** Says what the plugin has no option for: a query parameter without a value counts as absent, and some bodies may be left out. */
+/** Sets properties that the plugin has no option for: `allowEmptyValue` of query parameters, and optional request bodies. */
 function withOptionalParts(document: Document, optionalBodies: ReadonlySet<unknown>): Document {
   const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
@@ -89,20 +89,20 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       if (bodyMayBeOmitted === true) optionalBodies.add(own.operationId);
       const schema = own.body === undefined ? own : { ...own, body: withOptionalNulls(own.body as FieldSchema) };
       if (access === undefined || access === "anyone") return { schema, url };
-      const forWhom = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
-      return { schema: { ...schema, description: forWhom, security: [{ accessToken: [] }] }, url };
+      const describedAccess = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
+      return { schema: { ...schema, description: describedAccess, security: [{ accessToken: [] }] }, url };
     },
     refResolver: { buildLocalReference: (json) => json["$id"] as string },
   });
 
   const { webhooks } = api;
-  // In a scope without routes: Fastify compiles all schemas of a scope for each response of its routes.
+  // Added in a scope without routes, because Fastify compiles all schemas of a scope for each response of its routes.
   await server.register(async (scope) => {
     for (const shape of webhooks?.shapes ?? []) scope.addSchema(shape);
   });
 
   const documentPath = `${api.basePath}/openapi.json`;
-  // What is undefined is left out of the text.
+  // JSON.stringify omits `webhooks` if it is undefined.
   const describe = (): string =>
     JSON.stringify({
       ...withOptionalParts(server.swagger() as Document, optionalBodies),
@@ -111,7 +111,7 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   let document: Representation | undefined;
   const hidden = { schema: { hide: true }, config: { access: "anyone" } } as const;
   server.get(documentPath, hidden, (request, reply) => {
-    document ??= representationOf(describe(), {
+    document ??= createRepresentation(describe(), {
       contentType: "application/json",
       cacheControl,
     });
@@ -123,24 +123,24 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
   );
 
   await server.register(async (docs) => {
-    // The page's script has megabytes: it is compressed once, not at every request.
+    // The page's script has several megabytes, so it is compressed once instead of on every request.
     const pages = new Map<string | undefined, Representation>();
     docs.addHook("onSend", async (request, reply, payload) => {
       if (reply.statusCode !== 200 || typeof payload !== "string") return payload;
       const contentType = String(reply.getHeader("content-type"));
-      const page = pages.get(request.routeOptions.url) ?? representationOf(payload, { contentType, cacheControl });
+      const page = pages.get(request.routeOptions.url) ?? createRepresentation(payload, { contentType, cacheControl });
       pages.set(request.routeOptions.url, page);
       reply.headers({ "content-security-policy": pagePolicy, "referrer-policy": "no-referrer" });
-      return payloadFor(request, reply, page);
+      return preparePayload(request, reply, page);
     });
-    openToAnyone(docs);
+    allowAnyone(docs);
     await docs.register(scalar, {
       routePrefix: "/docs",
       configuration: {
         url: documentPath,
         pageTitle: title,
         favicon: iconPath,
-        // Everything that would call, or lead to, somebody else's servers stays off.
+        // Features that call or link to third-party servers are disabled.
         telemetry: false,
         withDefaultFonts: false,
         agent: { disabled: true },

@@ -5,11 +5,11 @@ import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import {
   audience,
+  createKey,
   issuerName,
-  newKey,
   type SigningKey,
   seconds,
-  signed,
+  signToken,
   startIssuer,
   startVerifier,
 } from "../tokens/issuer.test-support.ts";
@@ -19,14 +19,14 @@ const limit = 600;
 const sent = 10_000;
 const atOnce = 50;
 
-describe("an address that sends more bad tokens than are allowed", () => {
+describe("an address above the limit of invalid tokens", () => {
   const cleanUp = cleanUpAfter();
   const agent = new Agent({ keepAlive: true, maxSockets: 2 * atOnce });
   let running: TestServer;
   let issuer: Awaited<ReturnType<typeof startIssuer>>;
   let key: SigningKey;
   before(async () => {
-    key = await newKey("published");
+    key = await createKey("published");
     issuer = await startIssuer(cleanUp, key);
     const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
     running = await startTestServer(cleanUp, {
@@ -44,8 +44,8 @@ describe("an address that sends more bad tokens than are allowed", () => {
         response.resume().on("end", () => resolve(response.statusCode ?? 0));
       }).on("error", reject);
     });
-  const operator = (nth: number): Promise<string> => signed(key, { roles: ["operator"], sub: `operator-${nth}` });
-  /** The claims of a good token, with a signature that anyone could invent; or of an unknown key; or expired; or no token at all. */
+  const operator = (nth: number): Promise<string> => signToken(key, { roles: ["operator"], sub: `operator-${nth}` });
+  /** An invalid token: with an invented signature, an unknown key, an expiry in the past, or no token at all. */
   const badToken = (nth: number): string => {
     const payload = { iss: issuerName, aud: audience, sub: `nobody-${nth}`, exp: seconds() + 300, roles: ["operator"] };
     const kid = nth % 4 === 1 ? `unknown-${nth}` : key.kid;
@@ -56,34 +56,34 @@ describe("an address that sends more bad tokens than are allowed", () => {
       .join(".");
   };
 
-  test("is answered 429 for these, while a known and a fresh token from the same address are served", async () => {
+  test("gets 429 for invalid tokens, while known and new valid tokens from it are accepted", async () => {
     const known = await operator(0);
     assert.equal(await statusOf(known), 200);
     const statuses = new Map<number, number>();
     const good: number[] = [];
     for (let nth = 0; nth < sent; nth += atOnce) {
       const fresh = await operator(nth + 1);
-      const answered = Array.from({ length: atOnce }, async (_, index) => {
+      const responded = Array.from({ length: atOnce }, async (_, index) => {
         const status = await statusOf(badToken(nth + index));
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
       });
       good.push(...(await Promise.all([statusOf(fresh), statusOf(known)])));
-      await Promise.all(answered);
+      await Promise.all(responded);
     }
     assert.deepEqual(new Set(good), new Set([200]));
     assert.deepEqual(new Set(statuses.keys()), new Set([401, 429]));
-    // A slow machine takes more than a minute for all of them, and each minute has a limit of its own.
+    // On a slow machine the requests may take more than a minute, and the limit applies per minute.
     assert.ok((statuses.get(429) ?? 0) > sent / 2, JSON.stringify([...statuses]));
   });
 
-  test("is served with a key that the issuer published meanwhile, once it has been fetched", async () => {
-    const next = await newKey("next");
+  test("is served with a new key of the issuer once the key has been fetched", async () => {
+    const next = await createKey("next");
     issuer.publish(key, next);
-    const token = await signed(next, { roles: ["operator"] });
+    const token = await signToken(next, { roles: ["operator"] });
     await eventually("the new key is known", 20_000, async () => (await statusOf(token)) === 200);
   });
 
-  test("is answered all the same when it sends hundreds at once, and so is a fresh token afterwards", async () => {
+  test("gets a response to each of hundreds of concurrent requests, and a new valid token is accepted afterwards", async () => {
     const statuses = await Promise.all(Array.from({ length: 500 }, (_, nth) => statusOf(badToken(4 * nth))));
     assert.ok(statuses.includes(429) && statuses.every((status) => status === 429 || status === 401));
     assert.equal(await statusOf(await operator(-1)), 200);

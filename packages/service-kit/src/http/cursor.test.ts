@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rounds } from "@ehr-marketplace/tests/rounds";
 import fc from "fast-check";
-import { cursorOf, readCursor } from "./cursor.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { Problem } from "./problem.ts";
 
 const runs = { numRuns: rounds(1_000, 10_000) };
@@ -10,33 +10,31 @@ const part = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0")
 
 function assertRefused(cursor: string, parts: number): void {
   assert.throws(
-    () => readCursor(cursor, parts),
+    () => decodeCursor(cursor, parts),
     (error) => {
       assert.ok(error instanceof Problem, String(error));
       assert.equal(error.kind.status, 400);
-      assert.deepEqual(error.errors, [
-        { pointer: "/query/after", detail: "is not a `next` that this list has answered" },
-      ]);
+      assert.deepEqual(error.errors, [{ pointer: "/query/after", detail: "is not a `next` cursor of this list" }]);
       return true;
     },
   );
 }
 
-test("what a cursor was made of is what is read from it, and it needs no escaping in a URL", () => {
+test("a cursor decodes to its parts, and needs no escaping in a URL", () => {
   fc.assert(
     fc.property(fc.array(part), (parts) => {
-      const cursor = cursorOf(...parts);
+      const cursor = encodeCursor(...parts);
       assert.match(cursor, /^[\w-]+$/);
-      assert.deepEqual(readCursor(cursor, parts.length), parts);
+      assert.deepEqual(decodeCursor(cursor, parts.length), parts);
     }),
     runs,
   );
 });
 
-test("a cursor cut short is 400, wherever it is cut", () => {
+test("a truncated cursor is 400", () => {
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), fc.nat(), (parts, cut) => {
-      const cursor = cursorOf(...parts);
+      const cursor = encodeCursor(...parts);
       assertRefused(cursor.slice(0, cut % cursor.length), parts.length);
     }),
     runs,
@@ -44,9 +42,9 @@ test("a cursor cut short is 400, wherever it is cut", () => {
 });
 
 test("a cursor of another list, with more or fewer parts, is 400", () => {
-  assertRefused(cursorOf("a"), 2);
-  assertRefused(cursorOf("a", "b"), 1);
-  assertRefused(cursorOf(), 1);
+  assertRefused(encodeCursor("a"), 2);
+  assertRefused(encodeCursor("a", "b"), 1);
+  assertRefused(encodeCursor(), 1);
 });
 
 const encoded = (text: string): string => Buffer.from(text).toString("base64url");
@@ -67,7 +65,7 @@ for (const [what, cursor] of [
   test(`a cursor that is ${what} is 400`, () => assertRefused(cursor, 1));
 }
 
-test("whatever is sent, it is 400 or as many texts as the list needs, and each of them is a valid cursor's", () => {
+test("any text is a 400 or decodes to the right number of valid parts", () => {
   const json = fc.json({ maxDepth: 2 }).map(encoded);
   const texts = fc
     .array(fc.string({ unit: "binary" }), { maxLength: 3 })
@@ -75,7 +73,7 @@ test("whatever is sent, it is 400 or as many texts as the list needs, and each o
   const changed = fc
     .tuple(fc.array(part, { maxLength: 3 }), fc.nat(), fc.string({ maxLength: 2 }))
     .map(([parts, at, other]) => {
-      const cursor = cursorOf(...parts);
+      const cursor = encodeCursor(...parts);
       return cursor.slice(0, at % cursor.length) + other + cursor.slice((at % cursor.length) + 1);
     });
   const any = fc.oneof(fc.string({ unit: "binary" }), json, texts, changed);
@@ -84,7 +82,7 @@ test("whatever is sent, it is 400 or as many texts as the list needs, and each o
     fc.property(any, fc.nat({ max: 3 }), (cursor, parts) => {
       let read: string[];
       try {
-        read = readCursor(cursor, parts);
+        read = decodeCursor(cursor, parts);
       } catch {
         counts.refused += 1;
         return assertRefused(cursor, parts);
@@ -92,7 +90,7 @@ test("whatever is sent, it is 400 or as many texts as the list needs, and each o
       counts.read += 1;
       assert.equal(read.length, parts);
       for (const each of read) assert.ok(typeof each === "string" && !each.includes("\0"));
-      assert.deepEqual(readCursor(cursorOf(...read), parts), read);
+      assert.deepEqual(decodeCursor(encodeCursor(...read), parts), read);
     }),
     runs,
   );

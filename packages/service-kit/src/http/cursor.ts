@@ -1,23 +1,23 @@
 import { invalidRequest } from "./invalid-request.ts";
 import type { Problem } from "./problem.ts";
 
-/** Where a page ended, as one opaque word: clients hand it back, and read nothing into it. */
-export function cursorOf(...parts: string[]): string {
+/** Encodes the position of a page's last row as an opaque cursor. */
+export function encodeCursor(...parts: string[]): string {
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
 export function invalidCursor(): Problem {
-  return invalidRequest("/query/after", "is not a `next` that this list has answered");
+  return invalidRequest("/query/after", "is not a `next` cursor of this list");
 }
 
-export function readCursor(cursor: string, parts: number): string[] {
+export function decodeCursor(cursor: string, parts: number): string[] {
   let read: unknown;
   try {
     read = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
   } catch {
     throw invalidCursor();
   }
-  // NUL would be an error of the database; the guard that refuses it elsewhere can't see into a cursor.
+  // PostgreSQL can't store NUL; the request guard that refuses it doesn't decode cursors.
   const isPart = (part: unknown): part is string => typeof part === "string" && !part.includes("\0");
   if (!Array.isArray(read) || read.length !== parts || !read.every(isPart)) throw invalidCursor();
   return read;

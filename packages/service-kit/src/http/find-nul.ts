@@ -1,11 +1,11 @@
-import { escapedForPointer } from "./problem.ts";
+import { escapePointerSegment } from "./problem.ts";
 
 /**
- * Returns the JSON Pointer of the first NUL, the only character that PostgreSQL's text can't hold. It recurses, so the
- * value's depth must be bounded: `readJson` refuses bodies that nest too deep.
+ * Returns the JSON Pointer of the first NUL, the only character that PostgreSQL's text can't store. It recurses, so the
+ * value's depth must be bounded: `registerJsonParser` refuses bodies that nest too deep.
  */
 export function findNul(value: unknown, name: string): string | undefined {
-  const pointer = `/${escapedForPointer(name)}`;
+  const pointer = `/${escapePointerSegment(name)}`;
   if (typeof value === "string") return value.includes("\0") ? pointer : undefined;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
   for (const [key, each] of Object.entries(value)) {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { nestsTooDeep } from "./json-depth.ts";
+import { isNestedTooDeep } from "./json-depth.ts";
 
 const depthOf = (value: unknown): number =>
   typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
-test("a text nests as deep as the value that it stands for, whatever its strings contain", () => {
+test("the depth of a text equals that of the parsed value, whatever its strings contain", () => {
   const text = fc.stringMatching(/^[[\]{}"\\a]{0,8}$/);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -20,14 +20,14 @@ test("a text nests as deep as the value that it stands for, whatever its strings
   fc.assert(
     fc.property(value, fc.integer({ min: 0, max: 66 }), (inner, levels) => {
       const json = "[".repeat(levels) + JSON.stringify(inner) + "]".repeat(levels);
-      assert.equal(nestsTooDeep(json), depthOf(inner) + levels > 64);
+      assert.equal(isNestedTooDeep(json), depthOf(inner) + levels > 64);
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("a text that is no JSON is scanned to its end and left to the parser", () => {
+test("invalid JSON is left to the parser", () => {
   for (const text of ["", '"', '"\\', "]]]]", "{", "[".repeat(64), '"[', `"\\"${"[".repeat(100)}`]) {
-    assert.equal(nestsTooDeep(text), false, text.slice(0, 20));
+    assert.equal(isNestedTooDeep(text), false, text.slice(0, 20));
   }
 });

@@ -1,17 +1,17 @@
 const maxDepth = 64;
 
-/** For whoever sent a text that nests deeper. */
-export const tooDeep = `nests deeper than ${maxDepth} levels`;
+/** The detail of the problem response. */
+export const tooDeepDetail = `nests deeper than ${maxDepth} levels`;
 
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = Array.from('"\\[]{}', (character) =>
   character.charCodeAt(0),
 );
 
 /**
- * Checks the text and not the parsed value: a hostile text costs one scan, and nothing that walks parsed values can run
- * out of stack. A text that is no JSON is left to the parser.
+ * Checks the text before it is parsed: a hostile text costs one scan, and code that recurses into parsed values can't overflow the
+ * stack. Invalid JSON is left to the parser.
  */
-export function nestsTooDeep(json: string): boolean {
+export function isNestedTooDeep(json: string): boolean {
   let depth = 0;
   let isInString = false;
   for (let index = 0; index < json.length; index += 1) {

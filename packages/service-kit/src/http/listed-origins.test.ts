@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { disableCaching } from "./disable-caching.ts";
 import { allowListedOrigins } from "./listed-origins.ts";
-import { neverCache } from "./never-cache.ts";
-import { assertGuarded, startTestServer, type TestServer } from "./server.test-support.ts";
+import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";
 
 const [first, second] = ["https://console.example.com", "http://localhost:5173"];
 
@@ -15,7 +15,7 @@ function startWith(cleanUp: ReturnType<typeof cleanUpAfter>, origins: string[]):
       await server.register(
         async (scope) => {
           await allowListedOrigins(scope, origins);
-          neverCache(scope);
+          disableCaching(scope);
           scope.get("/fine", { config: { access: "anyone" } }, () => ({}));
           scope.get("/broken", { config: { access: "anyone" } }, () => Promise.reject(new Error("broken")));
           scope.delete("/closed", { config: { access: ["operator"] } }, () => ({}));
@@ -26,13 +26,13 @@ function startWith(cleanUp: ReturnType<typeof cleanUpAfter>, origins: string[]):
   });
 }
 
-describe("a scope for pages of listed origins", () => {
+describe("allowListedOrigins", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
   before(async () => {
     running = await startWith(cleanUp, [first, second]);
   });
-  const ask = (
+  const sendRequest = (
     path: string,
     origin?: string,
     method = "GET",
@@ -40,37 +40,37 @@ describe("a scope for pages of listed origins", () => {
   ): Promise<Response> =>
     fetch(`${running.url}${path}`, { method, headers: { ...(origin === undefined ? {} : { origin }), ...headers } });
   const preflight = (origin: string, path = "/in/closed"): Promise<Response> =>
-    ask(path, origin, "OPTIONS", {
+    sendRequest(path, origin, "OPTIONS", {
       "access-control-request-method": "DELETE",
       "access-control-request-headers": "authorization, idempotency-key",
     });
 
   for (const origin of [first, second]) {
-    test(`lets ${origin} read its answers, problems included, with the headers that a client needs`, async () => {
+    test(`allows ${origin} to read responses, problems included, with the exposed headers`, async () => {
       for (const [path, status] of [
         ["/in/fine", 200],
         ["/in/broken", 500],
       ] as const) {
-        const answer = await ask(path, origin);
-        assert.equal(answer.status, status);
-        assert.equal(answer.headers.get("access-control-allow-origin"), origin);
-        const exposed = String(answer.headers.get("access-control-expose-headers")).split(", ");
+        const response = await sendRequest(path, origin);
+        assert.equal(response.status, status);
+        assert.equal(response.headers.get("access-control-allow-origin"), origin);
+        const exposed = String(response.headers.get("access-control-expose-headers")).split(", ");
         for (const header of ["ETag", "X-Request-Id", "Retry-After", "RateLimit-Limit", "Location", "Link"]) {
           assert.ok(exposed.includes(header), header);
         }
-        assert.equal(answer.headers.get("cache-control"), "no-store");
-        assertGuarded(answer);
+        assert.equal(response.headers.get("cache-control"), "no-store");
+        assertSecurityHeaders(response);
       }
     });
 
-    test(`answers a preflight request of ${origin} without a token`, async () => {
-      const answer = await preflight(origin);
-      assert.equal(answer.status, 204);
-      assert.equal(answer.headers.get("access-control-allow-origin"), origin);
-      assert.equal(answer.headers.get("access-control-allow-methods"), "GET, HEAD, POST, PUT, PATCH, DELETE");
-      assert.equal(answer.headers.get("access-control-allow-headers"), "authorization, idempotency-key");
-      assert.equal(answer.headers.get("access-control-max-age"), "86400");
-      assertGuarded(answer);
+    test(`responds to a preflight request of ${origin} without a token`, async () => {
+      const response = await preflight(origin);
+      assert.equal(response.status, 204);
+      assert.equal(response.headers.get("access-control-allow-origin"), origin);
+      assert.equal(response.headers.get("access-control-allow-methods"), "GET, HEAD, POST, PUT, PATCH, DELETE");
+      assert.equal(response.headers.get("access-control-allow-headers"), "authorization, idempotency-key");
+      assert.equal(response.headers.get("access-control-max-age"), "86400");
+      assertSecurityHeaders(response);
     });
   }
 
@@ -89,39 +89,39 @@ describe("a scope for pages of listed origins", () => {
     `${first}, ${second}`,
     "",
   ]) {
-    test(`lets no page of ${JSON.stringify(origin)} read anything`, async () => {
-      for (const answer of [await ask("/in/fine", origin), await preflight(origin)]) {
-        assert.equal(answer.headers.get("access-control-allow-origin"), null);
+    test(`doesn't allow ${JSON.stringify(origin)} to read anything`, async () => {
+      for (const response of [await sendRequest("/in/fine", origin), await preflight(origin)]) {
+        assert.equal(response.headers.get("access-control-allow-origin"), null);
       }
     });
   }
 
-  test("tells caches that its answers depend on the origin, whoever asks", async () => {
+  test("sends Vary: Origin in every response", async () => {
     for (const origin of [first, "https://evil.example", undefined]) {
       for (const path of ["/in/fine", "/in/broken"]) {
-        assert.match(String((await ask(path, origin)).headers.get("vary")), /\borigin\b/i);
+        assert.match(String((await sendRequest(path, origin)).headers.get("vary")), /\borigin\b/i);
       }
     }
     assert.match(String((await preflight(first)).headers.get("vary")), /\borigin\b/i);
   });
 
-  test("never asks for cookies", async () => {
-    for (const answer of [await ask("/in/fine", first), await preflight(first)]) {
-      assert.equal(answer.headers.get("access-control-allow-credentials"), null);
+  test("never allows credentials", async () => {
+    for (const response of [await sendRequest("/in/fine", first), await preflight(first)]) {
+      assert.equal(response.headers.get("access-control-allow-credentials"), null);
     }
   });
 
-  test("changes nothing outside itself", async () => {
+  test("doesn't affect routes outside its scope", async () => {
     for (const path of ["/outside", "/health/live"]) {
-      const answer = await ask(path, first);
-      assert.equal(answer.headers.get("access-control-allow-origin"), null, path);
-      assert.equal(answer.headers.get("vary"), null);
+      const response = await sendRequest(path, first);
+      assert.equal(response.headers.get("access-control-allow-origin"), null, path);
+      assert.equal(response.headers.get("vary"), null);
     }
     assert.equal((await preflight(first, "/outside")).status, 405);
   });
 });
 
-test("where no origin is listed nothing is registered: there are no preflight requests, and no headers", async (t) => {
+test("without listed origins there are no preflight routes and no CORS headers", async (t) => {
   const { url, server } = await startWith(cleanUpAfter(t), []);
   assert.deepEqual(
     server.routesAndAccess.filter(({ method }) => method === "OPTIONS"),
@@ -129,8 +129,8 @@ test("where no origin is listed nothing is registered: there are no preflight re
   );
   const headers = { origin: first };
   assert.equal((await fetch(`${url}/in/fine`, { method: "OPTIONS", headers })).status, 405);
-  const answer = await fetch(`${url}/in/fine`, { headers });
-  assert.equal(answer.headers.get("access-control-allow-origin"), null);
-  assert.equal(answer.headers.get("access-control-expose-headers"), null);
-  assert.equal(answer.headers.get("vary"), null);
+  const response = await fetch(`${url}/in/fine`, { headers });
+  assert.equal(response.headers.get("access-control-allow-origin"), null);
+  assert.equal(response.headers.get("access-control-expose-headers"), null);
+  assert.equal(response.headers.get("vary"), null);
 });

@@ -2,7 +2,7 @@ import cors from "@fastify/cors";
 import type { FastifyInstance } from "fastify";
 import { exposedHeaders } from "./any-origin.ts";
 
-/** Lets pages of these origins, and no others, use this scope's routes. */
+/** Allows pages of these origins only to call the routes of this scope. */
 export async function allowListedOrigins(scope: FastifyInstance, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   scope.addHook("onRoute", (route) => {

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from "./server.test-support.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 
-describe("each request leaves a log line that says what happened and not what was asked for", () => {
+describe("the request log", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
   before(async () => {
@@ -22,13 +22,14 @@ describe("each request leaves a log line that says what happened and not what wa
   beforeEach(() => running.logged.splice(0));
   const lineAfter = async (path: string, headers: Record<string, string> = {}): Promise<Record<string, unknown>> => {
     await (await fetch(`${running.url}${path}`, { headers })).text();
-    const answered = (): Record<string, unknown>[] => running.logged.filter((line) => line["msg"] === "answered");
-    await eventually("it is logged", 20_000, () => answered().length > 0);
-    assert.equal(answered().length, 1);
-    return answered()[0] ?? {};
+    const responded = (): Record<string, unknown>[] =>
+      running.logged.filter((line) => line["msg"] === "request completed");
+    await eventually("it is logged", 20_000, () => responded().length > 0);
+    assert.equal(responded().length, 1);
+    return responded()[0] ?? {};
   };
 
-  test("the line names method, route pattern, status, time taken and request id", async () => {
+  test("logs method, route pattern, status, duration and request id", async () => {
     const line = await lineAfter("/people/jane?diagnosis=flu", { "x-request-id": "abc-1" });
     assert.deepEqual([line["method"], line["route"], line["status"]], ["GET", "/people/:name", 200]);
     assert.deepEqual([line["requestId"], line["level"], line["service"]], ["abc-1", "info", "test"]);
@@ -60,7 +61,7 @@ describe("each request leaves a log line that says what happened and not what wa
     });
   }
 
-  test("a client that goes away leaves neither in the log", async () => {
+  test("logs neither after the client disconnects", async () => {
     const socket = connect(running.port, "127.0.0.1");
     socket.write("GET /endless/jane?diagnosis=flu HTTP/1.1\r\nHost: a\r\n\r\n");
     const [, response] = await once(running.server.server, "request");
@@ -70,7 +71,7 @@ describe("each request leaves a log line that says what happened and not what wa
     assert.doesNotMatch(JSON.stringify(running.logged), /jane|diagnosis|flu/);
   });
 
-  test("the trace id of traceparent is in the line", async () => {
+  test("logs the trace id of traceparent", async () => {
     const { traceId: logged } = await lineAfter("/people/jane", { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
     assert.equal(logged, traceId);
   });
@@ -81,7 +82,7 @@ describe("each request leaves a log line that says what happened and not what wa
     `00-${traceId.toUpperCase()}-b7ad6b7169203331-01`,
     `00-${traceId}-b7ad6b7169203331-01-x`,
   ]) {
-    test(`a traceparent that is none leaves no trace id: ${traceparent}`, async () => {
+    test(`logs no trace id for an invalid traceparent: ${traceparent}`, async () => {
       assert.equal("traceId" in (await lineAfter("/people/jane", { traceparent })), false);
     });
   }

@@ -1,46 +1,46 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { type RefusedBy, requestLog } from "../telemetry/request-log.ts";
-import { addressCounted } from "./rate-limit.ts";
+import { createRequestLog, type RefusedBy } from "../telemetry/request-log.ts";
+import { rateLimitKey } from "./rate-limit.ts";
 
-/** Turns what must not be in a log into what can be searched for. */
+/** Hashes a value that must not be logged, so that log lines with the same value can be found. */
 export type LogHash = (value: string) => string;
 
-export type ObserveAnswer = (request: FastifyRequest, reply: FastifyReply) => void;
+export type ObserveResponse = (request: FastifyRequest, reply: FastifyReply) => void;
 
 const traceparent = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
-function traceIdOf(request: FastifyRequest): string | undefined {
+function getTraceId(request: FastifyRequest): string | undefined {
   const { traceparent: header } = request.headers;
   return typeof header === "string" ? traceparent.exec(header)?.[1] : undefined;
 }
 
-const refusals = new Set([401, 403, 429]);
+const refusalStatuses = new Set([401, 403, 429]);
 
-/** Hashes with a key: lines of the same caller or address can be found, and nobody can find out whose they are by trying. */
-function refusedBy({ ip, caller }: FastifyRequest, logHash: LogHash): RefusedBy {
+/** Uses keyed hashes: log lines of the same caller or address can be correlated, and the values can't be found by brute force. */
+function hashSender({ ip, caller }: FastifyRequest, logHash: LogHash): RefusedBy {
   return {
-    addressHash: logHash(addressCounted(ip)),
+    addressHash: logHash(rateLimitKey(ip)),
     subjectHash: caller && logHash(JSON.stringify([caller.issuer, caller.subject])),
   };
 }
 
-/** A log line and a histogram name the route's pattern, never the URL: what a person asked for is nobody's business. */
+/** Logs and measures every response. Both contain the route's pattern, never the URL, which may contain personal data. */
 export function observeRequests(
   server: FastifyInstance,
   { metrics, logger, logHash }: { metrics: Metrics; logger: Logger; logHash: LogHash },
-): ObserveAnswer {
-  const log = requestLog(logger);
-  const observe: ObserveAnswer = (request, reply) => {
+): ObserveResponse {
+  const log = createRequestLog(logger);
+  const observe: ObserveResponse = (request, reply) => {
     const { method } = request;
     const route = request.routeOptions.url ?? "unknown";
     const milliseconds = reply.elapsedTime;
     const status = reply.statusCode;
     metrics.observeRequest(method, route, status, milliseconds / 1_000);
-    const by = refusals.has(status) ? refusedBy(request, logHash) : undefined;
+    const refusedBy = refusalStatuses.has(status) ? hashSender(request, logHash) : undefined;
     const { id: requestId, problemCode: code } = request;
-    log({ requestId, method, route, status, code, milliseconds, traceId: traceIdOf(request), refusedBy: by });
+    log({ requestId, method, route, status, code, milliseconds, traceId: getTraceId(request), refusedBy });
   };
   server.addHook("onResponse", (request, reply, done) => {
     observe(request, reply);

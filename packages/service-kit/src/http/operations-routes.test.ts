@@ -4,14 +4,14 @@ import { assertProblem, cleanUpAfter, eventually } from "@ehr-marketplace/tests/
 import { connectDatabase } from "../database/connect.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { assertGuarded, rawAnswer, startTestServer } from "./server.test-support.ts";
+import { assertSecurityHeaders, rawResponse, startTestServer } from "./server.test-support.ts";
 
-test("/health/live is 200 whatever the service lacks", async (t) => {
+test("/health/live is 200 even if the service isn't ready", async (t) => {
   const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve("nothing works") });
-  const answer = await fetch(`${running.url}/health/live`);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(await answer.json(), { status: "live" });
-  assert.equal(answer.headers.get("cache-control"), "no-store");
+  const response = await fetch(`${running.url}/health/live`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { status: "live" });
+  assert.equal(response.headers.get("cache-control"), "no-store");
 });
 
 test("/health/ready is 200 when the service is ready, and 503 with the reason and Retry-After when it isn't", async (t) => {
@@ -23,67 +23,67 @@ test("/health/ready is 200 when the service is ready, and 503 with the reason an
 
   reason = "the schema lacks 0002";
   await eventually("it isn't ready", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
-  const answer = await fetch(`${running.url}/health/ready`);
-  const { detail, instance } = await assertProblem(answer, 503, "unavailable");
+  const response = await fetch(`${running.url}/health/ready`);
+  const { detail, instance } = await assertProblem(response, 503, "unavailable");
   assert.equal(detail, "Not ready: the schema lacks 0002.");
-  assert.match(String(answer.headers.get("retry-after")), /^[1-9]\d*$/);
-  assertGuarded(answer, instance);
+  assert.match(String(response.headers.get("retry-after")), /^[1-9]\d*$/);
+  assertSecurityHeaders(response, instance);
 
   reason = undefined;
   await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
 });
 
-test("however often the probe asks, the service is asked about twice a second", async (t) => {
-  let asked = 0;
+test("checks readiness at most twice a second, however often it is probed", async (t) => {
+  let checks = 0;
   const running = await startTestServer(cleanUpAfter(t), {
     readiness: async () => {
-      asked += 1;
+      checks += 1;
       return undefined;
     },
   });
   const began = performance.now();
   let probes = 0;
-  await eventually("it is asked for the third time", 10_000, async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${running.url}/health/ready`)));
-    for (const answer of answers) assert.equal(answer.status, 200);
-    probes += answers.length;
-    return asked === 3;
+  await eventually("readiness is checked for the third time", 10_000, async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(`${running.url}/health/ready`)));
+    for (const response of responses) assert.equal(response.status, 200);
+    probes += responses.length;
+    return checks === 3;
   });
   assert.ok(performance.now() - began >= 1_000, "three times in less than a second");
   assert.ok(probes > 60, String(probes));
 });
 
-test("a readiness check that fails is 503 or 500, and asked anew half a second later", async (t) => {
+test("a failed readiness check is 503 or 500, and repeated half a second later", async (t) => {
   let broken = true;
   const running = await startTestServer(cleanUpAfter(t), {
-    readiness: () => (broken ? Promise.reject(new Error("nobody foresaw this")) : Promise.resolve(undefined)),
+    readiness: () => (broken ? Promise.reject(new Error("unexpected")) : Promise.resolve(undefined)),
   });
   await assertProblem(await fetch(`${running.url}/health/ready`), 500, "internal-error");
   broken = false;
   await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
 });
 
-test("/metrics is open where no token is set", async (t) => {
+test("/metrics is public if no token is set", async (t) => {
   const running = await startTestServer(cleanUpAfter(t));
-  const answer = await fetch(`${running.url}/metrics`);
-  assert.equal(answer.status, 200);
-  assert.match(String(answer.headers.get("content-type")), /^text\/plain/);
+  const response = await fetch(`${running.url}/metrics`);
+  assert.equal(response.status, 200);
+  assert.match(String(response.headers.get("content-type")), /^text\/plain/);
 });
 
-test("/metrics asks for the token where one is set: without it 401 with WWW-Authenticate", async (t) => {
+test("/metrics requires the token if one is set: without it 401 with WWW-Authenticate", async (t) => {
   const running = await startTestServer(cleanUpAfter(t), { metricsToken: "open-sesame" });
-  const ask = (authorization?: string): Promise<Response> =>
+  const sendRequest = (authorization?: string): Promise<Response> =>
     fetch(`${running.url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
-  assert.equal((await ask("Bearer open-sesame")).status, 200);
+  assert.equal((await sendRequest("Bearer open-sesame")).status, 200);
   for (const wrong of [undefined, "", "Bearer", "Bearer ", "Bearer open-sesam", "Bearer open-sesame1", "open-sesame"]) {
-    const answer = await ask(wrong);
-    const { instance } = await assertProblem(answer, 401, "unauthorized");
-    assert.match(String(answer.headers.get("www-authenticate")), /^Bearer /);
-    assertGuarded(answer, instance);
+    const response = await sendRequest(wrong);
+    const { instance } = await assertProblem(response, 401, "unauthorized");
+    assert.match(String(response.headers.get("www-authenticate")), /^Bearer /);
+    assertSecurityHeaders(response, instance);
   }
 });
 
-test("/metrics has a histogram by route, the pool and the event loop, and no label carries a URL", async (t) => {
+test("/metrics has a histogram by route, pool and event loop metrics, and no URL in a label", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const running = await startTestServer(cleanUp, {
     routes: (server) => server.get("/things/:id", () => ({})),
@@ -101,7 +101,7 @@ test("/metrics has a histogram by route, the pool and the event loop, and no lab
   for (const path of ["/things/4711", "/things/0815?patient=jane", "/nothing/jane", "/things/%zz"]) {
     await fetch(`${running.url}${path}`);
   }
-  await rawAnswer(running, "GET http://evil.example/jane HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  await rawResponse(running, "GET http://evil.example/jane HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 
   const metrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
   await eventually("all are counted", 5_000, async () => {

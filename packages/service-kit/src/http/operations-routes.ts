@@ -4,32 +4,32 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
-/** Answers why the service can't serve now, or nothing when it can. */
-export type Readiness = () => Promise<string | undefined>;
+/** Returns why the service isn't ready, or undefined if it is. */
+export type ReadinessCheck = () => Promise<string | undefined>;
 
-const readinessKeptMs = 500;
+const readinessCacheMs = 500;
 
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** However often the probe asks, the database is asked twice a second at most. */
-function remembered(readiness: Readiness): Readiness {
-  let asked: { at: number; answer: Promise<string | undefined> } | undefined;
+/** Caches the result, so that frequent probes query the database at most twice a second. */
+function cacheReadiness(readiness: ReadinessCheck): ReadinessCheck {
+  let checked: { at: number; result: Promise<string | undefined> } | undefined;
   return () => {
     const now = performance.now();
-    if (asked === undefined || now - asked.at > readinessKeptMs) asked = { at: now, answer: readiness() };
-    return asked.answer;
+    if (checked === undefined || now - checked.at > readinessCacheMs) checked = { at: now, result: readiness() };
+    return checked.result;
   };
 }
 
 export function operationsRoutes(
   server: FastifyInstance,
-  options: { readiness: Readiness; metrics: Metrics; metricsToken: string | undefined },
+  options: { readiness: ReadinessCheck; metrics: Metrics; metricsToken: string | undefined },
 ): void {
-  // A busy process is alive: restarting it for that would take the others down as well.
+  // Exempt from load shedding: an orchestrator that restarts overloaded processes would overload the others.
   const hidden = { schema: { hide: true }, config: { access: "anyone", pressureHandler: () => undefined } } as const;
-  const whyNotReady = remembered(options.readiness);
+  const checkReadiness = cacheReadiness(options.readiness);
   let stopping = false;
   server.addHook("preClose", (done) => {
     stopping = true;
@@ -41,7 +41,7 @@ export function operationsRoutes(
   );
 
   server.get("/health/ready", hidden, async (_request, reply) => {
-    const reason = stopping ? "the service is stopping" : await whyNotReady();
+    const reason = stopping ? "the service is stopping" : await checkReadiness();
     if (reason !== undefined) {
       throw new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });
     }
@@ -52,7 +52,7 @@ export function operationsRoutes(
   server.get("/metrics", hidden, async (request, reply) => {
     const given = digest(request.headers.authorization ?? "");
     if (expected !== undefined && !timingSafeEqual(given, expected)) {
-      throw new Problem(standardProblems.unauthorized, "/metrics asks for the token that METRICS_TOKEN sets.", {
+      throw new Problem(standardProblems.unauthorized, "/metrics requires the token set in METRICS_TOKEN.", {
         headers: { "www-authenticate": 'Bearer realm="metrics"' },
       });
     }

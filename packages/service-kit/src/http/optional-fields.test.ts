@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import { type FieldSchema, withOptionalNulls } from "./optional-fields.ts";
 import { startTestServer, type TestServer } from "./server.test-support.ts";
-import { strictAjv } from "./strict-ajv.ts";
+import { createStrictAjv } from "./strict-ajv.ts";
 
 const closed = (required: string[], properties: Record<string, FieldSchema>) => ({
   type: "object",
@@ -54,11 +54,11 @@ describe("null counts as absent in an optional field", () => {
   for (const [what, given, read] of accepted) {
     test(what, async () => {
       assert.deepEqual(await (await send("POST", "/things", given)).json(), read);
-      assert.ok(strictAjv().compile(withOptionalNulls(schema))(given), "the API reference admits it");
+      assert.ok(createStrictAjv().compile(withOptionalNulls(schema))(given), "the API reference admits it");
     });
   }
 
-  test("but stays where the schema admits it", async () => {
+  test("is kept if the schema accepts null", async () => {
     const given = { name: "a", removable: null, either: null, anything: null };
     assert.deepEqual(await (await send("POST", "/things", given)).json(), given);
     assert.deepEqual(await (await send("PUT", "/settings", { a: null })).json(), { a: null });
@@ -74,7 +74,7 @@ describe("null counts as absent in an optional field", () => {
     test(`and is 400 in ${what}`, async () => {
       const { errors } = await assertProblem(await send("POST", "/things", given), 400, "invalid-request");
       assert.deepEqual((errors as { pointer: string }[])[0]?.pointer, pointer);
-      assert.ok(!strictAjv().compile(withOptionalNulls(schema))(given), "the API reference refuses it");
+      assert.ok(!createStrictAjv().compile(withOptionalNulls(schema))(given), "the API reference refuses it");
     });
   }
 });

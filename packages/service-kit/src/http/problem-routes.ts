@@ -15,7 +15,7 @@ function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)}</title><style>${style}</style></head><body>${body}</body></html>`;
 }
 
-/** Every problem's `type` leads to a page that says what it means and what to do about it. */
+/** Serves the documentation page of each problem `type`. */
 export function problemRoutes(server: FastifyInstance, kinds: ProblemKind[]): void {
   const byCode = new Map(kinds.map((kind) => [kind.code, kind]));
   const headers = {
@@ -37,7 +37,7 @@ export function problemRoutes(server: FastifyInstance, kinds: ProblemKind[]): vo
 
   server.get<{ Params: { code: string } }>("/problems/:code", hidden, (request, reply) => {
     const kind = byCode.get(request.params.code);
-    if (kind === undefined) throw new Problem(standardProblems.notFound, "No problem of this service has that code.");
+    if (kind === undefined) throw new Problem(standardProblems.notFound, "This service has no problem with that code.");
     const body = `<p class="status">${kind.status}</p><h1>${escape(kind.title)}</h1><p><code>${kind.code}</code></p><p>${withCode(kind.advice)}</p><p><a href="/problems">All problems</a></p>`;
     return reply.headers(headers).send(page(kind.title, body));
   });

@@ -1,6 +1,6 @@
 import type { ProblemDocument } from "@ehr-marketplace/contracts";
 
-/** One kind of error, documented at its `type`; a client may rely on its code for ever. */
+/** A kind of error, documented at its `type`. Codes are stable: clients rely on them. */
 export interface ProblemKind {
   code: string;
   status: number;
@@ -13,8 +13,8 @@ export interface InvalidInput {
   detail: string;
 }
 
-/** A name as one step of a JSON Pointer. */
-export function escapedForPointer(name: string): string {
+/** Escapes a name for use in a JSON Pointer (RFC 6901). */
+export function escapePointerSegment(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
@@ -51,7 +51,7 @@ export class Problem extends Error {
 
 export const problemMediaType = "application/problem+json";
 
-/** How a service writes its errors: every one of them, also those of Node's parser. */
+/** The format of all errors of a service, those of Node's HTTP parser included. */
 export interface ErrorShape {
   mediaType: string;
   write(problem: Problem, requestId: string): string;
@@ -62,43 +62,47 @@ export const problemShape: ErrorShape = {
   write: (problem, requestId) => JSON.stringify(problem.toDocument(requestId)),
 };
 
-/** The answers that any route may give beside its own, for the API reference. */
-const anyRoute = [400, 408, 414, 429, 431, 500, 503] as const;
+/** Error statuses of every route, for the API reference. */
+const commonStatuses = [400, 408, 414, 429, 431, 500, 503] as const;
 
 const meanings: Record<number, string> = {
   400: "The request is malformed or invalid",
-  401: "No token, or one that isn't valid",
-  403: "Not allowed to this caller",
-  404: "What is asked for doesn't exist, or isn't yours",
-  405: "The method is not allowed here; `Allow` lists those that are",
+  401: "The token is missing or invalid",
+  403: "The caller is not allowed to do this",
+  404: "The resource doesn't exist, or the caller has no access to it",
+  405: "The method is not allowed; `Allow` lists the allowed methods",
   408: "The request took too long to arrive",
-  409: "In conflict with the current state",
-  410: "Gone for good",
+  409: "The request conflicts with the current state",
+  410: "The resource is permanently gone",
   413: "The body is too large",
   414: "The URL is too long",
   415: "The body's media type is not supported",
-  422: "Well-formed, but it names something that can't be used",
-  429: "Too many requests; try again after `Retry-After` seconds",
+  422: "The request is well-formed, but refers to something that can't be used",
+  429: "Too many requests; retry after `Retry-After` seconds",
   431: "The headers are too large",
-  500: "An error on our side; quote the response's `X-Request-Id` when you report it",
-  503: "Overloaded, or something that the service needs is unavailable; try again after `Retry-After` seconds",
+  500: "Internal error; quote the response's `X-Request-Id` when you report it",
+  503: "The service is overloaded, or a dependency is unavailable; retry after `Retry-After` seconds",
 };
 
-/** An answer of the shape that is named, for the API reference. */
-export const answerOf = (description: string, name: string): object => ({
+/** A JSON response with the named schema, for the API reference. */
+export const responseOf = (description: string, name: string): object => ({
   description,
   content: { "application/json": { schema: { $ref: `${name}#` } } },
 });
 
 /**
- * The errors of a route, for the API reference of a service that writes them in this shape: statuses, and, where a status means
- * something particular on this route, a description of its own.
+ * The error responses of a route, for the API reference: statuses with the default description, or an object of statuses with
+ * descriptions that are specific to the route.
  */
 export const errorResponses =
   (mediaType: string, schemaName: string) =>
   (...own: (number | Record<number, string>)[]): Record<number, object> => {
     const ownMeanings: Record<number, string> = Object.assign({}, ...own.filter((each) => typeof each === "object"));
-    const statuses = [...own.filter((each) => typeof each === "number"), ...Object.keys(ownMeanings), ...anyRoute];
+    const statuses = [
+      ...own.filter((each) => typeof each === "number"),
+      ...Object.keys(ownMeanings),
+      ...commonStatuses,
+    ];
     const content = { [mediaType]: { schema: { $ref: `${schemaName}#` } } };
     const sorted = [...new Set(statuses.map(Number))].toSorted((a, b) => a - b);
     return Object.fromEntries(

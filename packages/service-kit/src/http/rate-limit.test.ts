@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import { limitRate } from "./rate-limit.ts";
-import { assertGuarded, startTestServer } from "./server.test-support.ts";
+import { assertSecurityHeaders, startTestServer } from "./server.test-support.ts";
 
-/** Asks from the address that a proxy, or a liar, names; tells the statuses. */
+/** Sends requests with these X-Forwarded-For headers, and returns the statuses. */
 async function limitedTo(t: TestContext, perMinute: number, trustedProxies: string[] = []) {
   const running = await startTestServer(cleanUpAfter(t), {
     trustedProxies,
@@ -17,57 +17,57 @@ async function limitedTo(t: TestContext, perMinute: number, trustedProxies: stri
       });
     },
   });
-  const ask = (from?: string, path = "/limited"): Promise<Response> =>
+  const sendRequest = (from?: string, path = "/limited"): Promise<Response> =>
     fetch(`${running.url}${path}`, { headers: from === undefined ? {} : { "x-forwarded-for": from } });
   const statuses = async (...from: (string | undefined)[]): Promise<number[]> => {
     const seen: number[] = [];
-    for (const address of from) seen.push((await ask(address)).status);
+    for (const address of from) seen.push((await sendRequest(address)).status);
     return seen;
   };
-  return { ask, statuses };
+  return { sendRequest, statuses };
 }
 
 const proxies = ["127.0.0.1", "10.0.0.0/8"];
 
-test("beyond the limit is 429, with Retry-After and how much is served", async (t) => {
-  const { ask, statuses } = await limitedTo(t, 3);
+test("returns 429 with Retry-After and the limit above the limit", async (t) => {
+  const { sendRequest, statuses } = await limitedTo(t, 3);
   assert.deepEqual(await statuses(undefined, undefined, undefined), [200, 200, 200]);
-  const answer = await ask();
-  const { instance, detail } = await assertProblem(answer, 429, "rate-limited");
-  assertGuarded(answer, instance);
-  const seconds = Number(answer.headers.get("retry-after"));
+  const response = await sendRequest();
+  const { instance, detail } = await assertProblem(response, 429, "rate-limited");
+  assertSecurityHeaders(response, instance);
+  const seconds = Number(response.headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
-  assert.equal(detail, `At most 3 requests a minute are served to one caller. Try again in ${seconds} s.`);
-  assert.equal(answer.headers.get("ratelimit-limit"), "3");
-  assert.equal(answer.headers.get("ratelimit-remaining"), "0");
-  assert.equal(answer.headers.get("ratelimit-reset"), String(seconds));
+  assert.equal(detail, `The limit is 3 requests per minute and caller. Retry in ${seconds} s.`);
+  assert.equal(response.headers.get("ratelimit-limit"), "3");
+  assert.equal(response.headers.get("ratelimit-remaining"), "0");
+  assert.equal(response.headers.get("ratelimit-reset"), String(seconds));
 });
 
-test("routes of one scope are counted together, those outside it not at all", async (t) => {
-  const { ask } = await limitedTo(t, 2);
-  await ask(undefined, "/limited");
-  await ask(undefined, "/limited/too");
-  assert.equal((await ask(undefined, "/limited/too")).status, 429);
-  assert.equal((await ask(undefined, "/unlimited")).status, 200);
-  assert.equal((await ask(undefined, "/health/live")).status, 200);
+test("counts all routes of a scope together, and none outside it", async (t) => {
+  const { sendRequest } = await limitedTo(t, 2);
+  await sendRequest(undefined, "/limited");
+  await sendRequest(undefined, "/limited/too");
+  assert.equal((await sendRequest(undefined, "/limited/too")).status, 429);
+  assert.equal((await sendRequest(undefined, "/unlimited")).status, 200);
+  assert.equal((await sendRequest(undefined, "/health/live")).status, 200);
 });
 
-test("X-Forwarded-For is not believed where no proxy is trusted", async (t) => {
+test("ignores X-Forwarded-For without a trusted proxy", async (t) => {
   const { statuses } = await limitedTo(t, 1);
   assert.deepEqual(await statuses("203.0.113.1", "203.0.113.2"), [200, 429]);
 });
 
-test("X-Forwarded-For is not believed from an address that is no trusted proxy", async (t) => {
+test("ignores X-Forwarded-For from an untrusted address", async (t) => {
   const { statuses } = await limitedTo(t, 1, ["192.0.2.0/24"]);
   assert.deepEqual(await statuses("203.0.113.1", "203.0.113.2"), [200, 429]);
 });
 
-test("behind trusted proxies each caller is counted by itself", async (t) => {
+test("counts each caller separately behind trusted proxies", async (t) => {
   const { statuses } = await limitedTo(t, 1, proxies);
   assert.deepEqual(await statuses("203.0.113.1", "203.0.113.2", "203.0.113.1"), [200, 200, 429]);
 });
 
-test("the caller is the last hop that is no trusted proxy: what it claims to forward changes nothing", async (t) => {
+test("counts the last hop that isn't a trusted proxy, whatever it claims to forward", async (t) => {
   const { statuses } = await limitedTo(t, 1, proxies);
   assert.deepEqual(
     await statuses("198.51.100.1, 203.0.113.1", "198.51.100.2, 203.0.113.1, 10.1.2.3", "nonsense, 203.0.113.1"),
@@ -75,7 +75,7 @@ test("the caller is the last hop that is no trusted proxy: what it claims to for
   );
 });
 
-test("an IPv6 caller is its /64, however many addresses it has there", async (t) => {
+test("counts an IPv6 caller by its /64 network", async (t) => {
   const { statuses } = await limitedTo(t, 2, proxies);
   assert.deepEqual(
     await statuses("2001:db8:1:1::1", "2001:db8:1:1:ffff:ffff:ffff:ffff", "2001:DB8:1:1:0:0:0:2", "2001:db8:1:2::1"),
@@ -83,12 +83,12 @@ test("an IPv6 caller is its /64, however many addresses it has there", async (t)
   );
 });
 
-test("an IPv4 caller is the same one when written as IPv6", async (t) => {
+test("counts an IPv4-mapped IPv6 address as the IPv4 address", async (t) => {
   const { statuses } = await limitedTo(t, 1, proxies);
   assert.deepEqual(await statuses("203.0.113.9", "::ffff:203.0.113.9", "::ffff:203.0.113.10"), [200, 429, 200]);
 });
 
-test("garbage in X-Forwarded-For is harmless", async (t) => {
+test("tolerates garbage in X-Forwarded-For", async (t) => {
   const { statuses } = await limitedTo(t, 100, proxies);
   for (const status of await statuses("", ",", "unknown", "1.2.3.4:80", "[::1]:80", "::", "x".repeat(4_000), "<a>")) {
     assert.equal(status, 200);

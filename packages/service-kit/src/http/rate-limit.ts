@@ -5,10 +5,10 @@ import { Problem, type ProblemKind } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 const windowMs = 60_000;
-const mostCallersCounted = 100_000;
+const maxCountedCallers = 100_000;
 
-/** An IPv6 caller is its /64: a single host has that many addresses. */
-export function addressCounted(address: string): string {
+/** Returns the rate limit key of an address. For IPv6 it is the /64 network, which a single host usually has to itself. */
+export function rateLimitKey(address: string): string {
   if (!address.includes(":") || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
@@ -18,14 +18,14 @@ export function addressCounted(address: string): string {
     .join(":");
 }
 
-/** A 429 that says when the next request is served. */
-export function rateLimited(
+/** Creates a 429 with `Retry-After` and the `RateLimit-…` headers. */
+export function rateLimitProblem(
   kind: ProblemKind,
   detail: string,
   { limit, retryAfterMs }: { limit: number; retryAfterMs: number },
 ): Problem {
   const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
-  return new Problem(kind, `${detail} Try again in ${seconds} s.`, {
+  return new Problem(kind, `${detail} Retry in ${seconds} s.`, {
     headers: {
       "retry-after": seconds,
       "ratelimit-limit": String(limit),
@@ -36,25 +36,25 @@ export function rateLimited(
 }
 
 export interface RateCounter {
-  /** Counts one more for the caller; answers the problem that it then meets, or nothing. */
+  /** Counts a request of the caller, and returns a problem if that exceeds the limit. */
   count(caller: string): Problem | undefined;
-  /** The same without counting. */
-  exceeded(caller: string): Problem | undefined;
+  /** Returns the problem that `count` would return, without counting. */
+  check(caller: string): Problem | undefined;
 }
 
 /**
- * Counts what each caller does, from its first time on, for a minute. It answers at once, and not with a promise as
- * libraries do that can also count in a store elsewhere: all that follows would have to wait for it.
+ * Counts requests per caller in a fixed window of a minute, which begins with the caller's first request. It is synchronous, unlike
+ * libraries that also support remote stores: an asynchronous check would delay every request.
  */
-export function rateCounter(perMinute: number): RateCounter {
-  // Not by `max`, which takes the memory for that many at once: a server has several of these.
+export function createRateCounter(perMinute: number): RateCounter {
+  // `maxSize` instead of `max`, which allocates memory for all entries up front; a server has several counters.
   const counts = new LRUCache<string, { requests: number }>({
-    maxSize: mostCallersCounted,
+    maxSize: maxCountedCallers,
     sizeCalculation: () => 1,
     ttl: windowMs,
   });
-  const tooMany = (caller: string): Problem =>
-    rateLimited(standardProblems.rateLimited, `At most ${perMinute} requests a minute are served to one caller.`, {
+  const createProblem = (caller: string): Problem =>
+    rateLimitProblem(standardProblems.rateLimited, `The limit is ${perMinute} requests per minute and caller.`, {
       limit: perMinute,
       retryAfterMs: counts.getRemainingTTL(caller),
     });
@@ -66,16 +66,16 @@ export function rateCounter(perMinute: number): RateCounter {
         return undefined;
       }
       count.requests += 1;
-      return count.requests <= perMinute ? undefined : tooMany(caller);
+      return count.requests <= perMinute ? undefined : createProblem(caller);
     },
-    exceeded(caller) {
-      return (counts.get(caller)?.requests ?? 0) < perMinute ? undefined : tooMany(caller);
+    check(caller) {
+      return (counts.get(caller)?.requests ?? 0) < perMinute ? undefined : createProblem(caller);
     },
   };
 }
 
-/** Counts the requests of each address to this scope's routes. */
+/** Limits the requests per address to the routes of this scope. */
 export function limitRate(scope: FastifyInstance, perMinute: number): void {
-  const requests = rateCounter(perMinute);
-  scope.addHook("onRequest", (request, _reply, next) => next(requests.count(addressCounted(request.ip))));
+  const requests = createRateCounter(perMinute);
+  scope.addHook("onRequest", (request, _reply, next) => next(requests.count(rateLimitKey(request.ip))));
 }

@@ -5,8 +5,8 @@ import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { parseEncryptionKeys } from "../secrets/encryption-keys.ts";
 import { createKeyedDigest } from "../secrets/keyed-digest.ts";
-import { callerNamed, verifierOf } from "./access.test-support.ts";
-import { rawAnswer, startTestServer, type TestServer } from "./server.test-support.ts";
+import { createCaller, createVerifier } from "./access.test-support.ts";
+import { rawResponse, startTestServer, type TestServer } from "./server.test-support.ts";
 
 const keys = `1:${Buffer.alloc(32, 1).toString("base64")}`;
 const hash = createKeyedDigest(parseEncryptionKeys(keys), "log-hash").create;
@@ -22,7 +22,7 @@ describe("a refused request", () => {
       closed: true,
       trustedProxies: ["127.0.0.1"],
       access: {
-        tokens: verifierOf({ nobody: callerNamed(subject, []), operator: callerNamed(subject, ["operator"]) }),
+        tokens: createVerifier({ nobody: createCaller(subject, []), operator: createCaller(subject, ["operator"]) }),
         requestsPerMinute: 6,
         refusedTokensPerMinute: 1_000_000,
       },
@@ -42,26 +42,26 @@ describe("a refused request", () => {
     return running.logged[0] ?? {};
   };
 
-  test("is logged with a hash of the address where there is no token, and where it isn't valid", async () => {
+  test("is logged with a hash of the address if the token is missing or invalid", async () => {
     for (const token of [undefined, "forged"]) {
       const line = await lineAfter(token);
       assert.deepEqual([line["status"], line["addressHash"], line["subjectHash"]], [401, hash(address), undefined]);
     }
   });
 
-  test("has the same hash from the same network of IPv6, and another one from elsewhere", async () => {
+  test("has the same hash for the same IPv6 network, and another hash for other networks", async () => {
     const addressHash = async (from: string): Promise<unknown> => (await lineAfter(undefined, from))["addressHash"];
     assert.equal(await addressHash("2001:db8::1"), hash("2001:db8:0:0"));
     assert.equal(await addressHash("2001:db8::1"), await addressHash("2001:db8::2"));
     assert.notEqual(await addressHash("2001:db8::1"), await addressHash("2001:db8:0:1::1"));
   });
 
-  test("is logged with a hash of the subject as well where the caller is known but not allowed", async () => {
+  test("is logged with a hash of the subject too if the caller is forbidden", async () => {
     const line = await lineAfter("nobody");
     assert.deepEqual([line["status"], line["addressHash"], line["subjectHash"]], [403, hash(address), subjectHash]);
   });
 
-  test("is logged with both where the caller sent too many, and one that is served with neither", async () => {
+  test("is logged with both if the caller is rate-limited; a served request with neither", async () => {
     const served = await lineAfter("operator");
     assert.deepEqual([served["status"], "addressHash" in served, "subjectHash" in served], [200, false, false]);
     await eventually("there are too many", 20_000, async () => (await lineAfter("operator"))["status"] === 429);
@@ -79,7 +79,7 @@ describe("a refused request", () => {
     ],
     ["has a URL that is too long", `GET /${"4711".repeat(5_000)} HTTP/1.1\r\n\r\n`, "uri-too-long", 414],
   ] as const) {
-    test(`by the parser because it ${what} is logged and counted, without a word of it`, async () => {
+    test(`by the parser because it ${what} is logged and counted, without its content`, async () => {
       const counted = async (): Promise<number> => {
         const { values } = (await running.metrics.registry
           .getSingleMetric("http_requests_refused_by_parser_total")
@@ -89,13 +89,13 @@ describe("a refused request", () => {
         return values.find(({ labels }) => labels["code"] === code)?.value ?? 0;
       };
       const earlier = await counted();
-      const answer = await rawAnswer(running, request);
-      assert.equal(answer.status, status);
+      const response = await rawResponse(running, request);
+      assert.equal(response.status, status);
       await eventually("it is logged", 20_000, () => running.logged.length > 0);
       const [line = {}] = running.logged;
       assert.deepEqual(
         [line["msg"], line["status"], line["code"], line["addressHash"], line["requestId"]],
-        ["request refused by the HTTP parser", status, code, hash("127.0.0.1"), answer.headers.get("x-request-id")],
+        ["request refused by the HTTP parser", status, code, hash("127.0.0.1"), response.headers.get("x-request-id")],
       );
       assert.doesNotMatch(JSON.stringify(running.logged), /jane|4711|127\.0\.0\.1/);
       assert.equal(await counted(), earlier + 1);
@@ -103,7 +103,7 @@ describe("a refused request", () => {
   }
 });
 
-test("the operator's guide tells how to compute the hash of somebody who is known", async () => {
+test("the operator's guide explains how to compute the hash of a known subject or address", async () => {
   const guide = await readFile(new URL("../../../../docs/guides/marketplace-operator.md", import.meta.url), "utf8");
   const [, command = ""] = /```sh\n(printf [\s\S]*?log-hash[\s\S]*?)```/.exec(guide) ?? [];
   const given = command.replace(/'\["[^']*'/, () => `'${JSON.stringify(["https://issuer.example", subject])}'`);

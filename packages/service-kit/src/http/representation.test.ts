@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { before, describe, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
-import { representationOf, sendRepresentation } from "./representation.ts";
+import { createRepresentation, sendRepresentation } from "./representation.ts";
 import { startTestServer, type TestServer } from "./server.test-support.ts";
 
 const large = "a text worth compressing; ".repeat(100);
@@ -17,11 +17,11 @@ interface Answer {
   body: Buffer;
 }
 
-describe("what is sent of one resource", () => {
+describe("a representation", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
   before(async () => {
-    const [largeOne, smallOne] = [large, small].map((text) => representationOf(text, options));
+    const [largeOne, smallOne] = [large, small].map((text) => createRepresentation(text, options));
     running = await startTestServer(cleanUp, {
       routes: (server) => {
         for (const [path, one] of [["/large", largeOne] as const, ["/small", smallOne] as const]) {
@@ -31,21 +31,21 @@ describe("what is sent of one resource", () => {
     });
   });
 
-  /** Not fetch(), which asks for codings and undoes them by itself. */
+  /** Doesn't use fetch(), which requests and decodes content codings itself. */
   const get = async (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> => {
-    const [answer]: IncomingMessage[] = await once(
+    const [response]: IncomingMessage[] = await once(
       request(`${running.url}${path}`, { method, headers }).end(),
       "response",
     );
-    assert.ok(answer);
+    assert.ok(response);
     const chunks: Buffer[] = [];
-    for await (const chunk of answer) chunks.push(chunk);
-    return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) };
+    for await (const chunk of response) chunks.push(chunk);
+    return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
   };
   const etagOf = async (coding: string): Promise<string> =>
     String((await get("/large", { "accept-encoding": coding })).headers["etag"]);
 
-  test("without Accept-Encoding it is sent as it is, with type, caching, ETag and Vary", async () => {
+  test("is sent uncompressed without Accept-Encoding, with type, caching, ETag and Vary", async () => {
     const { status, headers, body } = await get("/large");
     assert.equal(status, 200);
     assert.equal(body.toString(), large);
@@ -56,7 +56,7 @@ describe("what is sent of one resource", () => {
     assert.equal(headers["content-length"], String(large.length));
   });
 
-  test("brotli is preferred over gzip, whatever the order, unless the client weighs them otherwise", async () => {
+  test("prefers brotli over gzip, whatever the order, unless the client sets weights", async () => {
     for (const [accepted, coding] of [
       ["gzip, deflate, br", "br"],
       ["br, gzip", "br"],
@@ -73,7 +73,7 @@ describe("what is sent of one resource", () => {
     }
   });
 
-  test("nothing below 1 KiB is compressed", async () => {
+  test("isn't compressed below 1 KiB", async () => {
     const { headers, body } = await get("/small", { "accept-encoding": "br" });
     assert.equal(headers["content-encoding"], undefined);
     assert.equal(body.toString(), small);
@@ -89,13 +89,13 @@ describe("what is sent of one resource", () => {
     "br;q=0, gzip;q=0",
     "x".repeat(8_000),
   ]) {
-    test(`Accept-Encoding ${JSON.stringify(garbage.slice(0, 20))} gets it as it is`, async () => {
+    test(`is sent uncompressed for Accept-Encoding ${JSON.stringify(garbage.slice(0, 20))}`, async () => {
       const { status, headers, body } = await get("/large", { "accept-encoding": garbage });
       assert.deepEqual([status, headers["content-encoding"], body.toString()], [200, undefined, large]);
     });
   }
 
-  test("the ETag is strong, and another one for each coding", async () => {
+  test("has a strong ETag that differs for each coding", async () => {
     const etags = await Promise.all(["identity", "gzip", "br"].map(etagOf));
     for (const etag of etags) assert.match(etag, /^"[\w-]+"$/);
     assert.equal(new Set(etags).size, 3);
@@ -124,7 +124,7 @@ describe("what is sent of one resource", () => {
     });
   }
 
-  test("If-None-Match with another ETag, or with that of another coding, gets the whole answer", async () => {
+  test("is sent in full for If-None-Match with another ETag, or that of another coding", async () => {
     const gzipped = await etagOf("gzip");
     for (const etag of ['"other"', gzipped, gzipped.replaceAll('"', ""), ""]) {
       const { status, body } = await get("/large", { "if-none-match": etag });
@@ -132,7 +132,7 @@ describe("what is sent of one resource", () => {
     }
   });
 
-  test("HEAD gets the headers of GET, and no body", async () => {
+  test("has the same headers for HEAD, without a body", async () => {
     const [head, whole] = [await get("/large", {}, "HEAD"), await get("/large")];
     assert.equal(head.status, 200);
     assert.equal(head.body.length, 0);

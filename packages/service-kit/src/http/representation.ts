@@ -13,7 +13,7 @@ interface Encoded {
   coding?: Coding;
 }
 
-/** What is sent for one resource: made once, compressed at most once per content coding, then only copied out. */
+/** The bytes of one resource: created once, and compressed at most once per content coding. */
 export interface Representation {
   contentType: string;
   cacheControl: string;
@@ -22,20 +22,20 @@ export interface Representation {
   compressed: Map<Coding, Encoded | Promise<Encoded>>;
 }
 
-const worthCompressingBytes = 1_024;
+const minCompressedBytes = 1_024;
 
 const compressors: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
   br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (body) => promisify(gzip)(body, { level: 6 }),
 };
 
-// Clients send a handful of different Accept-Encoding headers; an attacker's inventions fall out at the far end.
+// Clients send few different Accept-Encoding headers; the LRU cache evicts the made-up ones of an attacker.
 const codings = new Negotiator<Coding>({
   supportedValues: ["br", "gzip"],
   cache: new LRUCache<string, Coding>({ max: 100 }) as never,
 });
 
-export function representationOf(
+export function createRepresentation(
   body: Buffer | string,
   options: { contentType: string; cacheControl: string; vary?: string },
 ): Representation {
@@ -53,9 +53,9 @@ function encode(representation: Representation, coding: Coding): Encoded | Promi
   if (encoded === undefined) {
     const { body, etag } = representation.plain;
     encoded = compressors[coding](body).then((compressed) => {
-      const made = { body: compressed, etag: `${etag.slice(0, -1)}-${coding}"`, coding };
-      representation.compressed.set(coding, made);
-      return made;
+      const encodedBody = { body: compressed, etag: `${etag.slice(0, -1)}-${coding}"`, coding };
+      representation.compressed.set(coding, encodedBody);
+      return encodedBody;
     });
     representation.compressed.set(coding, encoded);
   }
@@ -79,23 +79,23 @@ function prepare(request: FastifyRequest, reply: FastifyReply, from: Representat
   return encoded.body;
 }
 
-/** Sets status and headers for what the client accepts and knows already; answers the bytes that are left to send. */
-export function payloadFor(
+/** Negotiates the content coding, handles If-None-Match, sets status and headers, and returns the bytes to send. */
+export function preparePayload(
   request: FastifyRequest,
   reply: FastifyReply,
   representation: Representation,
 ): Buffer | null | Promise<Buffer | null> {
   const { "accept-encoding": accepted } = request.headers;
-  const small = representation.plain.body.length < worthCompressingBytes;
+  const small = representation.plain.body.length < minCompressedBytes;
   const coding = small || accepted === undefined ? null : codings.negotiate(accepted);
   if (coding === null) return prepare(request, reply, representation, representation.plain);
   const encoded = encode(representation, coding);
   return encoded instanceof Promise
-    ? encoded.then((made) => prepare(request, reply, representation, made))
+    ? encoded.then((encodedBody) => prepare(request, reply, representation, encodedBody))
     : prepare(request, reply, representation, encoded);
 }
 
-/** What is at hand is sent at once: a promise, even a kept one, would cost a warm request dearly. */
+/** A representation that is already loaded is sent synchronously, because awaiting a promise slows down warm requests. */
 export function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -103,6 +103,6 @@ export function sendRepresentation(
 ): FastifyReply | Promise<FastifyReply> {
   if (representation instanceof Promise)
     return representation.then((loaded) => sendRepresentation(request, reply, loaded));
-  const payload = payloadFor(request, reply, representation);
+  const payload = preparePayload(request, reply, representation);
   return payload instanceof Promise ? payload.then((bytes) => reply.send(bytes)) : reply.send(payload);
 }

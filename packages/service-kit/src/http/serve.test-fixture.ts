@@ -1,9 +1,9 @@
-// Started as a process of its own by serve.test.ts, with the port to listen on; tells its parent what happens.
+// serve.test.ts starts this as a child process, with the port to listen on. It sends its address and "begun" messages to the parent.
 import { setTimeout as delay } from "node:timers/promises";
 import { createLogger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { startTracing } from "../telemetry/tracing.ts";
-import { openToAnyone } from "./access.ts";
+import { allowAnyone } from "./access.ts";
 import { serve } from "./serve.ts";
 import { createServer } from "./server.ts";
 
@@ -21,13 +21,13 @@ const server = await createServer({
   access: {
     tokens: {
       findVerified: () => undefined,
-      verify: () => Promise.reject(new Error("nobody is known here")),
+      verify: () => Promise.reject(new Error("no token is accepted")),
     },
     requestsPerMinute: 1,
     refusedTokensPerMinute: 1,
   },
 });
-openToAnyone(server);
+allowAnyone(server);
 
 server.get("/quick", () => ({}));
 server.get<{ Params: { ms: string } }>("/slow/:ms", (request) => {
@@ -55,7 +55,7 @@ server.get("/crash", () => {
   return {};
 });
 
-// Stands for what a service holds open: the process lives on until `stop` is called.
+// Stands for the open handles of a service: the process runs until `stop` is called.
 const open = setInterval(() => undefined, 60_000);
 try {
   await serve(server, {
@@ -66,6 +66,6 @@ try {
   });
   process.send?.(server.server.address());
 } catch (error) {
-  logger.error({ err: error }, "not started");
+  logger.error({ err: error }, "failed to start");
   process.exitCode = 1;
 }

@@ -5,11 +5,11 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 
-/** The fixture in a process of its own. */
+/** Runs the fixture as a child process. */
 export class TestService {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown[]>;
-  /** How many requests have reached their handler. */
+  /** The number of requests that have reached their handler. */
   begun = 0;
   address: AddressInfo | undefined;
   output = "";
@@ -39,14 +39,14 @@ export class TestService {
     return { code, ms: performance.now() - began };
   }
 
-  /** Keeps its connection, as any client with a pool does. */
-  async ask(path: string): Promise<{ status: number | undefined; connection: string | undefined; bytes: number }> {
-    const asked = get({ host: "127.0.0.1", port: this.port, path, agent: new Agent({ keepAlive: true }) });
-    const [answer]: IncomingMessage[] = await once(asked, "response");
-    assert.ok(answer);
+  /** Keeps its connection open, as a client with a connection pool does. */
+  async request(path: string): Promise<{ status: number | undefined; connection: string | undefined; bytes: number }> {
+    const request = get({ host: "127.0.0.1", port: this.port, path, agent: new Agent({ keepAlive: true }) });
+    const [response]: IncomingMessage[] = await once(request, "response");
+    assert.ok(response);
     let bytes = 0;
-    for await (const chunk of answer) bytes += String(chunk).length;
-    return { status: answer.statusCode, connection: answer.headers.connection, bytes };
+    for await (const chunk of response) bytes += String(chunk).length;
+    return { status: response.statusCode, connection: response.headers.connection, bytes };
   }
 
   async isRefusing(): Promise<boolean> {

@@ -1,43 +1,44 @@
 import type { ServerResponse } from "node:http";
 import net from "node:net";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 import closeWithGrace from "close-with-grace";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 
-const leaveWithinMs = 9_500;
-const quietMs = 1_000;
+const shutdownTimeoutMs = 9_500;
+const connectionDrainMs = 1_000;
 
 /**
- * Listens until SIGTERM or SIGINT. Then no connection is accepted any more; answers on open ones say
- * `Connection: close`, so that busy clients leave by themselves after their answer, and idle ones are closed last.
+ * Listens until SIGTERM or SIGINT, then shuts down gracefully: it stops accepting connections, sends `Connection: close` with
+ * responses on open ones, waits for the requests in progress, and closes idle connections last.
  */
 export async function serve(
   server: FastifyInstance,
   options: { host: string; port: number; logger: Logger; stop: () => Promise<void> },
 ): Promise<void> {
   const { logger } = options;
-  const underWay = new Set<ServerResponse>();
+  const pendingResponses = new Set<ServerResponse>();
   let stopping = false;
   server.server.prependListener("request", (_request, response) => {
-    underWay.add(response);
-    response.once("close", () => underWay.delete(response));
+    pendingResponses.add(response);
+    response.once("close", () => pendingResponses.delete(response));
     if (stopping) response.setHeader("connection", "close");
   });
 
-  const onTimeout = (): void => logger.error({ requests: underWay.size }, "stopped: these were not answered in time");
-  const grace = closeWithGrace({ delay: leaveWithinMs, logger: false, onTimeout }, async ({ signal, err }) => {
+  const onTimeout = (): void =>
+    logger.error({ requests: pendingResponses.size }, "graceful shutdown timed out; stopping with unfinished requests");
+  const grace = closeWithGrace({ delay: shutdownTimeoutMs, logger: false, onTimeout }, async ({ signal, err }) => {
     stopping = true;
-    if (err !== undefined) logger.fatal({ err }, "stopping because of an error that nothing caught");
-    else logger.info({ signal }, "stopping: finishing what is in flight");
-    for (const response of underWay) if (!response.headersSent) response.setHeader("connection", "close");
-    // The kernel may have connections for us that nobody has accepted yet: the end of listening would reset them.
-    await turnOfTheLoop();
-    await connectionsGone(server.server);
-    // A process that got no time for a while sees that time is up before it sees what has come in meanwhile.
-    await turnOfTheLoop();
-    while (underWay.size > 0) await Promise.all([...underWay].map(closed));
-    // Who asks nothing, or never finishes asking, has had its time; Node takes some of these for busy and would wait.
+    if (err !== undefined) logger.fatal({ err }, "uncaught error; shutting down");
+    else logger.info({ signal }, "signal received; shutting down after pending requests");
+    for (const response of pendingResponses) if (!response.headersSent) response.setHeader("connection", "close");
+    // Connections may still be in the kernel's accept queue; closing the listening socket would reset them.
+    await nextEventLoopTurn();
+    await stopAccepting(server.server);
+    // After a long pause of the process, timers fire before the requests received meanwhile are read.
+    await nextEventLoopTurn();
+    while (pendingResponses.size > 0) await Promise.all([...pendingResponses].map(waitForClose));
+    // Only idle connections and incomplete requests are left; Node counts some of them as busy and would wait for them.
     server.server.closeAllConnections();
     await server.close();
     await options.stop();
@@ -54,16 +55,16 @@ export async function serve(
   }
 }
 
-function closed(response: ServerResponse): Promise<void> {
+function waitForClose(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.once("close", resolve));
 }
 
-/** http's own close() would cut idle keep-alive connections at once, and with them a request just on its way. */
-function connectionsGone(listening: net.Server): Promise<void> {
+/** Uses net's close(), because http's close() cuts idle keep-alive connections immediately, together with requests in transit. */
+function stopAccepting(listening: net.Server): Promise<void> {
   return new Promise((resolve) => {
-    const enough = setTimeout(resolve, quietMs);
+    const timeout = setTimeout(resolve, connectionDrainMs);
     net.Server.prototype.close.call(listening, () => {
-      clearTimeout(enough);
+      clearTimeout(timeout);
       resolve();
     });
   });

@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { createServer, type ServerOptions } from "./server.ts";
 
-export { answerFrom, assertGuarded, rawAnswer } from "@ehr-marketplace/tests/support";
+export { assertSecurityHeaders, rawResponse, readResponse } from "@ehr-marketplace/tests/support";
 
 export interface TestServer {
   url: string;
@@ -21,13 +21,13 @@ export interface TestServerOptions extends Omit<Partial<ServerOptions>, "limits"
   limits?: Partial<ServerOptions["limits"]>;
   routes?: (server: FastifyInstance) => unknown;
   host?: string;
-  /** Routes state who may use them, as in a service. */
+  /** Requires access rules of routes, as in a service. */
   closed?: boolean;
 }
 
 export const limits = { urlBytes: 8_192, requestMs: 10_000, eventLoopDelayMs: 1_000 };
 
-/** The server that every service gets, on a port of its own, with a few routes of the test's. */
+/** Starts a server as services have it, on a port of its own, with the routes of the test. */
 export async function startTestServer(
   after: (stop: () => Promise<unknown>) => void,
   options: TestServerOptions = {},
@@ -46,7 +46,7 @@ export async function startTestServer(
     access: {
       tokens: {
         findVerified: () => undefined,
-        verify: () => Promise.reject(new Error("this server knows no token")),
+        verify: () => Promise.reject(new Error("this server accepts no token")),
       },
       requestsPerMinute: 1_000_000,
       refusedTokensPerMinute: 1_000_000,
@@ -55,7 +55,7 @@ export async function startTestServer(
     ...given,
     limits: { ...limits, ...options.limits },
   });
-  // Most tests are about something else: a route that states nothing is open.
+  // Most tests aren't about access: a route without a rule is public.
   server.addHook("onRoute", (route) => {
     if (!closed) route.config = { access: "anyone", ...route.config };
   });

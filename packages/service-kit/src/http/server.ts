@@ -6,21 +6,21 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { type AccessOptions, controlAccess } from "./access.ts";
-import { answerProblems } from "./answer-problems.ts";
-import { guardAnswer, guardRequests } from "./guard-requests.ts";
+import { registerJsonParser } from "./json-parser.ts";
 import { type LogHash, observeRequests } from "./observe-requests.ts";
-import { operationsRoutes, type Readiness } from "./operations-routes.ts";
+import { operationsRoutes, type ReadinessCheck } from "./operations-routes.ts";
+import { createParserErrorHandler } from "./parser-error-handler.ts";
 import { type ErrorShape, type ProblemKind, problemShape } from "./problem.ts";
+import { registerProblemHandler } from "./problem-handler.ts";
 import { problemRoutes } from "./problem-routes.ts";
-import { readJson } from "./read-json.ts";
-import { refuseByParser } from "./refuse-by-parser.ts";
+import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
-import { strictValidation } from "./validate-strictly.ts";
+import { strictValidation } from "./strict-validation.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The handler waits for nothing but the database, whose own time-outs are shorter than a request's. */
+    /** The handler waits only for the database, whose time-outs are shorter than the request's. */
     waitsOnlyForDatabase?: boolean;
   }
 }
@@ -32,21 +32,21 @@ export interface ServerOptions {
   metricsToken: string | undefined;
   trustedProxies: string[];
   limits: { urlBytes: number; requestMs: number; eventLoopDelayMs: number };
-  readiness: Readiness;
-  /** Every kind of error that this service adds to the standard ones, each with a page of its own. */
+  readiness: ReadinessCheck;
+  /** The kinds of error that this service adds to the standard ones; each gets a documentation page. */
   problems?: ProblemKind[];
-  /** Problem documents, unless the service's contract says otherwise: then there are no pages about kinds of them either. */
+  /** Problem documents by default. With another shape, the pages about kinds of problems aren't served. */
   errorShape?: ErrorShape;
   access: AccessOptions;
   logHash: LogHash;
 }
 
-/** A route whose schema needs more sets a `bodyLimit` of its own. */
+/** Routes that need larger bodies set their own `bodyLimit`. */
 const defaultBodyBytes = 16_384;
 
 const acceptableRequestId = /^[\w.-]{1,64}$/;
 
-function requestIdOf(request: IncomingMessage): string {
+function getRequestId(request: IncomingMessage): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && acceptableRequestId.test(given) ? given : randomUUID();
 }
@@ -57,42 +57,42 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would cost more than the few lines that are ever written with it: they name its id.
+    // No child logger per request: creating one costs more than the few lines logged with it, which include the request id.
     childLoggerFactory: (logger) => logger,
-    genReqId: requestIdOf,
+    genReqId: getRequestId,
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: defaultBodyBytes,
     requestTimeout: limits.requestMs,
     http: {
       headersTimeout: limits.requestMs,
       connectionsCheckingInterval: 1_000,
-      // The guard refuses a request without Host in the shape of a problem; Node would send a bare status.
+      // The request guard refuses requests without Host with a problem response; Node would send a bare status.
       requireHostHeader: false,
     },
     schemaController: strictValidation,
-    // The guard refuses long URLs; the router, with a limit of its own below the parser's, would get there first.
+    // The request guard refuses long URLs; the router's default limit is lower and would apply first.
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,
-    clientErrorHandler: refuseByParser({ ...options, urlBytes: limits.urlBytes, shape: errorShape }),
-    // Such an answer passes no hook.
+    clientErrorHandler: createParserErrorHandler({ ...options, urlBytes: limits.urlBytes, shape: errorShape }),
+    // No hooks run for these responses.
     frameworkErrors: (error, request, reply) => {
-      guardAnswer(request, reply);
+      setStandardHeaders(request, reply);
       reply.raw.once("finish", () => observe(request, reply));
       reply.server.errorHandler(error, request, reply);
     },
   });
-  readJson(server);
-  // An expectation that Node doesn't know is ignored; Node would refuse it with a bare status.
+  registerJsonParser(server);
+  // Unknown `Expect` headers are ignored; Node would refuse them with a bare status.
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
   server.addHook("onRoute", (route) => {
-    // A timer for each request is saved where only the database is waited for: its own time-outs come sooner.
+    // No timer per request where the handler waits only for the database: its time-outs fire earlier.
     if (route.config?.waitsOnlyForDatabase !== true) route.handlerTimeout ??= limits.requestMs;
   });
   await options.tracing.instrument(server);
-  guardRequests(server, limits.urlBytes);
+  registerRequestGuards(server, limits.urlBytes);
   const observe = observeRequests(server, options);
-  answerProblems(server, errorShape);
+  registerProblemHandler(server, errorShape);
   await shedLoad(server, limits.eventLoopDelayMs);
   controlAccess(server, options.access);
   operationsRoutes(server, options);

@@ -1,33 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertProblem, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
-import { assertGuarded, startTestServer } from "./server.test-support.ts";
+import { assertSecurityHeaders, startTestServer } from "./server.test-support.ts";
 
 function blockTheLoop(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-test("an event loop that can't keep up refuses work with 503 and Retry-After, yet stays alive and can be watched", async (t) => {
+test("returns 503 with Retry-After while the event loop is overloaded, except for health and metrics", async (t) => {
   const running = await startTestServer(cleanUpAfter(t), {
     limits: { eventLoopDelayMs: 20 },
     routes: (server) => server.get("/work", () => ({})),
   });
-  const ask = (path: string): Promise<Response> => {
+  const sendRequest = (path: string): Promise<Response> => {
     blockTheLoop(100);
     return fetch(`${running.url}${path}`);
   };
-  await eventually("it is overloaded", 10_000, async () => (await ask("/work")).status === 503);
-  const answer = await ask("/work");
-  const { instance } = await assertProblem(answer, 503, "overloaded");
-  assertGuarded(answer, instance);
-  assert.equal(answer.headers.get("retry-after"), "2");
-  for (const path of ["/health/live", "/health/ready", "/metrics"]) assert.equal((await ask(path)).status, 200, path);
+  await eventually("it is overloaded", 10_000, async () => (await sendRequest("/work")).status === 503);
+  const response = await sendRequest("/work");
+  const { instance } = await assertProblem(response, 503, "overloaded");
+  assertSecurityHeaders(response, instance);
+  assert.equal(response.headers.get("retry-after"), "2");
+  for (const path of ["/health/live", "/health/ready", "/metrics"])
+    assert.equal((await sendRequest(path)).status, 200, path);
 
   await eventually("it works again", 10_000, async () => (await fetch(`${running.url}/work`)).status === 200);
 });
 
-test("what kept the event loop busy while the process started counts for nothing", async (t) => {
+test("ignores event loop delay from before the server listens", async (t) => {
   const running = await startTestServer(cleanUpAfter(t), {
     limits: { eventLoopDelayMs: 20 },
     routes: (server) => {
@@ -41,7 +42,7 @@ test("what kept the event loop busy while the process started counts for nothing
 
 const begun = performance.now();
 
-test("a pause after which nothing could be measured is not taken for overload", async (t) => {
+test("ignores samples without a measurement, as after a pause of the process", async (t) => {
   const running = await startTestServer(cleanUpAfter(t), {
     limits: { eventLoopDelayMs: 60_000 },
     routes: (server) => server.get("/work", () => ({})),

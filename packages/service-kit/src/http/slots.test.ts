@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSlots } from "./slots.ts";
 
-test("so many run at once, the others in the order in which they came, and a failure frees its slot", async () => {
+test("runs tasks up to the limit, queues others in order, and frees the slot of a failed task", async () => {
   const slots = createSlots(2, 2);
   const began: number[] = [];
   const ends: ((failed?: Error) => void)[] = [];

@@ -3,7 +3,7 @@ export interface Slots {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Runs a bounded number of tasks at once, in the order in which they came. */
+/** Limits the number of concurrent tasks; waiting tasks run in order of arrival. */
 export function createSlots(maxRunning: number, maxWaiting: number): Slots {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -15,7 +15,7 @@ export function createSlots(maxRunning: number, maxWaiting: number): Slots {
       try {
         return await work();
       } finally {
-        // The next one takes over the slot, so that nobody who comes meanwhile gets it first.
+        // The slot passes to the next waiting task, so that a new task can't overtake it.
         const next = waiting.shift();
         if (next === undefined) running -= 1;
         else next();

@@ -1,54 +1,56 @@
 import type { ProblemKind } from "./problem.ts";
 
-/** What any service of ours may answer, whatever its features. */
+/** Problems that every service may return. */
 export const standardProblems = {
   invalidRequest: {
     code: "invalid-request",
     status: 400,
     title: "The request is invalid",
-    advice: "Correct what `detail` says, and what `errors` points at where there are any. Then send the request again.",
+    advice: "Correct the request as described in `detail` and, if present, in `errors`. Then retry.",
   },
   unauthorized: {
     code: "unauthorized",
     status: 401,
-    title: "A valid token is needed",
+    title: "A valid token is required",
     advice: "Send a valid token in the header `Authorization: Bearer …`.",
   },
   forbidden: {
     code: "forbidden",
     status: 403,
-    title: "Not allowed to this caller",
-    advice: "The token is valid, but what it carries doesn't allow this. `detail` says what is missing.",
+    title: "The caller is not allowed to do this",
+    advice:
+      "The token is valid, but its roles or organisations don't allow this request. `detail` says what is missing.",
   },
   notFound: {
     code: "not-found",
     status: 404,
-    title: "Nothing is here",
+    title: "Not found",
     advice: "Check the path against the API reference at /docs.",
   },
   methodNotAllowed: {
     code: "method-not-allowed",
     status: 405,
-    title: "The method is not allowed here",
-    advice: "Use one of the methods that the `Allow` header lists.",
+    title: "The method is not allowed",
+    advice: "Use one of the methods in the `Allow` header.",
   },
   requestTimeout: {
     code: "request-timeout",
     status: 408,
     title: "The request took too long to arrive",
-    advice: "Send the whole request in one go. Ten seconds are allowed, unless the operator set another limit.",
+    advice: "Send the request without pauses. The default limit is 10 seconds; the operator may set another.",
   },
   payloadTooLarge: {
     code: "payload-too-large",
     status: 413,
     title: "The body is too large",
-    advice: "Send less. A body may have 16 KiB, unless the API reference says otherwise; `detail` names the limit.",
+    advice:
+      "Send a smaller body. The default limit is 16 KiB; the API reference lists other limits, and `detail` names the one exceeded.",
   },
   uriTooLong: {
     code: "uri-too-long",
     status: 414,
     title: "The URL is too long",
-    advice: "Shorten the URL. With its query it may have 8 KiB, unless the operator set another limit.",
+    advice: "Shorten the URL. The default limit, query included, is 8 KiB; the operator may set another.",
   },
   unsupportedMediaType: {
     code: "unsupported-media-type",
@@ -61,30 +63,30 @@ export const standardProblems = {
     status: 429,
     title: "Too many requests",
     advice:
-      "Wait as many seconds as `Retry-After` says. `RateLimit-Limit` tells how many requests a minute are served.",
+      "Retry after the number of seconds in `Retry-After`. `RateLimit-Limit` is the number of requests allowed per minute.",
   },
   headersTooLarge: {
     code: "headers-too-large",
     status: 431,
     title: "The headers are too large",
-    advice: "Keep all headers together within 16 KiB; large cookies and tokens are the usual cause.",
+    advice: "Reduce the headers to 16 KiB in total; large cookies and tokens are the usual cause.",
   },
   internalError: {
     code: "internal-error",
     status: 500,
-    title: "An error on our side",
-    advice: "Try again; if it stays, report it together with `instance`, which finds it in our logs.",
+    title: "Internal error",
+    advice: "Retry. If the error persists, report it with `instance`, the request's id in the logs.",
   },
   overloaded: {
     code: "overloaded",
     status: 503,
     title: "Overloaded",
-    advice: "Try again after as many seconds as `Retry-After` says.",
+    advice: "Retry after the number of seconds in `Retry-After`.",
   },
   unavailable: {
     code: "unavailable",
     status: 503,
-    title: "Unavailable for a moment",
-    advice: "Something that the service needs is away. Try again after as many seconds as `Retry-After` says.",
+    title: "Temporarily unavailable",
+    advice: "A dependency of the service is unavailable. Retry after the number of seconds in `Retry-After`.",
   },
 } satisfies Record<string, ProblemKind>;

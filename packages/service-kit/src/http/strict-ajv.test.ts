@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { strictAjv } from "./strict-ajv.ts";
+import { createStrictAjv } from "./strict-ajv.ts";
 
-test("a schema that is none is refused by every one, however many were made before", () => {
-  for (const ajv of [strictAjv(), strictAjv({ allErrors: true })]) {
+test("every instance refuses an invalid schema", () => {
+  for (const ajv of [createStrictAjv(), createStrictAjv({ allErrors: true })]) {
     assert.throws(() => ajv.compile({ type: "strng" }), /schema is invalid: data\/type/);
     assert.throws(() => ajv.addSchema({ $id: "Named", required: "id" }), /schema is invalid: data\/required/);
     assert.throws(() => ajv.compile({ type: "object", propertis: {} }), /unknown keyword: "propertis"/);
@@ -11,8 +11,8 @@ test("a schema that is none is refused by every one, however many were made befo
   }
 });
 
-test("a UUID is what PostgreSQL takes for one", () => {
-  const isUuid = strictAjv().compile({ type: "string", format: "uuid" });
+test("accepts exactly the UUIDs that PostgreSQL accepts", () => {
+  const isUuid = createStrictAjv().compile({ type: "string", format: "uuid" });
   assert.ok(isUuid("0192F0C1-2345-7abc-8def-0123456789ab"));
   for (const other of ["urn:uuid:0192f0c1-2345-7abc-8def-0123456789ab", "0192f0c123457abc8def0123456789ab", ""]) {
     assert.equal(isUuid(other), false, other);

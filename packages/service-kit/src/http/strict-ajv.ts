@@ -2,7 +2,7 @@ import { Ajv2020, type AnySchema, type Options } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { uuidFormat } from "./uuid-format.ts";
 
-/** Compiling JSON Schema's own schemas takes longer than all of a service's: once for everyone. */
+/** Compiling the meta-schemas takes longer than compiling all schemas of a service, so they are compiled once and shared. */
 const metaSchemas = new Ajv2020();
 
 class StrictAjv extends Ajv2020 {
@@ -11,10 +11,10 @@ class StrictAjv extends Ajv2020 {
   }
 }
 
-export function strictAjv(options: Options = {}): Ajv2020 {
+export function createStrictAjv(options: Options = {}): Ajv2020 {
   const ajv = new StrictAjv({ strict: true, allowUnionTypes: true, meta: false, ...options });
   addFormats.default(ajv);
-  // What a client is told whose value doesn't match the `pattern` beside it.
+  // The error message for values that don't match the `pattern` of the same schema.
   ajv.addKeyword("x-error-message");
   ajv.addFormat("uuid", uuidFormat);
   return ajv;

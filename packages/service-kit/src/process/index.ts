@@ -1,2 +1,2 @@
-export { layFoundation } from "./lay-foundation.ts";
 export { type App, runProcess } from "./run-process.ts";
+export { createServiceContext } from "./service-context.ts";

@@ -3,20 +3,20 @@ import { ConfigurationError } from "../config/read-environment.ts";
 import { serve } from "../http/serve.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 
-/** A process that is wired and doesn't listen yet. */
+/** A process whose dependencies are created and that doesn't listen yet. */
 export interface App {
   server: FastifyInstance;
   stop(): Promise<void>;
 }
 
-interface Listening {
+interface ListenConfig {
   host: string;
   port: number;
   logLevel: Parameters<typeof createLogger>[0]["level"];
 }
 
-/** A process from its environment to its end. What is wrong with its configuration is told without a stack. */
-export async function runProcess<Config extends Listening>(
+/** Reads the configuration, creates the app and serves it until shutdown. Configuration errors are printed without a stack trace. */
+export async function runProcess<Config extends ListenConfig>(
   service: string,
   readConfig: (environment: NodeJS.ProcessEnv) => Config,
   createApp: (config: Config, logger: Logger) => Promise<App>,

@@ -4,12 +4,12 @@ import { queueSchema } from "./queue.ts";
 
 export type Queues = Record<string, Omit<Queue, "name">>;
 
-/** What a service's queue needs in the database and the service may not make itself. */
+/** Creates the queues and grants the service its rights on them, which needs the rights of the schema's owner. */
 export async function installQueues(ownerUrl: string, queues: Queues, serviceRole: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
   try {
-    // Two migrators at once would both find queues missing.
+    // Serialises concurrent migrators, which would otherwise create the same queues.
     await client.query("select pg_advisory_lock(hashtext('ehr-marketplace queues'))");
     await createQueues(ownerUrl, queues);
     await client.query(grantsFor(pg.escapeIdentifier(serviceRole)));
@@ -22,8 +22,8 @@ export async function installQueues(ownerUrl: string, queues: Queues, serviceRol
 const schedulerQueue = "__pgboss__send-it";
 
 /**
- * The service writes jobs and schedules. It doesn't write what `createQueues` runs with the owner's rights (`bam` holds statements,
- * `queue.table_name` becomes part of some), nor the version that decides which migrations of the queue's schema are run.
+ * Lets the service write jobs and schedules. It can't write anything that `createQueues` executes with the owner's rights (`bam`
+ * contains statements, `queue.table_name` becomes part of some), nor the version that selects the migrations of pg-boss.
  */
 const grantsFor = (role: string): string => `
   revoke all on all tables in schema ${queueSchema} from ${role};
@@ -65,7 +65,7 @@ async function createQueues(ownerUrl: string, queues: Queues): Promise<void> {
   await boss.start();
   try {
     for (const [name, options] of Object.entries(queues)) {
-      // Neither can be changed once a queue is there.
+      // The policy and the partition of an existing queue can't be changed.
       const { policy: _policy, partition: _partition, ...changeable } = options;
       if ((await boss.getQueue(name)) === null) await boss.createQueue(name, options);
       else await boss.updateQueue(name, changeable);

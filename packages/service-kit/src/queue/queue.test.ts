@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, eventually, startSeveredProxy } from "@ehr-marketplace/tests/support";
-import { isDatabaseAway } from "../database/database-away.ts";
+import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy } from "@ehr-marketplace/tests/support";
+import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startQueue } from "./queue.ts";
 
@@ -10,25 +10,25 @@ const canBeUsed = (use: () => unknown): boolean => {
     use();
     return true;
   } catch (error) {
-    assert.ok(isDatabaseAway(error), String(error));
+    assert.ok(isDatabaseUnavailable(error), String(error));
     return false;
   }
 };
 
-test("a queue whose database is unavailable at the start answers so, and starts by itself once it is available", async (t) => {
+test("a queue whose database is unavailable throws, and starts once the database is available", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "empty");
-  const proxy = await startSeveredProxy(cleanUp, serviceUrl);
-  proxy.cut("reset");
+  const proxy = await startNetworkFaultProxy(cleanUp, serviceUrl);
+  proxy.interrupt("reset");
   const logger = createLogger({ service: "test", level: "silent" });
-  const options = { url: proxy.url, service: "test", statementTimeoutMs: 5_000, logger, tendsJobs: false };
+  const options = { url: proxy.url, service: "test", statementTimeoutMs: 5_000, logger, supervisesJobs: false };
   const queue = await startQueue(options);
   cleanUp(() => queue.stop());
   assert.equal(
     canBeUsed(() => queue.boss()),
     false,
   );
-  proxy.join();
+  proxy.restore();
   await eventually("it has started", 30_000, () => canBeUsed(() => queue.boss()));
   assert.notEqual(await queue.boss().send("chores", { chore: "none" }), null);
 });

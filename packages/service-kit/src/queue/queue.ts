@@ -1,13 +1,13 @@
 import { PgBoss } from "pg-boss";
 import { createPool, type DatabaseOptions } from "../database/connect.ts";
-import { DatabaseUnavailableError } from "../database/database-away.ts";
+import { DatabaseUnavailableError } from "../database/database-unavailable.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { untilDone } from "./again.ts";
+import { retryUntilDone } from "./run-repeatedly.ts";
 
 export interface Queue {
   /**
-   * The running pg-boss. It never waits: callers may hold a connection, and one that waits for another connection while it holds
-   * one can deadlock the pool. Until the queue has started it throws, and the request is answered 503.
+   * Returns the running pg-boss, or throws until the queue has started, so that the request gets a 503. It never waits: callers may
+   * hold a connection, and waiting for another connection while holding one can deadlock the pool.
    */
   boss(): PgBoss;
   stop(): Promise<void>;
@@ -15,27 +15,26 @@ export interface Queue {
 
 export interface QueueOptions extends Pick<DatabaseOptions, "url" | "service" | "statementTimeoutMs"> {
   logger: Logger;
-  /** One kind of process looks after jobs whose worker died, and after schedules. */
-  tendsJobs: boolean;
+  /** Whether this process recovers the jobs of dead workers and runs schedules. Only one kind of process does. */
+  supervisesJobs: boolean;
 }
 
 export const queueSchema = "pgboss";
 const retryStartMs = 1_000;
-const connections = { tending: 4, sending: 1 };
+const poolSizes = { supervising: 4, sending: 1 };
 
 /**
- * Starts pg-boss on connections of its own: requests that wait for the request pool can't keep it from starting. Where the
- * database is unavailable, the queue goes on trying in the background and the process starts all the same. The schema is
- * installed by the migration step.
+ * Starts pg-boss on a pool of its own, so that an exhausted request pool can't block its start. If the database is unavailable, the
+ * process starts anyway and the queue retries in the background. The migration step installs the schema.
  */
 export async function startQueue(options: QueueOptions): Promise<Queue> {
-  const { logger, tendsJobs } = options;
-  const pool = createPool({ ...options, poolSize: tendsJobs ? connections.tending : connections.sending });
+  const { logger, supervisesJobs } = options;
+  const pool = createPool({ ...options, poolSize: supervisesJobs ? poolSizes.supervising : poolSizes.sending });
   const stopping = new AbortController();
   let running: PgBoss | undefined;
 
   const start = async (): Promise<void> => {
-    // pg-boss starts although it can't read its queues, and then refuses to send; such a start counts as failed.
+    // pg-boss starts even if it can't read its queues, and then refuses to send; such a start counts as failed.
     let failure: unknown;
     const boss = createBoss(options, (text, values) =>
       pool.query(text, values).catch((error: unknown) => {
@@ -55,9 +54,9 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   };
 
   const firstAttempt = Promise.withResolvers<void>();
-  const started = untilDone({
+  const started = retryUntilDone({
     work: () => start().finally(() => firstAttempt.resolve()),
-    problem: "failed to start the queue",
+    failureMessage: "failed to start the queue",
     pauseMs: retryStartMs,
     logger,
     stopped: stopping.signal,
@@ -78,7 +77,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
 }
 
 function createBoss(
-  { logger, tendsJobs }: QueueOptions,
+  { logger, supervisesJobs }: QueueOptions,
   executeSql: (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>,
 ): PgBoss {
   const boss = new PgBoss({
@@ -86,13 +85,13 @@ function createBoss(
     schema: queueSchema,
     migrate: false,
     createSchema: false,
-    supervise: tendsJobs,
-    schedule: tendsJobs,
+    supervise: supervisesJobs,
+    schedule: supervisesJobs,
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
     cronMonitorIntervalSeconds: 10,
     cronWorkerIntervalSeconds: 5,
-    // The service's role owns no index.
+    // Reindexing requires ownership, which the service's role doesn't have.
     reindex: false,
   });
   boss.on("error", (error) => logger.error({ err: error }, "queue error"));

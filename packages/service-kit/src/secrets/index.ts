@@ -1,4 +1,4 @@
+export { createEncryption, DecryptionError, type Encryption } from "./encryption.ts";
 export { type EncryptionKeys, encryptionKeys, parseEncryptionKeys } from "./encryption-keys.ts";
 export { createKeyedDigest, type KeyedDigest } from "./keyed-digest.ts";
-export { readResealConfig, runReseal } from "./run-reseal.ts";
-export { createSeal, type Seal, SealBrokenError } from "./seal.ts";
+export { readReencryptionConfig, runReencryption } from "./run-reencryption.ts";

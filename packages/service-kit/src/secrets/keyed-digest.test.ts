@@ -8,13 +8,13 @@ const entry = (version: number): string => `${version}:${Buffer.alloc(32, versio
 const digestWith = (...versions: number[]) =>
   createKeyedDigest(parseEncryptionKeys(versions.map(entry).join(",")), "test");
 
-test("the same value has the same digest in every process, and another value another", () => {
+test("a digest is deterministic, and differs between values", () => {
   assert.equal(digestWith(1).create("value"), digestWith(1).create("value"));
   assert.notEqual(digestWith(1).create("value"), digestWith(1).create("Value"));
   assert.match(digestWith(1).create("value"), /^1\.[\w-]{43}$/);
 });
 
-test("a digest is found neither by hashing the value, nor with the encryption key itself, nor for another purpose", () => {
+test("a digest equals neither a plain hash, nor an HMAC with the encryption key, nor a digest of another purpose", () => {
   const [, digest] = digestWith(1).create("value").split(".");
   assert.notEqual(digest, createHash("sha256").update("value").digest("base64url"));
   assert.notEqual(digest, createHmac("sha256", Buffer.alloc(32, 1)).update("value").digest("base64url"));
@@ -23,7 +23,7 @@ test("a digest is found neither by hashing the value, nor with the encryption ke
   assert.equal(other.matches(digestWith(1).create("value"), "value"), false);
 });
 
-test("a digest still matches after its key was rotated, and no other value does", () => {
+test("a digest still matches after key rotation, and only for its value", () => {
   const old = digestWith(1).create("value");
   assert.equal(digestWith(2, 1).matches(old, "value"), true);
   assert.equal(digestWith(2, 1).matches(old, "another"), false);
@@ -31,7 +31,7 @@ test("a digest still matches after its key was rotated, and no other value does"
   assert.equal(digestWith(1, 2).matches(digestWith(2, 1).create("value"), "value"), true);
 });
 
-test("a digest whose key is gone can't be compared, and the version is named", () => {
+test("comparing a digest of a removed key fails and names the version", () => {
   assert.throws(() => digestWith(2).matches(digestWith(1).create("value"), "value"), /ENCRYPTION_KEYS lacks version 1/);
 });
 

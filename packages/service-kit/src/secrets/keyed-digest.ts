@@ -1,15 +1,15 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { EncryptionKeys } from "./encryption-keys.ts";
 
-/** HMAC-SHA-256. Without the key, nobody can find out by trying which value a digest is of. */
+/** HMAC-SHA-256. Without the key, the value of a digest can't be found by brute force. */
 export interface KeyedDigest {
   /** The version of the key, a dot, and the digest in Base64url. */
   create: (value: string) => string;
-  /** Compares with the key that the digest was created with, so that it survives a rotation of keys. */
+  /** Uses the key version that the digest was created with, so that digests stay valid after a key rotation. */
   matches: (digest: string, value: string) => boolean;
 }
 
-/** `purpose` keeps digests of one kind from being compared with those of another, and the encryption key from being used twice. */
+/** Derives one key per `purpose`, so that digests of different purposes never match and the encryption key itself isn't reused. */
 export function createKeyedDigest(keys: EncryptionKeys, purpose: string): KeyedDigest {
   const derived = new Map(
     [...keys.byVersion].map(([version, key]) => [
@@ -19,7 +19,7 @@ export function createKeyedDigest(keys: EncryptionKeys, purpose: string): KeyedD
   );
   const digestWith = (version: number, value: string): Buffer => {
     const key = derived.get(version);
-    if (key === undefined) throw new Error(`ENCRYPTION_KEYS lacks version ${version}, which a digest was made with`);
+    if (key === undefined) throw new Error(`ENCRYPTION_KEYS lacks version ${version}, which a digest was created with`);
     return createHmac("sha256", key).update(value).digest();
   };
   return {

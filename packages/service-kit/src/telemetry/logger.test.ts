@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { createLogger, type Logger } from "./logger.ts";
 
-/** Logs to a stream and answers the line, as text and parsed. */
+/** Logs to a stream and returns the line, as text and parsed. */
 function logged(log: (logger: Logger) => void): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
   log(createLogger({ service: "test", level: "info" }, { write: (line) => lines.push(line) }));
@@ -18,7 +18,7 @@ const secretNames =
   "x-marketplace-signature webhook-signature";
 
 for (const name of secretNames.split(" ")) {
-  test(`the value of ${name} is not logged, however deep it lies`, () => {
+  test(`redacts the value of ${name} at any depth`, () => {
     let nested: object = { [name]: "hunter2" };
     for (let depth = 0; depth < 6; depth += 1) {
       const { text } = logged((logger) => logger.info({ ...nested, beside: "seen" }, "something"));
@@ -29,7 +29,7 @@ for (const name of secretNames.split(" ")) {
   });
 }
 
-test("a secret is not logged either when it is a list, an object, or held by an instance of a class", () => {
+test("redacts secrets that are lists, objects, or fields of class instances", () => {
   class Credentials {
     readonly user = "jane";
     readonly password = "hunter2";
@@ -43,24 +43,24 @@ test("a secret is not logged either when it is a list, an object, or held by an 
   assert.ok(text.includes("jane") && !text.includes("hunter2"), text);
 });
 
-test("a secret that a child logger is bound to is not logged", () => {
+test("redacts the bindings of child loggers", () => {
   const { text } = logged((logger) => logger.child({ token: "hunter2", a: { secret: "hunter2" } }).info("something"));
   assert.ok(!text.includes("hunter2"), text);
 });
 
-test("what is logged is not changed by that", () => {
+test("redaction doesn't change the logged object", () => {
   const given = { headers: { authorization: "Bearer hunter2" } };
   logged((logger) => logger.info(given, "something"));
   assert.equal(given.headers.authorization, "Bearer hunter2");
 });
 
-test("names that only resemble a secret's are logged", () => {
+test("logs fields whose names only resemble those of secrets", () => {
   const given = { author: "jane", launchId: "l1", launchType: "smart", secondary: 1, key: "k", pass: true, cook: "x" };
   const { line } = logged((logger) => logger.info(given, "something"));
   assert.deepEqual({ ...line, ...given }, line);
 });
 
-test("values keep their form: times, bytes, nothing, and objects that hold themselves", () => {
+test("keeps dates, bytes, null and circular objects", () => {
   const circle: Record<string, unknown> = { name: "circle" };
   circle["self"] = circle;
   const { line } = logged((logger) =>
@@ -85,7 +85,7 @@ for (const [where, log] of [
   ["a message", (logger) => logger.warn(`trying ${connectionString}, again`)],
   ["a field", (logger) => logger.warn({ target: connectionString, other: ["a", connectionString] }, "trying")],
 ] satisfies [string, (logger: Logger) => void][]) {
-  test(`the password of a connection string in ${where} is not logged; where it leads to is`, () => {
+  test(`redacts the password of a connection string in ${where}, and logs the rest of it`, () => {
     const { text } = logged(log);
     assert.ok(!text.includes("hunter2") && !text.includes("app:"), text);
     assert.ok(text.includes("postgres://[redacted]@db.internal:5432/app"), text);
@@ -103,7 +103,7 @@ for (const url of [
   });
 }
 
-test("what only resembles credentials is logged: addresses, folders with an @, and mail", () => {
+test("logs text that only resembles credentials: addresses, paths with an @, and e-mail addresses", () => {
   const texts = [
     "https://a.example/@scope/b",
     "at file:///srv/node_modules/@fastify/otel/index.js:1:2",
@@ -125,7 +125,7 @@ test("an error is logged with its type, message, stack, code and causes", () => 
   assert.deepEqual([line["level"], line["service"], line["msg"]], ["error", "test", "failed"]);
 });
 
-test("without a stream the lines go to standard output, in order, also those just before the process exits", () => {
+test("writes to standard output by default, in order, including lines just before the process exits", () => {
   const program = `
     import { createLogger } from ${JSON.stringify(import.meta.resolve("./logger.ts"))};
     const logger = createLogger({ service: "test", level: "info" });

@@ -6,8 +6,8 @@ import {
   pino,
   stdTimeFunctions,
 } from "pino";
-import { gatheredLines } from "./gathered-lines.ts";
-import { withoutCredentials, withoutSecrets } from "./without-secrets.ts";
+import { createBufferedOutput } from "./buffered-output.ts";
+import { redactCredentials, redactSecrets } from "./redact-secrets.ts";
 
 export type { Logger } from "pino";
 
@@ -25,25 +25,25 @@ function describeError(error: unknown): Record<string, unknown> {
 
 export function createLogger(
   options: { service: string; level: string },
-  destination: DestinationStream = gatheredLines(1),
+  destination: DestinationStream = createBufferedOutput(1),
 ): Logger {
   const logger = pino(
     {
       level: options.level,
       base: { service: options.service },
       timestamp: stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
-      hooks: { streamWrite: withoutCredentials },
+      formatters: { level: (label) => ({ level: label }), log: redactSecrets },
+      hooks: { streamWrite: redactCredentials },
       serializers: { err: describeError },
     },
     destination,
   );
-  // What a child is bound to passes no formatter.
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with the logger at hand as its `this`
+  // Pino doesn't run formatters on the bindings of a child logger, so they are redacted here.
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the current logger as its `this`
   const child: (this: Logger, bindings: Bindings, childOptions?: ChildLoggerOptions) => Logger = logger.child;
   return Object.assign(logger, {
     child(this: Logger, bindings: Bindings, childOptions?: ChildLoggerOptions): Logger {
-      return child.call(this, withoutSecrets(bindings), childOptions);
+      return child.call(this, redactSecrets(bindings), childOptions);
     },
   });
 }

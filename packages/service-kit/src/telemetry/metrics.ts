@@ -3,12 +3,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 export interface Metrics {
   registry: Registry;
   observeRequest(method: string, route: string, status: number, seconds: number): void;
-  /** A request that Node's parser refused, before it had a route. */
+  /** Counts a request that Node's HTTP parser refused before routing. */
   countParserRefusal(code: string): void;
   watchPool(pool: { totalCount: number; idleCount: number; waitingCount: number }): void;
 }
 
-/** Labels carry only what the code names itself: never a tenant, a vendor, an address or a URL. */
+/** Label values are defined by the code: never a tenant, a vendor, an address or a URL. */
 export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -16,7 +16,7 @@ export function createMetrics(service: string): Metrics {
 
   const requests = new Histogram({
     name: "http_request_duration_seconds",
-    help: "Time from the first byte of a request to the last byte of its answer",
+    help: "Time from the first byte of a request to the last byte of its response",
     labelNames: ["method", "route", "status"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
@@ -27,7 +27,7 @@ export function createMetrics(service: string): Metrics {
     labelNames: ["code"],
     registers: [registry],
   });
-  // Hashing the labels at every request costs more than the observation itself.
+  // Hashing the labels on every request costs more than the observation itself.
   const series = new Map<string, ReturnType<typeof requests.labels>>();
 
   return {
@@ -45,7 +45,7 @@ export function createMetrics(service: string): Metrics {
     watchPool(pool) {
       new Gauge({
         name: "database_pool_connections",
-        help: "Connections of the pool, and requests that wait for one",
+        help: "Open and idle connections of the pool, and requests waiting for one",
         labelNames: ["state"],
         registers: [registry],
         collect() {

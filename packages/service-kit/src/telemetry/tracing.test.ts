@@ -20,7 +20,7 @@ interface Export {
   resourceSpans: { resource: { attributes: Span["attributes"] }; scopeSpans: { spans: Span[] }[] }[];
 }
 
-/** What OpenTelemetry calls a collector: takes what is sent to it. */
+/** An OpenTelemetry collector that stores the received spans. */
 async function startCollector(cleanUp: CleanUp) {
   const received: { path: string | undefined; body: string }[] = [];
   const collector = createServer((request, response) => {
@@ -57,9 +57,9 @@ async function askTraced(cleanUp: CleanUp, tracing: Tracing, path: string, heade
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
 
-// A process has one tracer for good: these share it, and each looks at the spans of its own requests.
-describe("traces go where the endpoint says, and nowhere else", () => {
-  test("where no endpoint is set nothing is sent, whatever the environment says", async (t) => {
+// A process can register one tracer only, so the tests share it and each filters the spans of its own requests.
+describe("tracing", () => {
+  test("sends nothing without an endpoint, whatever the environment", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const collector = await startCollector(cleanUp);
     process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url;
@@ -71,7 +71,7 @@ describe("traces go where the endpoint says, and nowhere else", () => {
     assert.deepEqual(collector.received, []);
   });
 
-  test("a request is a span that continues the caller's trace, and a query within it is a span of that span", async (t) => {
+  test("creates a span per request in the caller's trace, with a child span per query", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const collector = await startCollector(cleanUp);
     const tracing = await startTracing("traced", `${collector.url}/`);
@@ -125,7 +125,7 @@ describe("traces go where the endpoint says, and nowhere else", () => {
     assert.doesNotMatch(collector.received.map(({ body }) => body).join(), /jane|diagnosis|flu/);
   });
 
-  test("an endpoint that isn't there harms no request", async (t) => {
+  test("an unavailable endpoint doesn't affect requests", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const tracing = await startTracing("lost", "http://127.0.0.1:1");
     await askTraced(cleanUp, tracing, "/people/jane");

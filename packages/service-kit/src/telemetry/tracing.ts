@@ -7,15 +7,15 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-const off: Tracing = {
+const disabledTracing: Tracing = {
   instrument: () => Promise.resolve(),
   recordQuery: () => undefined,
   stop: () => Promise.resolve(),
 };
 
-/** Traces go out only where an endpoint is set; without one, nothing of OpenTelemetry's SDK is even loaded. */
+/** Exports traces if an endpoint is set. Without one, the OpenTelemetry SDK isn't loaded. */
 export async function startTracing(service: string, endpoint: string | undefined): Promise<Tracing> {
-  if (endpoint === undefined) return off;
+  if (endpoint === undefined) return disabledTracing;
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, otel] =
     await Promise.all([
       import("@opentelemetry/sdk-trace-node"),
@@ -32,7 +32,7 @@ export async function startTracing(service: string, endpoint: string | undefined
   provider.register();
   const instrumentation = new otel.FastifyOtelInstrumentation({
     instrumentHooks: false,
-    // The plugin puts the whole URL, query string included, into `url.path`; a trace gets the route's pattern only.
+    // The plugin sets `url.path` to the whole URL with its query string; traces must contain the route's pattern only.
     requestHook: (span, request) => span.setAttribute("url.path", request.routeOptions.url ?? "unknown"),
   });
   instrumentation.setTracerProvider(provider);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { type Caller, holds, holdsIn, roles } from "./caller.ts";
-import { type ClaimPaths, callerFrom } from "./claims.ts";
+import { type Caller, hasRole, hasRoleInOrganisation, roles } from "./caller.ts";
+import { buildCaller, type ClaimPaths } from "./claims.ts";
 
 const paths: ClaimPaths = { organisation: "organization", vendor: "vendor", roles: "roles" };
 
-/** As from a token: parsed, so that a name such as `__proto__` is a name like any other. */
+/** Parses claims from JSON, as from a token, so that `__proto__` is an own property. */
 function callerWith(claims: string | object, at: Partial<ClaimPaths> = {}): Caller {
   const parsed = JSON.parse(typeof claims === "string" ? claims : JSON.stringify(claims)) as object;
-  return callerFrom({ ...parsed, iss: "https://issuer.example", sub: "somebody" }, { ...paths, ...at });
+  return buildCaller({ ...parsed, iss: "https://issuer.example", sub: "somebody" }, { ...paths, ...at });
 }
 
 const rolesIn = (caller: Caller): Record<string, string[]> =>
@@ -47,46 +47,46 @@ describe("the organisations of a caller", () => {
   }
 });
 
-const because = {
-  none: (role: string) => `The token's role ${role} isn't counted, because the token names no organisation.`,
+const reasons = {
+  none: (role: string) => `The token's role ${role} is ignored, because the token names no organisation.`,
   several: (role: string, many: number) =>
-    `The token's role ${role} isn't counted, because the token names ${many} organisations and doesn't say in which of ` +
-    "them it holds; roles of one organisation belong into organization.<alias>.roles.",
-  vendor: "The token's role vendor-developer isn't counted, because the token names no vendor.",
+    `The token's role ${role} is ignored, because the token names ${many} organisations and doesn't assign the ` +
+    "role to one of them; put the roles of an organisation into organization.<alias>.roles.",
+  vendor: "The token's role vendor-developer is ignored, because the token names no vendor.",
 };
 
-describe("a role that doesn't say where it holds", () => {
+describe("an organisation role without an organisation", () => {
   for (const organization of ["a", ["a"], ["a", "a"], { a: {} }, { a: { roles: [] } }]) {
-    test(`holds in the only organisation there is: ${JSON.stringify(organization)}`, () => {
+    test(`applies to the only organisation: ${JSON.stringify(organization)}`, () => {
       const caller = callerWith({ organization, roles: ["org-admin"] });
-      assert.ok(holdsIn(caller, "a", "org-admin") && holds(caller, "org-admin"));
-      assert.ok(!holdsIn(caller, "a", "org-member") && !holds(caller, "org-member"));
+      assert.ok(hasRoleInOrganisation(caller, "a", "org-admin") && hasRole(caller, "org-admin"));
+      assert.ok(!hasRoleInOrganisation(caller, "a", "org-member") && !hasRole(caller, "org-member"));
       assert.ok(!caller.roles.has("org-admin"), "it is a role in an organisation, not one everywhere");
-      assert.deepEqual(caller.uncounted, []);
+      assert.deepEqual(caller.ignoredRoleReasons, []);
     });
   }
 
-  test("is not counted where there is none, or a choice, and the caller hears why", () => {
+  test("is ignored without exactly one organisation, with a reason for the caller", () => {
     for (const [claims, uncounted] of [
-      [{ roles: ["org-admin"] }, [because.none("org-admin")]],
-      [{ organization: [], roles: ["org-admin", "org-admin"] }, [because.none("org-admin")]],
-      [{ organization: ["a", "b"], roles: ["org-member"] }, [because.several("org-member", 2)]],
-      [{ organization: { a: {}, b: {}, c: {} }, roles: "org-admin" }, [because.several("org-admin", 3)]],
-      [{ roles: ["vendor-developer", "org-member"] }, [because.vendor, because.none("org-member")]],
-      [{ vendor: "", roles: ["vendor-developer"] }, [because.vendor]],
-      [{ vendor: [[]], roles: ["vendor-developer"] }, [because.vendor]],
+      [{ roles: ["org-admin"] }, [reasons.none("org-admin")]],
+      [{ organization: [], roles: ["org-admin", "org-admin"] }, [reasons.none("org-admin")]],
+      [{ organization: ["a", "b"], roles: ["org-member"] }, [reasons.several("org-member", 2)]],
+      [{ organization: { a: {}, b: {}, c: {} }, roles: "org-admin" }, [reasons.several("org-admin", 3)]],
+      [{ roles: ["vendor-developer", "org-member"] }, [reasons.vendor, reasons.none("org-member")]],
+      [{ vendor: "", roles: ["vendor-developer"] }, [reasons.vendor]],
+      [{ vendor: [[]], roles: ["vendor-developer"] }, [reasons.vendor]],
     ] as const) {
       const caller = callerWith(claims);
-      assert.deepEqual(caller.uncounted, uncounted);
+      assert.deepEqual(caller.ignoredRoleReasons, uncounted);
       assert.equal(
-        roles.some((role) => holds(caller, role)),
+        roles.some((role) => hasRole(caller, role)),
         false,
         JSON.stringify(claims),
       );
     }
   });
 
-  test("takes nothing from those that do say it", () => {
+  test("doesn't affect roles with an organisation", () => {
     const caller = callerWith({
       organization: { a: { roles: ["org-member"] }, b: {} },
       roles: ["org-admin", "operator"],
@@ -95,7 +95,7 @@ describe("a role that doesn't say where it holds", () => {
     assert.deepEqual([...caller.roles], ["operator"]);
   });
 
-  test("counts for a developer with a vendor, or several: each request then says for which", () => {
+  test("counts for a developer with one or several vendors", () => {
     for (const [vendor, vendors] of [
       ["v", ["v"]],
       [["v"], ["v"]],
@@ -105,12 +105,15 @@ describe("a role that doesn't say where it holds", () => {
       ],
     ] as const) {
       const caller = callerWith({ vendor, roles: ["vendor-developer"] });
-      assert.deepEqual([[...caller.vendors], holds(caller, "vendor-developer"), caller.uncounted], [vendors, true, []]);
+      assert.deepEqual(
+        [[...caller.vendors], hasRole(caller, "vendor-developer"), caller.ignoredRoleReasons],
+        [vendors, true, []],
+      );
     }
   });
 });
 
-describe("where a claim is", () => {
+describe("claim paths", () => {
   for (const [path, claims] of [
     ["realm_access.roles", { realm_access: { roles: ["operator"] } }],
     ["a.b.c", { a: { b: { c: "operator" } } }],
@@ -119,7 +122,7 @@ describe("where a claim is", () => {
     ["__proto__.roles", '{"__proto__":{"roles":["operator"]}}'],
     ["constructor", { constructor: ["operator"] }],
   ] as const) {
-    test(`${path} leads into ${JSON.stringify(claims)}`, () => {
+    test(`${path} is found in ${JSON.stringify(claims)}`, () => {
       assert.deepEqual([...callerWith(claims, { roles: path }).roles], ["operator"]);
     });
   }
@@ -134,7 +137,7 @@ describe("where a claim is", () => {
     "constructor.name",
     "toString",
   ]) {
-    test(`${JSON.stringify(path)} leads nowhere in a token that has no such claim`, () => {
+    test(`${JSON.stringify(path)} finds nothing in a token without that claim`, () => {
       const caller = callerWith(
         { realm_access: { roles: ["operator"] }, roles: ["operator"], a: { b: 1 } },
         { roles: path },
@@ -143,14 +146,14 @@ describe("where a claim is", () => {
     });
   }
 
-  test("no path leads to what every object has", () => {
+  test("no path reads inherited properties", () => {
     for (const path of ["constructor.name", "toString.name", "organization.constructor.name"]) {
       const caller = callerWith({ organization: {} }, { organisation: path, vendor: path });
       assert.deepEqual([caller.organisations.size, caller.vendors.size], [0, 0], path);
     }
   });
 
-  test("each of the three may be anywhere", () => {
+  test("each of the three claims can have its own path", () => {
     const at = { organisation: "in.orgs", vendor: "in.vendors", roles: "in.roles" };
     const caller = callerWith({ in: { orgs: ["a"], vendors: ["v"], roles: ["org-admin"] }, roles: ["operator"] }, at);
     assert.deepEqual([rolesIn(caller), [...caller.vendors], [...caller.roles]], [{ a: ["org-admin"] }, ["v"], []]);
@@ -167,13 +170,14 @@ describe("hostile claims", () => {
   })).value;
   const path = fc.array(treacherous, { minLength: 1, maxLength: 3 }).map((names) => names.join("."));
 
-  test("never throw, and never give a role that the token doesn't carry", () => {
+  test("never throw, and never grant a role that the token doesn't have", () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, path, (organization, vendor, held, rolesPath) => {
         const text = JSON.stringify({ organization, vendor, roles: held, a: held });
         for (const at of [{}, { roles: rolesPath }, { organisation: rolesPath, vendor: rolesPath }]) {
           const caller = callerWith(text, at);
-          for (const each of roles) if (holds(caller, each)) assert.ok(text.includes(`"${each}"`), `${each}: ${text}`);
+          for (const each of roles)
+            if (hasRole(caller, each)) assert.ok(text.includes(`"${each}"`), `${each}: ${text}`);
           for (const alias of caller.organisations.keys())
             assert.ok(alias !== "" && text.includes(JSON.stringify(alias)));
           for (const slug of caller.vendors) assert.ok(slug !== "" && text.includes(JSON.stringify(slug)));
@@ -183,7 +187,7 @@ describe("hostile claims", () => {
     );
   });
 
-  test("never carry a role of one organisation into another", () => {
+  test("never grant a role of one organisation in another", () => {
     const aliases = fc.constantFrom("a", "b", "c", "__proto__", "constructor", "toString", "hasOwnProperty");
     const about = fc.record({ roles: fc.uniqueArray(fc.constantFrom("org-admin", "org-member")) });
     fc.assert(
@@ -192,17 +196,17 @@ describe("hostile claims", () => {
         const caller = callerWith(`{"organization":{${inside}},"roles":["org-admin","org-member"]}`);
         assert.equal(caller.organisations.size, each.length);
         for (const [alias, said] of each) assert.deepEqual([...(caller.organisations.get(alias) ?? [])], said.roles);
-        assert.equal(caller.uncounted.length, 2);
+        assert.equal(caller.ignoredRoleReasons.length, 2);
       }),
     );
   });
 
-  test("in great number are read in a moment, and answered in few words", () => {
+  test("are parsed quickly in great number, with few reasons", () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `organisation-${n}`);
     const began = performance.now();
     const caller = callerWith({ organization: many, vendor: many, roles: many.map(() => "org-admin") });
     assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`);
-    assert.deepEqual(caller.uncounted, [because.several("org-admin", 10_000)]);
-    assert.equal(holds(caller, "org-admin"), false);
+    assert.deepEqual(caller.ignoredRoleReasons, [reasons.several("org-admin", 10_000)]);
+    assert.equal(hasRole(caller, "org-admin"), false);
   });
 });

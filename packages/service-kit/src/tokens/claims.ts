@@ -1,15 +1,15 @@
 import type { JWTPayload } from "jose";
 import { type Caller, type OrganisationRole, type Role, roles } from "./caller.ts";
 
-/** Where a token of the configured issuer says what: a claim's name, or a path of names joined by dots. */
+/** Where the issuer's tokens have each value: a claim's name, or a path of names joined by dots. */
 export interface ClaimPaths {
   organisation: string;
   vendor: string;
   roles: string;
 }
 
-/** A whole name is looked up first: names such as `https://example.com/roles`, which some issuers insist on, have dots. */
-function valueAt(claims: object, path: string): unknown {
+/** Looks up the whole path as a name first, because claim names such as `https://example.com/roles` contain dots. */
+function getValue(claims: object, path: string): unknown {
   if (Object.hasOwn(claims, path)) return (claims as Record<string, unknown>)[path];
   let value: unknown = claims;
   for (const name of path.split(".")) {
@@ -19,8 +19,8 @@ function valueAt(claims: object, path: string): unknown {
   return value;
 }
 
-/** An empty text names nothing. */
-function names(value: unknown): string[] {
+/** Returns the non-empty strings of a claim. */
+function parseNames(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((each): each is string => typeof each === "string" && each !== "");
 }
@@ -28,45 +28,45 @@ function names(value: unknown): string[] {
 const isRole = (name: string): name is Role => (roles as readonly string[]).includes(name);
 const isOrganisationRole = (name: string): name is OrganisationRole => name === "org-admin" || name === "org-member";
 
-/** Names of organisations, or an object keyed by them, as Keycloak writes it, which may hold the roles in each. */
-function organisationsOf(claim: unknown): Map<string, Set<OrganisationRole>> {
+/** Parses a list of organisations, or Keycloak's object keyed by organisation, which may contain the roles in each. */
+function parseOrganisations(claim: unknown): Map<string, Set<OrganisationRole>> {
   if (typeof claim !== "object" || claim === null || Array.isArray(claim)) {
-    return new Map(names(claim).map((alias) => [alias, new Set()]));
+    return new Map(parseNames(claim).map((alias) => [alias, new Set()]));
   }
   const named = Object.entries(claim).filter(([alias]) => alias !== "");
   return new Map(
     named.map(([alias, about]: [string, unknown]) => {
-      const held = typeof about === "object" && about !== null ? valueAt(about, "roles") : undefined;
-      return [alias, new Set(names(held).filter(isOrganisationRole))];
+      const held = typeof about === "object" && about !== null ? getValue(about, "roles") : undefined;
+      return [alias, new Set(parseNames(held).filter(isOrganisationRole))];
     }),
   );
 }
 
-/** A role that says nothing about where it holds is believed only where there is no choice. */
-export function callerFrom(claims: JWTPayload & { iss: string; sub: string }, paths: ClaimPaths): Caller {
-  const organisations = organisationsOf(valueAt(claims, paths.organisation));
-  const vendors = new Set(names(valueAt(claims, paths.vendor)));
-  const flat = new Set(names(valueAt(claims, paths.roles)).filter(isRole));
-  const uncounted: string[] = [];
-  const counted = new Set<Role>();
-  for (const role of flat) {
+/** An organisation role without an organisation counts only if the token names exactly one organisation. */
+export function buildCaller(claims: JWTPayload & { iss: string; sub: string }, paths: ClaimPaths): Caller {
+  const organisations = parseOrganisations(getValue(claims, paths.organisation));
+  const vendors = new Set(parseNames(getValue(claims, paths.vendor)));
+  const claimedRoles = new Set(parseNames(getValue(claims, paths.roles)).filter(isRole));
+  const ignoredRoleReasons: string[] = [];
+  const globalRoles = new Set<Role>();
+  for (const role of claimedRoles) {
     if (isOrganisationRole(role)) {
       const [only] = organisations.values();
       if (only !== undefined && organisations.size === 1) only.add(role);
-      else uncounted.push(whyUncounted(role, organisations.size, paths.organisation));
+      else ignoredRoleReasons.push(describeIgnoredRole(role, organisations.size, paths.organisation));
     } else if (role === "vendor-developer" && vendors.size === 0) {
-      uncounted.push("The token's role vendor-developer isn't counted, because the token names no vendor.");
+      ignoredRoleReasons.push("The token's role vendor-developer is ignored, because the token names no vendor.");
     } else {
-      counted.add(role);
+      globalRoles.add(role);
     }
   }
-  return { issuer: claims.iss, subject: claims.sub, roles: counted, organisations, vendors, uncounted };
+  return { issuer: claims.iss, subject: claims.sub, roles: globalRoles, organisations, vendors, ignoredRoleReasons };
 }
 
-function whyUncounted(role: OrganisationRole, organisations: number, path: string): string {
-  if (organisations === 0) return `The token's role ${role} isn't counted, because the token names no organisation.`;
+function describeIgnoredRole(role: OrganisationRole, organisations: number, path: string): string {
+  if (organisations === 0) return `The token's role ${role} is ignored, because the token names no organisation.`;
   return (
-    `The token's role ${role} isn't counted, because the token names ${organisations} organisations and doesn't say in ` +
-    `which of them it holds; roles of one organisation belong into ${path}.<alias>.roles.`
+    `The token's role ${role} is ignored, because the token names ${organisations} organisations and doesn't assign the ` +
+    `role to one of them; put the roles of an organisation into ${path}.<alias>.roles.`
   );
 }

@@ -1,3 +1,3 @@
-export { type Caller, holds, type OrganisationRole, type Role, roleFor } from "./caller.ts";
+export { type Caller, findRoleForOrganisation, hasRole, type OrganisationRole, type Role } from "./caller.ts";
 export { tokenConfig, tokenEnvironment } from "./token-environment.ts";
-export { createTokens, type TokenOptions, type Tokens } from "./verify-token.ts";
+export { createTokenVerifier, type TokenOptions, type TokenVerifier } from "./token-verifier.ts";

@@ -4,21 +4,21 @@ import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { exportJWK, type JWK } from "jose";
 import {
+  createKey,
   isRefused,
-  newKey,
   type SigningKey,
-  signed,
-  startedWith,
+  signToken,
   startIssuer,
   startVerifier,
+  startVerifierWithKeys,
 } from "./issuer.test-support.ts";
-import { IssuerAwayError } from "./issuer-keys.ts";
+import { IssuerUnavailableError } from "./issuer-keys.ts";
 
 let first: SigningKey;
 let second: SigningKey;
 before(async () => {
-  first = await newKey("first");
-  second = await newKey("second");
+  first = await createKey("first");
+  second = await createKey("second");
 });
 
 const unpublished = {
@@ -26,50 +26,50 @@ const unpublished = {
   message: "It is signed with a key that its issuer doesn't publish.",
 };
 const hour = 3_600_000;
-const regularly = 300_000;
+const refreshInterval = 300_000;
 const coolDown = 5_000;
 
-describe("keys that change", () => {
-  test("a new key works once the issuer is back and the cool-down is over, after one request", async (t) => {
+describe("key rotation", () => {
+  test("a new key works once the issuer is available and the cool-down is over, after one request", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const issuer = await startIssuer(cleanUp, first);
     const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
-    await tokens.verify(await signed(first));
-    await issuer.leave();
-    await assert.rejects(tokens.verify(await signed(second)), unpublished);
+    await tokens.verify(await signToken(first));
+    await issuer.stop();
+    await assert.rejects(tokens.verify(await signToken(second)), unpublished);
     issuer.publish(second);
-    await issuer.comeBack();
+    await issuer.start();
     await eventually("the new key works", coolDown + 20_000, async () => !(await isRefused(tokens, second)));
-    assert.equal(issuer.asked, 2);
+    assert.equal(issuer.requestCount, 2);
   });
 
-  test("a new key is asked for at once when the issuer hasn't been asked lately", async (t) => {
-    const { issuer, tokens } = await startedWith(t, first);
+  test("a new key is fetched immediately outside the cool-down", async (t) => {
+    const { issuer, tokens } = await startVerifierWithKeys(t, first);
     issuer.publish(first, second);
     t.mock.timers.tick(coolDown);
-    await tokens.verify(await signed(second));
-    assert.equal(issuer.asked, 2);
+    await tokens.verify(await signToken(second));
+    assert.equal(issuer.requestCount, 2);
   });
 
   test("a key that the issuer has removed works until the regular refresh, and not after it", async (t) => {
-    const { issuer, tokens } = await startedWith(t, first);
+    const { issuer, tokens } = await startVerifierWithKeys(t, first);
     issuer.publish(second);
-    t.mock.timers.tick(regularly - 1);
+    t.mock.timers.tick(refreshInterval - 1);
     assert.equal(await isRefused(tokens, first), false);
     t.mock.timers.tick(1);
     await eventually("it is refused", 20_000, () => isRefused(tokens, first));
-    await assert.rejects(tokens.verify(await signed(first)), unpublished);
+    await assert.rejects(tokens.verify(await signToken(first)), unpublished);
   });
 
-  test("a clock that is set back an hour doesn't keep new keys out for an hour", async (t) => {
-    const { issuer, tokens } = await startedWith(t, first);
+  test("setting the clock back an hour doesn't delay new keys", async (t) => {
+    const { issuer, tokens } = await startVerifierWithKeys(t, first);
     issuer.publish(first, second);
     t.mock.timers.setTime(Date.now() - hour);
-    await tokens.verify(await signed(second));
+    await tokens.verify(await signToken(second));
   });
 });
 
-test("a key that can't be used counts as not published, and doesn't spoil the others", async (t) => {
+test("an unusable key is ignored, and the others work", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const weak = generateKeyPairSync("rsa", { modulusLength: 1_024 });
   const unusable: Record<string, JWK> = {
@@ -81,10 +81,10 @@ test("a key that can't be used counts as not published, and doesn't spoil the ot
   };
   const issuer = await startIssuer(cleanUp, first);
   const keys = Object.entries(unusable).map(([kid, jwk]) => ({ ...jwk, kid }));
-  issuer.answerWith((_request, response) => response.end(JSON.stringify({ keys: [...keys, first.jwk] })));
+  issuer.respondWith((_request, response) => response.end(JSON.stringify({ keys: [...keys, first.jwk] })));
   const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
-  await tokens.verify(await signed(first));
-  const [, payload, signature] = (await signed(first)).split(".");
+  await tokens.verify(await signToken(first));
+  const [, payload, signature] = (await signToken(first)).split(".");
   for (const kid of Object.keys(unusable)) {
     for (const alg of ["RS256", "ES256"]) {
       const header = Buffer.from(JSON.stringify({ alg, kid })).toString("base64url");
@@ -93,10 +93,10 @@ test("a key that can't be used counts as not published, and doesn't spoil the ot
   }
 });
 
-describe("how often the issuer is asked", () => {
-  test("a flood of invented key ids asks it once per cool-down", async (t) => {
-    const { issuer, tokens } = await startedWith(t, first);
-    const token = await signed(first);
+describe("requests to the issuer", () => {
+  test("invented key ids cause one request per cool-down", async (t) => {
+    const { issuer, tokens } = await startVerifierWithKeys(t, first);
+    const token = await signToken(first);
     const flood = async (): Promise<void> => {
       const refused = await Promise.allSettled(
         Array.from({ length: 1_000 }, (_, n) => {
@@ -107,58 +107,58 @@ describe("how often the issuer is asked", () => {
       for (const each of refused) assert.equal((each as PromiseRejectedResult).reason.message, unpublished.message);
     };
     await flood();
-    assert.equal(issuer.asked, 1, "the cool-down begins with the first fetch");
+    assert.equal(issuer.requestCount, 1, "the cool-down begins with the first fetch");
     t.mock.timers.tick(coolDown);
     await flood();
-    assert.equal(issuer.asked, 2);
+    assert.equal(issuer.requestCount, 2);
     t.mock.timers.tick(coolDown - 1);
     await flood();
-    assert.equal(issuer.asked, 2);
+    assert.equal(issuer.requestCount, 2);
     t.mock.timers.tick(1);
     await flood();
-    assert.equal(issuer.asked, 3);
+    assert.equal(issuer.requestCount, 3);
   });
 
-  test("first requests that come together wait for one and the same answer", async (t) => {
+  test("concurrent first requests share one fetch", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const issuer = await startIssuer(cleanUp, first);
     let release: () => void = () => assert.fail("the issuer was not asked");
-    issuer.answerWith((_request, response) => {
+    issuer.respondWith((_request, response) => {
       release = () => response.end(JSON.stringify({ keys: [first.jwk] }));
     });
     const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
-    const token = await signed(first);
+    const token = await signToken(first);
     const verifying = Promise.all(Array.from({ length: 50 }, () => tokens.verify(token)));
-    await eventually("it is asked", 20_000, () => issuer.asked > 0);
+    await eventually("it is asked", 20_000, () => issuer.requestCount > 0);
     release();
     assert.equal((await verifying).length, 50);
-    assert.equal(issuer.asked, 1);
+    assert.equal(issuer.requestCount, 1);
   });
 });
 
 describe("stop()", () => {
   test("ends the regular refresh", async (t) => {
-    const { issuer, tokens } = await startedWith(t, first);
+    const { issuer, tokens } = await startVerifierWithKeys(t, first);
     tokens.stop();
     t.mock.timers.tick(hour);
-    await assert.rejects(tokens.verify(await signed(second)), unpublished);
-    assert.equal(issuer.asked, 1);
+    await assert.rejects(tokens.verify(await signToken(second)), unpublished);
+    assert.equal(issuer.requestCount, 1);
   });
 
-  test("ends a question that is under way, and leaves no word of it in the log", async (t) => {
+  test("aborts a pending fetch without logging", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const issuer = await startIssuer(cleanUp);
     let closed = false;
-    issuer.answerWith((request) => {
+    issuer.respondWith((request) => {
       request.once("close", () => {
         closed = true;
       });
     });
     const { tokens, warnings } = startVerifier(cleanUp, issuer.jwksUrl);
-    await eventually("it is asked", 20_000, () => issuer.asked === 1);
+    await eventually("it is asked", 20_000, () => issuer.requestCount === 1);
     tokens.stop();
     await eventually("the connection is closed", 20_000, () => closed);
-    await assert.rejects(tokens.verify(await signed(first)), IssuerAwayError);
+    await assert.rejects(tokens.verify(await signToken(first)), IssuerUnavailableError);
     assert.deepEqual(warnings, []);
   });
 });

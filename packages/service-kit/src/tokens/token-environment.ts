@@ -1,23 +1,23 @@
 import { type CleanedEnv, str, url } from "envalid";
-import type { TokenOptions } from "./verify-token.ts";
+import type { TokenOptions } from "./token-verifier.ts";
 
-/** What a service that verifies tokens is configured with. */
+/** Variables of a service that verifies tokens. */
 export const tokenEnvironment = {
   TOKEN_ISSUER: str({
-    desc: "The `iss` of the tokens that are accepted, to the letter",
+    desc: "The exact `iss` of accepted tokens",
     example: "https://id.example.com/realms/practices",
   }),
   TOKEN_JWKS_URL: url({
-    desc: "Where that issuer publishes its keys",
+    desc: "URL of the issuer's JSON Web Key Set",
     example: "https://id.example.com/realms/practices/protocol/openid-connect/certs",
   }),
   TOKEN_ORGANISATION_CLAIM: str({
-    desc: "Where a token names the caller's organisations: a claim, or a path of names joined by dots",
+    desc: "Claim with the caller's organisations: a name, or a path of names joined by dots",
     default: "organization",
   }),
-  TOKEN_VENDOR_CLAIM: str({ desc: "Where a token names the caller's vendors", default: "vendor" }),
+  TOKEN_VENDOR_CLAIM: str({ desc: "Claim with the caller's vendors", default: "vendor" }),
   TOKEN_ROLES_CLAIM: str({
-    desc: "Where a token names the caller's roles",
+    desc: "Claim with the caller's roles",
     example: "realm_access.roles",
     default: "roles",
   }),

@@ -7,39 +7,49 @@ import { actingOrganisation } from "./acting-organisation.ts";
 
 const readers: Role[] = ["org-member", "org-admin", "ehr-service", "operator"];
 
-function asked(given: { in?: Record<string, OrganisationRole[]>; roles?: Role[] }, named?: string): FastifyRequest {
+function requestOf(given: { in?: Record<string, OrganisationRole[]>; roles?: Role[] }, named?: string): FastifyRequest {
   const caller: Caller = {
     issuer: "https://id.example",
     subject: "someone",
     roles: new Set(given.roles),
     organisations: new Map(Object.entries(given.in ?? {}).map(([alias, roles]) => [alias, new Set(roles)])),
     vendors: new Set(),
-    uncounted: [],
+    ignoredRoleReasons: [],
   };
   const headers = named === undefined ? {} : { "x-org-alias": named };
   return { caller, headers, routeOptions: {} } as unknown as FastifyRequest;
 }
 
-describe("the organisation that a request is about", () => {
-  const two = { in: { here: ["org-admin"], there: ["org-member"] } } as const satisfies Parameters<typeof asked>[0];
+describe("the acting organisation", () => {
+  const two = { in: { here: ["org-admin"], there: ["org-member"] } } as const satisfies Parameters<typeof requestOf>[0];
   for (const [what, request, alias] of [
-    ["the only one that the token names", asked({ in: { here: ["org-member"] } }), "here"],
-    ["the only one, where the header names nothing", asked({ in: { here: ["org-member"] } }, ""), "here"],
-    ["the one of two that the header names", asked({ in: { here: [], there: ["org-member"] } }, "there"), "there"],
-    ["any that an operator names", asked({ roles: ["operator"] }, "anywhere"), "anywhere"],
-    ["one of the EHR's own", asked({ roles: ["ehr-service"], in: { here: [], there: [] } }, "there"), "there"],
+    ["the only one that the token names", requestOf({ in: { here: ["org-member"] } }), "here"],
+    ["the only one, where the header names nothing", requestOf({ in: { here: ["org-member"] } }, ""), "here"],
+    ["the one of two that the header names", requestOf({ in: { here: [], there: ["org-member"] } }, "there"), "there"],
+    ["any that an operator names", requestOf({ roles: ["operator"] }, "anywhere"), "anywhere"],
+    ["one of the EHR's own", requestOf({ roles: ["ehr-service"], in: { here: [], there: [] } }, "there"), "there"],
   ] as const) {
     test(`is ${what}`, () => assert.equal(actingOrganisation(request, readers), alias));
   }
 
   for (const [what, request, roles, words] of [
-    ["none of two, where nothing is named", asked(two), readers, /names 2 organisations; say in X-Org-Alias/],
-    ["none of nobody's", asked({}), readers, /names 0 organisations/],
-    ["none that an operator leaves out", asked({ roles: ["operator"] }, ""), readers, /names 0 organisations/],
-    ["none that the token doesn't name", asked(two, "elsewhere"), readers, /needs the role/],
-    ["none in which the caller is somebody else", asked(two, "there"), ["org-admin"], /needs the role org-admin/],
-    ["none that an EHR doesn't serve", asked({ roles: ["ehr-service"] }, "here"), readers, /needs the role/],
-    ["none, for a role of the marketplace's staff", asked({ roles: ["billing"] }, "here"), readers, /needs the role/],
+    [
+      "none of two, where nothing is named",
+      requestOf(two),
+      readers,
+      /names 2 organisations; name one of them in X-Org-Alias/,
+    ],
+    ["none without organisations in the token", requestOf({}), readers, /names 0 organisations/],
+    ["none that an operator leaves out", requestOf({ roles: ["operator"] }, ""), readers, /names 0 organisations/],
+    ["none that the token doesn't name", requestOf(two, "elsewhere"), readers, /needs the role/],
+    ["none in which the caller has another role", requestOf(two, "there"), ["org-admin"], /needs the role org-admin/],
+    ["none that an EHR doesn't serve", requestOf({ roles: ["ehr-service"] }, "here"), readers, /needs the role/],
+    [
+      "none, for a role of the marketplace's staff",
+      requestOf({ roles: ["billing"] }, "here"),
+      readers,
+      /needs the role/,
+    ],
   ] as const) {
     test(`is ${what}`, () => {
       assert.throws(

@@ -1,22 +1,34 @@
-import { callerOf, forbidden } from "@ehr-marketplace/service-kit/http";
-import { type Caller, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
+import { forbidden, getCaller } from "@ehr-marketplace/service-kit/http";
+import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyRequest } from "fastify";
 
 /** The organisation that a request is about: the token's, or the one of several that `X-Org-Alias` names. */
 export function actingOrganisation(request: FastifyRequest, roles: readonly Role[]): string {
-  const caller = callerOf(request);
-  const named = request.headers["x-org-alias"];
-  if (Array.isArray(named)) throw forbidden(caller, "X-Org-Alias is given more than once.");
-  const alias = named === undefined || named === "" ? onlyOne(caller) : named;
-  if (roleFor(caller, alias, roles) !== undefined) return alias;
-  throw forbidden(caller, `This needs the role ${roles.join(" or ")} for the organisation.`);
+  const caller = getCaller(request);
+  const header = request.headers["x-org-alias"];
+  if (Array.isArray(header)) throw forbidden(caller, "X-Org-Alias is given more than once.");
+  const alias = header === undefined || header === "" ? onlyOrganisation(caller) : header;
+  if (findRoleForOrganisation(caller, alias, roles) !== undefined) return alias;
+  throw forbidden(caller, `The request needs the role ${roles.join(" or ")} for the organisation.`);
 }
 
-function onlyOne(caller: Caller): string {
+function onlyOrganisation(caller: Caller): string {
   const [only, ...others] = caller.organisations.keys();
   if (only !== undefined && others.length === 0) return only;
   throw forbidden(
     caller,
-    `The token names ${caller.organisations.size} organisations; say in X-Org-Alias for which one you act.`,
+    `The token names ${caller.organisations.size} organisations; name one of them in X-Org-Alias.`,
   );
 }
+
+/** The header that `actingOrganisation` reads, for the API reference. */
+export const organisationHeader = {
+  type: "object",
+  properties: {
+    "x-org-alias": {
+      type: "string",
+      maxLength: 64,
+      description: "For callers in several organisations: the one they act for",
+    },
+  },
+} as const;

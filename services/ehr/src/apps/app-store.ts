@@ -6,17 +6,17 @@ import type { CatalogApp } from "./marketplace-catalog.ts";
 
 export interface AppRow {
   slug: string;
-  /** Whether its fields are known, from the catalog or from the marketplace's list of subscriptions. */
+  /** Whether the app's fields are stored, from the catalog or from the marketplace's list of subscriptions. */
   hasFacts: boolean;
-  /** Whether the catalog's last response was that it has the app. */
+  /** Whether the catalog's last response contained the app. */
   isInCatalog: boolean;
   /** When the catalog last responded, also with 404. */
   fetchedAt: Date | null;
-  /** Of that response, for a conditional request. */
+  /** The ETag of that response, for a conditional request. */
   etag: string | null;
 }
 
-const appRow = (database: Kysely<DB>, slug: string) =>
+const selectAppRow = (database: Kysely<DB>, slug: string) =>
   database
     .selectFrom("apps")
     .select(["slug", "fetched_at as fetchedAt", "etag"])
@@ -26,16 +26,16 @@ const appRow = (database: Kysely<DB>, slug: string) =>
     .where("slug", "=", slug);
 
 export function findApp(database: Kysely<DB>, slug: string): Promise<AppRow | undefined> {
-  return appRow(database, slug).executeTakeFirst();
+  return selectAppRow(database, slug).executeTakeFirst();
 }
 
-/** No fetch stores its result until the transaction ends. */
+/** Locks the app's row in share mode: no fetch stores its result until the transaction ends. */
 export function lockApp(transaction: Transaction<DB>, slug: string): Promise<AppRow> {
-  return appRow(transaction, slug).forShare().executeTakeFirstOrThrow();
+  return selectAppRow(transaction, slug).forShare().executeTakeFirstOrThrow();
 }
 
-/** Nothing but its slug, for subscriptions to refer to. */
-export async function insertSlug(transaction: Transaction<DB>, slug: string, now: Date): Promise<void> {
+/** Inserts a row with the slug only, which subscriptions can refer to. */
+export async function insertAppSlug(transaction: Transaction<DB>, slug: string, now: Date): Promise<void> {
   await transaction
     .insertInto("apps")
     .values({ slug, updated_at: now })
@@ -43,7 +43,7 @@ export async function insertSlug(transaction: Transaction<DB>, slug: string, now
     .execute();
 }
 
-/** Stores what the catalog says, which replaces whatever else was known. */
+/** Stores the catalog's response, which replaces the stored fields. */
 export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: CatalogApp, now: Date): Promise<void> {
   await database
     .updateTable("apps")
@@ -68,7 +68,7 @@ export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: Ca
     .execute();
 }
 
-export async function noteUnchanged(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
+export async function markUnchanged(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
   await database
     .updateTable("apps")
     .set({ fetched_at: now, catalog_absent_at: null })
@@ -76,8 +76,8 @@ export async function noteUnchanged(database: Kysely<DB>, slug: string, now: Dat
     .execute();
 }
 
-/** What was known of it stays. Without the ETag a catalog that has it again describes it in full. */
-export async function noteAbsent(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
+/** The stored fields stay. The ETag is cleared, so that the catalog sends the app in full once it has it again. */
+export async function markAbsent(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
   await database
     .updateTable("apps")
     .set({ fetched_at: now, catalog_absent_at: now, etag: null })
@@ -86,8 +86,8 @@ export async function noteAbsent(database: Kysely<DB>, slug: string, now: Date):
 }
 
 /**
- * Stores what the marketplace's list of subscriptions says of an app, unless the catalog has it. A schema that was never read may have marked
- * anything as secret, so everything counts as secret until one is.
+ * Stores an app from the marketplace's list of subscriptions, unless the catalog has the app. Until a schema is read, every value of a
+ * configuration counts as secret, because the schema may mark any of them.
  */
 export async function upsertListedApp(database: Kysely<DB>, app: EventApp, now: Date): Promise<void> {
   await sql`
@@ -108,8 +108,8 @@ export async function upsertListedApp(database: Kysely<DB>, app: EventApp, now: 
 }
 
 /**
- * By slug, the installed apps that were fetched before `before`, and those that unconfirmed subscriptions wait for. An app that the catalog
- * doesn't have is due again once its last fetch is older than `absentBefore`.
+ * Finds, by slug, the installed apps that were fetched before `before`, and the apps of unconfirmed subscriptions. An app that the catalog
+ * doesn't have is due once its last fetch is older than `absentBefore`.
  */
 export function findStaleApps(
   database: Kysely<DB>,

@@ -1,5 +1,5 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { type CleanUp, connectTo } from "@ehr-marketplace/tests/support";
+import { type CleanUp, connectAsService } from "@ehr-marketplace/tests/support";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
@@ -17,13 +17,16 @@ export interface Workbench {
   queue: Queue;
   clock: () => Date;
   requestFetch(slug: string): Promise<void>;
-  /** Those that aren't over. */
+  /** Jobs that are queued or running. */
   jobs(): Promise<FetchJob[]>;
 }
 
-/** The service's own way to its database and its queue, with the rights that it has, and without workers. */
+/** Connects to the database and the queue with the service's role, without workers. */
 export async function workbench(cleanUp: CleanUp, url: string): Promise<Workbench> {
-  const { database, queue, clock } = await connectTo<DB>(cleanUp, url, { poolSize: 10, statementTimeoutMs: 5_000 });
+  const { database, queue, clock } = await connectAsService<DB>(cleanUp, url, {
+    poolSize: 10,
+    statementTimeoutMs: 5_000,
+  });
   return {
     database,
     queue,

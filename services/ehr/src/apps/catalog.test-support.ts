@@ -17,7 +17,7 @@ export interface Catalog {
   /** Paths that were requested, the oldest first. */
   requested: string[];
   /** `hanging`: it accepts requests and responds once it is open. `shut`: it breaks connections off. */
-  become(mode: "open" | "hanging" | "shut"): void;
+  setMode(mode: "open" | "hanging" | "shut"): void;
   publish(slug: string): Promise<void>;
   unpublish(slug: string): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function startCatalog(
 ): Promise<Catalog> {
   const { ownerUrl, ...marketplace } = given ?? (await startOwn(cleanUp));
   const requested: string[] = [];
-  let mode: Parameters<Catalog["become"]>[0] = "open";
+  let mode: Parameters<Catalog["setMode"]>[0] = "open";
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { authorization, "if-none-match": etag } = request.headers;
     const forwarded = await fetch(`${marketplace.url}${request.url}`, {
@@ -69,7 +69,7 @@ export async function startCatalog(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
     ownerUrl,
     requested,
-    become(next) {
+    setMode(next) {
       mode = next;
       if (mode === "shut") server.closeAllConnections();
       if (mode === "open") for (const respond of waiting) respond();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/tests/support";
-import { appCalled } from "../marketplace-events/events.test-support.ts";
-import { findApp, noteAbsent, replaceApp, upsertListedApp } from "./app-store.ts";
+import { buildApp } from "../marketplace-events/events.test-support.ts";
+import { findApp, markAbsent, replaceApp, upsertListedApp } from "./app-store.ts";
 import { type Workbench, workbench } from "./apps.test-support.ts";
 import { ensureApp, type KnownApp } from "./ensure-app.ts";
 import { inspectSchema } from "./inspect-schema.ts";
@@ -13,7 +13,7 @@ const now = new Date(Date.UTC(2026, 0, 1));
 let nth = 0;
 const newSlug = (): string => `app-${(nth += 1)}`;
 
-describe("what is known of an app that an event names", () => {
+describe("the stored app of an event", () => {
   const cleanUp = cleanUpAfter();
   let bench: Workbench;
   let ownerUrl: string;
@@ -25,24 +25,24 @@ describe("what is known of an app that an event names", () => {
   const ensure = (slug: string): Promise<KnownApp> =>
     bench.database.transaction().execute((transaction) => ensureApp(transaction, slug, now));
   const fromCatalog = (slug: string): Promise<void> =>
-    replaceApp(bench.database, { app: appCalled(slug), schema: inspectSchema(null), etag: '"e"' }, now);
+    replaceApp(bench.database, { app: buildApp(slug), schema: inspectSchema(null), etag: '"e"' }, now);
   const columns = (slug: string) =>
     bench.database.selectFrom("apps").selectAll().where("slug", "=", slug).executeTakeFirstOrThrow();
 
-  test("is nothing but its slug, until the marketplace says more", async () => {
+  test("has only the slug until the app is fetched from the marketplace", async () => {
     const slug = newSlug();
     assert.deepEqual(await ensure(slug), { slug, hasFacts: false, isInCatalog: false, fetchedAt: null, etag: null });
-    await noteAbsent(bench.database, slug, now);
+    await markAbsent(bench.database, slug, now);
     assert.deepEqual(await ensure(slug), { slug, hasFacts: false, isInCatalog: false, fetchedAt: now, etag: null });
     await fromCatalog(slug);
     assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: true, fetchedAt: now, etag: '"e"' });
-    await noteAbsent(bench.database, slug, now);
+    await markAbsent(bench.database, slug, now);
     assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: false, fetchedAt: now, etag: null });
   });
 
-  test("comes from the list of subscriptions only while the catalog doesn't have it, and then also when it changes", async () => {
+  test("is updated from the list of subscriptions only while the catalog doesn't have the app", async () => {
     const slug = newSlug();
-    const listed = (name: string) => upsertListedApp(bench.database, { ...appCalled(slug), name }, now);
+    const listed = (name: string) => upsertListedApp(bench.database, { ...buildApp(slug), name }, now);
     await listed("first");
     assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: false, fetchedAt: null, etag: null });
     const { name, config_secrets } = await columns(slug);
@@ -50,12 +50,12 @@ describe("what is known of an app that an event names", () => {
     await fromCatalog(slug);
     await listed("second");
     assert.deepEqual([(await columns(slug)).name, (await columns(slug)).config_secrets], [`The app ${slug}`, null]);
-    await noteAbsent(bench.database, slug, now);
+    await markAbsent(bench.database, slug, now);
     await listed("third");
     assert.deepEqual([(await columns(slug)).name, (await columns(slug)).config_secrets], ["third", null]);
   });
 
-  test("makes no event wait, where the catalog is known to have it", async () => {
+  test("doesn't make events wait if the catalog has the app", async () => {
     const slug = newSlug();
     await ensure(slug);
     await fromCatalog(slug);
@@ -67,7 +67,7 @@ describe("what is known of an app that an event names", () => {
     });
   });
 
-  test("isn't changed by a fetch between an event's look at it and the event's commit", async () => {
+  test("isn't changed by a fetch between the event's read and its commit", async () => {
     const slug = newSlug();
     let stored: Promise<void> | undefined;
     let isStored = false;
@@ -93,7 +93,7 @@ describe("what is known of an app that an event names", () => {
     assert.equal((await ensure(slug)).isInCatalog, true);
   });
 
-  test("is fetched once a minute at most", () => {
+  test("is fetched at most once a minute", () => {
     const ago = (seconds: number): Date => new Date(now.getTime() - seconds * 1_000);
     const waits = [null, ago(20), ago(59.5), ago(60), ago(-1)].map((fetchedAt) =>
       secondsUntilRecheck({ fetchedAt }, now),
@@ -101,7 +101,7 @@ describe("what is known of an app that an event names", () => {
     assert.deepEqual(waits, [0, 40, 1, 0, 60]);
   });
 
-  test("fifty at once that name a new app make one row", async () => {
+  test("is one row when fifty concurrent events name a new app", async () => {
     const slug = newSlug();
     const all = await Promise.all(Array.from({ length: 50 }, () => ensure(slug)));
     assert.ok(all.every(({ hasFacts }) => !hasFacts));

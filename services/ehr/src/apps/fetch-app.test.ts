@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectTo, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, eventually } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import {
   change,
@@ -15,10 +15,10 @@ import { workbench } from "./apps.test-support.ts";
 import { type Catalog, startCatalog } from "./catalog.test-support.ts";
 import { type FetchDeps, type FetchResult, fetchApp } from "./fetch-app.ts";
 import { createMarketplaceCatalog } from "./marketplace-catalog.ts";
-import { createAppReader } from "./read-app.ts";
+import { createAppParser } from "./parse-app.ts";
 import { refreshApps } from "./refresh-apps.ts";
 
-const readApp = createAppReader({ allowsHttp: true });
+const readApp = createAppParser({ allowsHttp: true });
 
 interface AppRow {
   name: string;
@@ -37,7 +37,7 @@ const appIn = (ownerUrl: string, slug: string): Promise<AppRow> =>
     return rows[0] ?? assert.fail(`${slug} is not known`);
   });
 
-describe("what the catalog says of an app is stored", () => {
+describe("fetching an app from the catalog", () => {
   const cleanUp = cleanUpAfter();
   let catalog: Catalog;
   let ownerUrl: string;
@@ -46,8 +46,8 @@ describe("what the catalog says of an app is stored", () => {
     catalog = await startCatalog(cleanUp);
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
-    const connected = await connectTo<DB>(cleanUp, database.serviceUrl);
-    deps = { ...connected, catalog: createMarketplaceCatalog(catalog.url, { readApp }) };
+    const connected = await connectAsService<DB>(cleanUp, database.serviceUrl);
+    deps = { ...connected, catalog: createMarketplaceCatalog(catalog.url, { parseApp: readApp }) };
   });
   /** As if the last fetch were an hour ago. */
   const refetch = async (slug: string): Promise<FetchResult> => {
@@ -55,7 +55,7 @@ describe("what the catalog says of an app is stored", () => {
     return fetchApp(deps, slug);
   };
 
-  test("with its schema; a conditional request later stores only what has changed", async () => {
+  test("stores the app with its schema, and later only changes by a conditional request", async () => {
     const slug = await install(ownerUrl, { slug: "cuffline" });
     assert.equal(await fetchApp(deps, slug), "found");
     const first = await appIn(ownerUrl, slug);
@@ -75,7 +75,7 @@ describe("what the catalog says of an app is stored", () => {
     assert.notEqual((await appIn(ownerUrl, slug)).etag, first.etag);
   });
 
-  test("also that it isn't there any more: what was known stays, until it is there again", async () => {
+  test("keeps the stored fields of an app that the catalog no longer has", async () => {
     const slug = await install(ownerUrl, { slug: "inbox-heron" });
     await fetchApp(deps, slug);
     const published = await appIn(ownerUrl, slug);
@@ -90,7 +90,7 @@ describe("what the catalog says of an app is stored", () => {
     assert.equal((await appIn(ownerUrl, slug)).catalog_absent_at, null);
   });
 
-  test("but for a schema outside the profile, which is refused with the reason and hides what is configured", async () => {
+  test("stores the problem of a schema outside the profile, and hides all configured values", async () => {
     const slug = await install(ownerUrl, { slug: "loose-ends" });
     await fetchApp(deps, slug);
     const draft07 = { type: "object", dependencies: { a: { properties: { key: { writeOnly: true } } } } };
@@ -104,7 +104,7 @@ describe("what the catalog says of an app is stored", () => {
     assert.match(schema_problem ?? "", /"\/dependencies": "dependencies" is not supported/);
   });
 
-  test("and serves for a minute: however often it is needed, the catalog is read once", async () => {
+  test("requests an app at most once a minute", async () => {
     const [known, absent] = [
       await install(ownerUrl, { slug: "quiet-room" }),
       await install(ownerUrl, { slug: "nobodys-app" }),
@@ -117,14 +117,14 @@ describe("what the catalog says of an app is stored", () => {
     assert.equal(catalog.requested.length - earlier, 2);
   });
 
-  test("an app that nothing refers to is not fetched", async () => {
+  test("doesn't fetch an app without subscriptions", async () => {
     const earlier = catalog.requested.length;
     assert.equal(await fetchApp(deps, "lab-lantern"), "absent");
     assert.equal(catalog.requested.length, earlier);
   });
 });
 
-test("hourly every installed app is fetched that wasn't lately, each by one job; what only waits for confirmation at once, or once a day where the catalog lacks it", async (t) => {
+test("the hourly refresh sends one job for each stale installed app, immediate ones for unconfirmed apps, and daily ones for apps that the catalog lacks", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const bench = await workbench(cleanUp, serviceUrl);
@@ -159,7 +159,7 @@ test("hourly every installed app is fetched that wasn't lately, each by one job;
   assert.equal(jobs.length, 5);
 });
 
-test("while the marketplace is away, what is known serves on, and the rest is fetched when it is back", async (t) => {
+test("stored apps stay available while the marketplace is unavailable, and missing ones are fetched once it is back", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const catalog = await startCatalog(cleanUp);
   const practice = await startPractice(cleanUp, { MARKETPLACE_URL: catalog.url });
@@ -170,7 +170,7 @@ test("while the marketplace is away, what is known serves on, and the rest is fe
   await bench.requestFetch(known);
   await eventually("it is known", 15_000, async () => (await appIn(ownerUrl, known)).schema_known);
 
-  catalog.become("shut");
+  catalog.setMode("shut");
   await change(ownerUrl, "update apps set fetched_at = fetched_at - interval '1 hour'");
   await install(ownerUrl, { slug: later });
   for (const slug of [known, later]) await bench.requestFetch(slug);
@@ -185,7 +185,7 @@ test("while the marketplace is away, what is known serves on, and the rest is fe
   for (let nth = 0; nth < 20; nth += 1) await bench.requestFetch(later);
   assert.equal((await bench.jobs()).filter(({ slug }) => slug === later).length, 1, "however often it is requested");
 
-  catalog.become("open");
+  catalog.setMode("open");
   await change(ownerUrl, "update pgboss.job set start_after = now() where state = 'retry'");
   await eventually("it is known as well", 20_000, async () => (await appIn(ownerUrl, later)).schema_known);
 });

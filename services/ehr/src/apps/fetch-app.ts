@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { JobResult, PgBoss } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
-import { findApp, noteAbsent, noteUnchanged, replaceApp } from "./app-store.ts";
+import { findApp, markAbsent, markUnchanged, replaceApp } from "./app-store.ts";
 import type { MarketplaceCatalog } from "./marketplace-catalog.ts";
 import { secondsUntilRecheck } from "./request-app-fetch.ts";
 
@@ -18,13 +18,13 @@ export type FetchResult = "found" | "absent";
 
 const batchSize = 10;
 
-/** Fetches apps as jobs request them. A failed fetch is retried at growing intervals; what is known stays meanwhile. */
+/** Runs the jobs that fetch apps. A failed fetch is retried at growing intervals; the stored app stays meanwhile. */
 export async function workAppFetches(boss: PgBoss, fetch: (slug: string) => Promise<unknown>): Promise<void> {
   const options = { batchSize, burstWhenBatchFull: true, perJobResults: true, pollingIntervalSeconds: 1 } as const;
   await boss.work<{ slug: string }, JobResult[], typeof options>(appFetches, options, (jobs) =>
     Promise.all(
       jobs.map(async ({ id, data: { slug } }): Promise<JobResult> => {
-        // Why it failed is logged where it did.
+        // `fetch` logs the error.
         const status = await fetch(slug).then(
           () => "completed" as const,
           () => "failed" as const,
@@ -35,24 +35,24 @@ export async function workAppFetches(boss: PgBoss, fetch: (slug: string) => Prom
   );
 }
 
-/** Stores what the catalog says of an app. Within a minute of the last response, that response is the result. */
+/** Fetches an app from the catalog and stores it. Within a minute of the last response, that response is the result. */
 export async function fetchApp(
   { database, catalog, clock, logger }: FetchDeps,
   slug: string,
   signal?: AbortSignal,
 ): Promise<FetchResult> {
   const known = await findApp(database, slug);
-  // Only an app that something refers to has a row.
+  // Only apps that subscriptions refer to have a row.
   if (known === undefined) return "absent";
   if (secondsUntilRecheck(known, clock()) > 0) return known.isInCatalog ? "found" : "absent";
   const response = await catalog.fetchApp(slug, known.etag, signal);
   if (response.kind === "absent") {
-    // An app that is not published any more keeps running where it is installed, as it was last known.
-    logger.info({ appSlug: slug }, "the marketplace's catalog has no such app");
-    await noteAbsent(database, slug, clock());
+    // An app that is no longer published stays installed, with the fields that were last stored.
+    logger.info({ appSlug: slug }, "app not found in the marketplace's catalog");
+    await markAbsent(database, slug, clock());
     return "absent";
   }
   if (response.kind === "found") await replaceApp(database, response.found, clock());
-  else await noteUnchanged(database, slug, clock());
+  else await markUnchanged(database, slug, clock());
   return "found";
 }

@@ -1,28 +1,28 @@
 import { type ConfigSchema, checkSchema, everything, findSecrets } from "@ehr-marketplace/config-schema";
 
-/** What is stored of an app's `configSchema`. */
+/** An app's `configSchema`, as it is stored. */
 export interface InspectedSchema {
-  /** Its JSON; null: the app takes any object, or there is a problem. */
+  /** The schema's JSON; null: the app accepts any object, or the schema has a problem. */
   text: string | null;
-  /** Why the schema can't be used. */
+  /** The reason why the schema can't be used; null: it can. */
   problem: string | null;
   /** Pointers to the values that only the EHR's backend reads; null: none. */
   secrets: string[] | null;
 }
 
-const maxProblemsTold = 3;
+const maxProblemsListed = 3;
 const maxProblemLength = 1_000;
 
-/** Of a configuration whose schema has a problem, no value is shown: nobody can tell which of them are secret. */
+/** A schema with a problem makes every value of a configuration secret, since the marks of its secrets can't be read. */
 export function inspectSchema(schema: unknown): InspectedSchema {
   if (schema === null) return { text: null, problem: null, secrets: null };
   const problems = checkSchema(schema);
   if (problems.length > 0) {
-    const told = problems
-      .slice(0, maxProblemsTold)
+    const listed = problems
+      .slice(0, maxProblemsListed)
       .map(({ pointer, detail }) => `${JSON.stringify(pointer)}: ${detail}`);
-    const more = problems.length > told.length ? ` And ${problems.length - told.length} more.` : "";
-    return { text: null, problem: `${told.join(" ")}${more}`.slice(0, maxProblemLength), secrets: [everything] };
+    const more = problems.length > listed.length ? ` And ${problems.length - listed.length} more.` : "";
+    return { text: null, problem: `${listed.join(" ")}${more}`.slice(0, maxProblemLength), secrets: [everything] };
   }
   const secrets = findSecrets(schema as ConfigSchema);
   return { text: JSON.stringify(schema), problem: null, secrets: secrets.length === 0 ? null : secrets };

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
 import { createMarketplaceCatalog, type MarketplaceCatalog } from "./marketplace-catalog.ts";
-import { createAppReader } from "./read-app.ts";
+import { createAppParser } from "./parse-app.ts";
 
 const app = {
   id: "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -18,20 +18,20 @@ const app = {
   fhirScopes: "launch",
 };
 
-const readApp = createAppReader({ allowsHttp: true });
+const readApp = createAppParser({ allowsHttp: true });
 
-describe("the marketplace's catalog is read", () => {
+describe("reading the marketplace's catalog", () => {
   const cleanUp = cleanUpAfter();
   let catalog: MarketplaceCatalog;
   before(async () => {
     const { url } = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
-    catalog = createMarketplaceCatalog(`${url}/api/v1`, { readApp });
+    catalog = createMarketplaceCatalog(`${url}/api/v1`, { parseApp: readApp });
   });
 
-  test("an app with its eight fields, its schema and an ETag; with that, only that nothing has changed", async () => {
-    const answer = await catalog.fetchApp("northwind-scribe", null);
-    assert.ok(answer.kind === "found");
-    const { found } = answer;
+  test("returns an app with its eight fields, schema and ETag, and unchanged for that ETag", async () => {
+    const result = await catalog.fetchApp("northwind-scribe", null);
+    assert.ok(result.kind === "found");
+    const { found } = result;
     assert.deepEqual(Object.keys(found.app).toSorted(), Object.keys(app).toSorted());
     assert.equal(found.app.slug, "northwind-scribe");
     assert.match(found.schema.text ?? "", /"apiKey"/);
@@ -40,14 +40,14 @@ describe("the marketplace's catalog is read", () => {
     assert.equal((await catalog.fetchApp("northwind-scribe", '"another"')).kind, "found");
   });
 
-  test("an app without a schema, and one that isn't there", async () => {
-    const answer = await catalog.fetchApp("pocket-phrasebook", null);
-    assert.deepEqual(answer.kind === "found" && answer.found.schema, { text: null, problem: null, secrets: null });
+  test("returns an app without a schema, and absent for an unknown app", async () => {
+    const result = await catalog.fetchApp("pocket-phrasebook", null);
+    assert.deepEqual(result.kind === "found" && result.found.schema, { text: null, problem: null, secrets: null });
     assert.deepEqual(await catalog.fetchApp("no-such-app", null), { kind: "absent" });
   });
 });
 
-describe("whatever it answers instead, it can't take long, grow large or lead elsewhere", () => {
+describe("invalid responses of the catalog", () => {
   const cleanUp = cleanUpAfter();
   const json = { "content-type": "application/json" };
   const refused = async (
@@ -55,23 +55,23 @@ describe("whatever it answers instead, it can't take long, grow large or lead el
     why: RegExp | string,
     limit: { timeoutMs?: number } = {},
   ): Promise<void> => {
-    const catalog = createMarketplaceCatalog(await serving(cleanUp, handler), { readApp, ...limit });
+    const catalog = createMarketplaceCatalog(await serving(cleanUp, handler), { parseApp: readApp, ...limit });
     await assert.rejects(catalog.fetchApp("scribe", null), (error: Error) => {
       assert.match(`${error.name} ${error.message}`, new RegExp(why));
       return true;
     });
   };
-  const answering =
+  const respondWith =
     (body: unknown, headers: Record<string, string> = json): RequestListener =>
     (_request, response) =>
       void response.writeHead(200, headers).end(typeof body === "string" ? body : JSON.stringify(body));
 
-  test("fields that it doesn't know are left out", async () => {
-    const catalog = createMarketplaceCatalog(await serving(cleanUp, answering({ ...app, more: { a: 1 } })), {
-      readApp,
+  test("unknown fields are left out", async () => {
+    const catalog = createMarketplaceCatalog(await serving(cleanUp, respondWith({ ...app, more: { a: 1 } })), {
+      parseApp: readApp,
     });
-    const answer = await catalog.fetchApp("scribe", null);
-    assert.deepEqual(answer.kind === "found" && answer.found.app, app);
+    const result = await catalog.fetchApp("scribe", null);
+    assert.deepEqual(result.kind === "found" && result.found.app, app);
   });
   test("a redirect is not followed", async () => {
     let followed = 0;
@@ -82,8 +82,8 @@ describe("whatever it answers instead, it can't take long, grow large or lead el
     await refused((_request, response) => void response.writeHead(302, { location: elsewhere }).end(), "TypeError");
     assert.equal(followed, 0);
   });
-  test("more than 1 MiB is not read", () => refused(answering({ ...app, more: "x".repeat(1_048_576) }), "more than"));
-  test("not even where it never ends", () =>
+  test("more than 1 MiB is not read", () => refused(respondWith({ ...app, more: "x".repeat(1_048_576) }), "more than"));
+  test("an endless body is not read beyond 1 MiB", () =>
     refused((_request, response) => {
       response.writeHead(200, json);
       const more = (): void => {
@@ -92,19 +92,21 @@ describe("whatever it answers instead, it can't take long, grow large or lead el
       };
       more();
     }, "more than"));
-  test("one that says nothing is given up", () => refused(() => undefined, "TimeoutError", { timeoutMs: 100 }));
-  test("one that stops in the middle is given up", () =>
+  test("a request without a response times out", () => refused(() => undefined, "TimeoutError", { timeoutMs: 100 }));
+  test("a response that stops in the middle times out", () =>
     refused((_request, response) => void response.writeHead(200, json).write("{"), "TimeoutError", { timeoutMs: 100 }));
-  test("other than JSON", () => refused(answering(app, { "content-type": "text/html" }), "not JSON"));
-  test("broken JSON", () => refused(answering("{"), "not JSON"));
-  test("no app", () => refused(answering({ ...app, name: 1 }), "no app: /name"));
-  test("an app that browsers must not be sent to", () =>
-    refused(answering({ ...app, smartLaunchUrl: "javascript:alert(1)" }), "no app: /smartLaunchUrl"));
-  test("another app", () => refused(answering({ ...app, slug: "other" }), "another app"));
-  test("an error", () => refused((_request, response) => void response.writeHead(500).end("boom"), "answers 500"));
-  test("unchanged, though nobody asked whether", () =>
-    refused((_request, response) => void response.writeHead(304).end(), "answers 304"));
-  test("nothing at all", () => refused((request) => void request.destroy(), "TypeError"));
+  test("another content type is rejected", () =>
+    refused(respondWith(app, { "content-type": "text/html" }), "not JSON"));
+  test("invalid JSON is rejected", () => refused(respondWith("{"), "not JSON"));
+  test("an invalid app is rejected", () => refused(respondWith({ ...app, name: 1 }), "not a valid app: /name"));
+  test("an app with a URL that browsers must not open is rejected", () =>
+    refused(respondWith({ ...app, smartLaunchUrl: "javascript:alert(1)" }), "not a valid app: /smartLaunchUrl"));
+  test("another app is rejected", () => refused(respondWith({ ...app, slug: "other" }), "another app"));
+  test("an error response is rejected", () =>
+    refused((_request, response) => void response.writeHead(500).end("boom"), "responded with 500"));
+  test("a 304 to an unconditional request is rejected", () =>
+    refused((_request, response) => void response.writeHead(304).end(), "responded with 304"));
+  test("a closed connection is an error", () => refused((request) => void request.destroy(), "TypeError"));
 });
 
 async function serving(cleanUp: CleanUp, handler: RequestListener): Promise<string> {

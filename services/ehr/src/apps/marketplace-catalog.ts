@@ -1,74 +1,78 @@
 import type { EventApp } from "@ehr-marketplace/contracts";
-import { boundedText } from "../bounded-text.ts";
+import { readBoundedText } from "../read-bounded-text.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
-import type { ReadApp } from "./read-app.ts";
+import type { ParseApp } from "./parse-app.ts";
 
-/** What the catalog says of an app. */
+/** An app in the marketplace's catalog. */
 export interface CatalogApp {
   app: EventApp;
   schema: InspectedSchema;
   etag: string | null;
 }
 
-export type CatalogAnswer = { kind: "found"; found: CatalogApp } | { kind: "unchanged" } | { kind: "absent" };
+export type CatalogResponse = { kind: "found"; found: CatalogApp } | { kind: "unchanged" } | { kind: "absent" };
 
 export interface MarketplaceCatalog {
-  /** With the ETag of the response before, it may say that nothing has changed. */
-  fetchApp(slug: string, etag: string | null, signal?: AbortSignal): Promise<CatalogAnswer>;
+  /** Returns `unchanged` if the app still has the given ETag. */
+  fetchApp(slug: string, etag: string | null, signal?: AbortSignal): Promise<CatalogResponse>;
 }
 
-const maxBytes = 1_048_576;
+const maxResponseBytes = 1_048_576;
 
-class CatalogFailureError extends Error {
-  override readonly name = "CatalogFailureError";
+class CatalogResponseError extends Error {
+  override readonly name = "CatalogResponseError";
 }
 
 /** Reads the marketplace's public catalog. Responses are bounded in time and size, and redirects are not followed. */
 export function createMarketplaceCatalog(
   marketplaceUrl: string,
-  { readApp, timeoutMs = 10_000 }: { readApp: ReadApp; timeoutMs?: number },
+  { parseApp, timeoutMs = 10_000 }: { parseApp: ParseApp; timeoutMs?: number },
 ): MarketplaceCatalog {
   return {
     async fetchApp(slug, etag, signal) {
       const timeout = AbortSignal.timeout(timeoutMs);
-      const answer = await fetch(`${marketplaceUrl}/apps/${encodeURIComponent(slug)}`, {
+      const response = await fetch(`${marketplaceUrl}/apps/${encodeURIComponent(slug)}`, {
         headers: {
           accept: "application/json",
-          // Compressed, an ETag is another one, and a small answer may be a large one.
+          // A compressed response has another ETag, and could expand beyond the size limit.
           "accept-encoding": "identity",
           ...(etag === null ? {} : { "if-none-match": etag }),
         },
         redirect: "error",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      if (answer.status !== 200) {
-        await answer.body?.cancel();
-        if (answer.status === 304 && etag !== null) return { kind: "unchanged" };
-        if (answer.status === 404) return { kind: "absent" };
-        throw new CatalogFailureError(`the marketplace answers ${answer.status}`);
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        if (response.status === 304 && etag !== null) return { kind: "unchanged" };
+        if (response.status === 404) return { kind: "absent" };
+        throw new CatalogResponseError(`the marketplace responded with ${response.status}`);
       }
-      if (!/^application\/json\s*(;|$)/i.test(answer.headers.get("content-type") ?? "")) {
-        await answer.body?.cancel();
-        throw new CatalogFailureError("the marketplace's answer is not JSON");
+      if (!/^application\/json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
+        await response.body?.cancel();
+        throw new CatalogResponseError("the marketplace's response is not JSON");
       }
       return {
         kind: "found",
-        found: { ...read(await boundedText(answer, maxBytes), slug, readApp), etag: answer.headers.get("etag") },
+        found: {
+          ...parseCatalogApp(await readBoundedText(response, maxResponseBytes), slug, parseApp),
+          etag: response.headers.get("etag"),
+        },
       };
     },
   };
 }
 
-function read(text: string, slug: string, readApp: ReadApp): Omit<CatalogApp, "etag"> {
-  // The body is never quoted: nobody knows what is in it.
+function parseCatalogApp(text: string, slug: string, parseApp: ParseApp): Omit<CatalogApp, "etag"> {
+  // Error messages never quote the body, which could contain anything.
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new CatalogFailureError("the marketplace's answer is not JSON");
+    throw new CatalogResponseError("the marketplace's response is not JSON");
   }
-  const result = readApp(parsed);
-  if ("wrong" in result) throw new CatalogFailureError(`the marketplace's answer is no app: ${result.wrong}`);
-  if (result.app.slug !== slug) throw new CatalogFailureError("the marketplace's answer is another app");
+  const result = parseApp(parsed);
+  if ("error" in result)
+    throw new CatalogResponseError(`the marketplace's response is not a valid app: ${result.error}`);
+  if (result.app.slug !== slug) throw new CatalogResponseError("the marketplace's response is another app");
   return { app: result.app, schema: inspectSchema((parsed as { configSchema?: unknown }).configSchema ?? null) };
 }

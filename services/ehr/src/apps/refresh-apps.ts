@@ -4,16 +4,16 @@ import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import { findStaleApps } from "./app-store.ts";
 
-/** A little less than the hour after which this comes round. */
+/** A little less than the hour between two runs. */
 const freshMs = 50 * 60_000;
-/** Invented apps must not delay those that exist. */
+/** Apps that don't exist, named by forged events, must not delay those that do. */
 const absentForMs = 86_400_000;
 const spreadSeconds = 30 * 60;
 const pageSize = 1_000;
 
 /**
- * Requests a fetch of every installed app, spread over half an hour, and at once of those that wait for confirmation. An app that isn't
- * installed anywhere and that the catalog doesn't have is fetched once a day.
+ * Requests a fetch of every installed app, spread over half an hour, and an immediate fetch of apps with unconfirmed subscriptions. An app
+ * that isn't installed anywhere and that the catalog doesn't have is fetched once a day.
  */
 export async function refreshApps(
   { database, queue, clock }: { database: Kysely<DB>; queue: Queue; clock: () => Date },

@@ -5,13 +5,13 @@ import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import type { AppRow } from "./app-store.ts";
 
-/** However many events and requests name an app, it is fetched from the catalog once a minute at most. */
+/** An app is fetched from the catalog at most once a minute, however many events and requests name it. */
 export const recheckAfterMs = 60_000;
 
-/** An app that was found in the catalog for longer may have been withdrawn since. */
+/** After this time the app may have been withdrawn from the catalog. */
 const confirmsForMs = 3_600_000;
 
-/** Whether what is stored confirms a subscription to the app without another request. */
+/** Whether the stored app is recent enough to confirm a subscription without another catalog request. */
 export function isFreshInCatalog(
   { isInCatalog, fetchedAt }: Pick<AppRow, "isInCatalog" | "fetchedAt">,
   now: Date,
@@ -25,8 +25,8 @@ export function secondsUntilRecheck({ fetchedAt }: Pick<AppRow, "fetchedAt">, no
 }
 
 /**
- * One fetch of an app waits or is under way at a time, however many are requested. One that waits for its organisation's rate has a key of its own,
- * so that it doesn't stand in for those of other organisations.
+ * At most one fetch of an app is queued or running at a time. A fetch that is delayed by its organisation's rate limit has its own singleton
+ * key, so that it doesn't suppress fetches of other organisations.
  */
 export async function requestAppFetch(
   transaction: Transaction<DB>,

@@ -4,8 +4,8 @@ import type { DB } from "../database-schema.ts";
 import { upsertListedApp } from "./app-store.ts";
 
 /**
- * Stores the apps of the marketplace's list of subscriptions that its catalog doesn't have. Each in a statement of its own, before any
- * organisation is locked: transactions of two organisations would otherwise deadlock at the rows of apps.
+ * Stores the apps of the marketplace's list of subscriptions that its catalog doesn't have. Each app has its own statement, before any
+ * organisation is locked: transactions of two organisations would otherwise deadlock on the rows of apps.
  */
 export async function storeListedApps(database: Kysely<DB>, apps: EventApp[], now: Date): Promise<void> {
   const bySlug = new Map(apps.map((app) => [app.slug, app]));

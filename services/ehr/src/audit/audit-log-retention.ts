@@ -4,11 +4,11 @@ import type { DB } from "../database-schema.ts";
 import { dropOldDays } from "../partitioned-log.ts";
 import { createPartitions, dropOldestAuditDay } from "./audit-store.ts";
 
-/** Those of a week ahead. */
+/** Creates the audit log's partitions for the next week. */
 export const prepareAuditPartitions = (database: Kysely<DB>, now: Date): Promise<void> =>
   createPartitions(database, now);
 
-/** The audit log is kept for as long as the launch log, and never for less than the owner's floor in the database. */
+/** Drops the partitions older than the launch log's retention and than the minimum that the owner set in the database. */
 export function dropOldAuditEntries(
   { database, logger, launchLogDays }: { database: Kysely<DB>; logger: Logger; launchLogDays: number },
   now: Date,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { dropOldAuditEntries, prepareAuditPartitions } from "./audit-log-retention.ts";
 import { recordAudit } from "./record-audit.ts";
@@ -16,10 +16,10 @@ describe("the audit log is append-only", () => {
   const cleanUp = cleanUpAfter();
   const today = partitionOf(new Date());
   let urls: { ownerUrl: string; serviceUrl: string };
-  let connected: Awaited<ReturnType<typeof connectTo<DB>>>;
+  let connected: Awaited<ReturnType<typeof connectAsService<DB>>>;
   before(async () => {
     urls = await cloneDatabase(cleanUp, "ehr");
-    connected = await connectTo<DB>(cleanUp, urls.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, urls.serviceUrl);
     await recordAudit(connected.database, {
       actor: { issuer: "https://id.example", subject: "somebody", role: "operator", requestId: "request" },
       at: new Date(),
@@ -28,7 +28,7 @@ describe("the audit log is append-only", () => {
       target: { kind: "test", id: "1" },
     });
   });
-  /** The message of the error that a statement fails with, or what it did. */
+  /** The error message of a failed statement, or its result. */
   const refusal = (url: string, statement: string): Promise<string> =>
     withClient(url, (client) =>
       client.query(statement).then(
@@ -51,11 +51,11 @@ describe("the audit log is append-only", () => {
     );
     return rows.map(({ name }) => name);
   };
-  /** As the owner, because the service's clock is not one to go back in. */
+  /** Runs as the owner: the function for the service uses the database's clock. */
   const prepareAt = (days: number): Promise<string> =>
     refusal(urls.ownerUrl, `select prepare_audit_partitions('${daysFromNow(days).toISOString().slice(0, 10)}')`);
 
-  test("the service's role changes nothing in it, neither in the whole nor in a day", async () => {
+  test("the service's role can't change the log or one of its partitions", async () => {
     const whole = [
       ...changes("audit_entries"),
       "drop table audit_entries",
@@ -72,13 +72,13 @@ describe("the audit log is append-only", () => {
     }
   });
 
-  test("neither does its owner by mistake", async () => {
+  test("a trigger rejects changes by the owner", async () => {
     for (const statement of [...changes("audit_entries"), ...changes(today)]) {
       assert.equal(await refusal(urls.ownerUrl, statement), "the audit log is append-only", statement);
     }
   });
 
-  test("partitions of a week ahead are there, and preparing them again changes nothing", async () => {
+  test("partitions exist for the next week, and preparing them twice changes nothing", async () => {
     await prepareAuditPartitions(connected.database, new Date());
     const prepared = await partitions();
     for (let days = -1; days <= 7; days += 1) assert.ok(prepared.includes(partitionOf(daysFromNow(days))));
@@ -90,7 +90,7 @@ describe("the audit log is append-only", () => {
     }
   });
 
-  test("days older than the owner's floor of six years are dropped, and none that is younger, whatever is configured", async () => {
+  test("drops only partitions older than the owner's minimum of six years, whatever is configured", async () => {
     await prepareAt(-2_200);
     await prepareAt(-2_000);
     const drop = (launchLogDays: number, now = new Date()): Promise<number> =>

@@ -1,16 +1,16 @@
-import { auditAnswer, auditPage, type EhrAuditQuery, ehrAuditEntry, ehrAuditQuery } from "@ehr-marketplace/contracts";
-import { answerOf } from "@ehr-marketplace/service-kit/http";
+import { auditPage, auditResponse, type EhrAuditQuery, ehrAuditEntry, ehrAuditQuery } from "@ehr-marketplace/contracts";
+import { responseOf } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
-import { failureResponses, success } from "../answers.ts";
 import type { DB } from "../database-schema.ts";
+import { failureResponses, success } from "../responses.ts";
 import { readAudit } from "./read-audit.ts";
 
 export async function auditRoutes(
   scope: FastifyInstance,
   options: { database: Kysely<DB>; clock: () => Date },
 ): Promise<void> {
-  for (const schema of [ehrAuditEntry, auditPage, auditAnswer]) scope.addSchema(schema);
+  for (const schema of [ehrAuditEntry, auditPage, auditResponse]) scope.addSchema(schema);
   scope.get<{ Querystring: EhrAuditQuery }>(
     "/admin/audit",
     {
@@ -21,10 +21,10 @@ export async function auditRoutes(
         summary: "Read the audit log",
         description:
           "Who set a secret or a configuration, read a decrypted configuration, redeemed a launch (granted or refused) or " +
-          "requested a reconciliation. The newest first. Filters combine, and have to match exactly. Without patients, " +
-          "launches, secrets and values of configurations.",
+          "requested a reconciliation. The newest entries come first. Filters are combined and match exactly. Entries contain no " +
+          "patients, launches, secrets or values of configurations.",
         querystring: ehrAuditQuery,
-        response: { 200: answerOf("A page of entries", "AuditAnswer"), ...failureResponses(401, 403) },
+        response: { 200: responseOf("A page of entries", "AuditResponse"), ...failureResponses(401, 403) },
       },
     },
     async (request, reply) =>

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { AuditEntries, DB } from "../database-schema.ts";
 import type { LogRange } from "../partitioned-log.ts";
@@ -32,7 +32,7 @@ export interface AuditFilter {
 
 const [minId, maxId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-/** The first filter that an index begins with. */
+/** The first given filter, whose column an index begins with. */
 function leadingColumn({ onBehalfOf, actor, action }: AuditFilter) {
   if (onBehalfOf !== undefined) return { column: sql.ref("on_behalf_of"), value: onBehalfOf };
   if (actor !== undefined) return { column: sql.ref("actor_subject"), value: actor };
@@ -40,19 +40,20 @@ function leadingColumn({ onBehalfOf, actor, action }: AuditFilter) {
 }
 
 /**
- * The newest first. In each partition the rows are one range of one index and are stated as such: with an equality PostgreSQL may walk
- * the index of all entries instead, and read millions for the few of a rare actor. The bounds of `at` choose the partitions.
+ * Finds entries, the newest first. In each partition the rows are one range of one index, and the condition is written as that range: with
+ * an equality PostgreSQL may scan the index on `at` instead, and read millions of entries to find those of a rare actor. The bounds of `at`
+ * select the partitions.
  */
 export async function findEntries(
   database: Kysely<DB>,
   filter: AuditFilter,
   { from, before }: LogRange,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<AuditEntry[]> {
   const { actor, action } = filter;
   const leading = leadingColumn(filter);
   const key = leading === undefined ? sql`at, id` : sql`${leading.column}, at, id`;
-  const place = (at: Date | string, id: string) =>
+  const rangeKey = (at: Date | string, id: string) =>
     leading === undefined
       ? sql`(${at}::timestamptz, ${id}::uuid)`
       : sql`(${leading.value}::text, ${at}::timestamptz, ${id}::uuid)`;
@@ -62,7 +63,7 @@ export async function findEntries(
   const { rows } = await sql<Selectable<AuditEntries>>`
     select * from audit_entries
     where at >= ${from} and at <= ${below.at}::timestamptz
-      and (${key}) < ${place(below.at, below.id)} and (${key}) >= ${place(from, minId)}
+      and (${key}) < ${rangeKey(below.at, below.id)} and (${key}) >= ${rangeKey(from, minId)}
       ${actor === undefined ? sql`` : sql`and actor_subject = ${actor}`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
     order by ${leading === undefined ? sql`` : sql`${leading.column} desc,`} at desc, id desc
@@ -82,7 +83,7 @@ const entryOf = (row: Selectable<AuditEntries>): AuditEntry => ({
   after: row.after as AuditEntry["after"],
 });
 
-/** The first day that has a partition: nothing is older. */
+/** The first day that has a partition. No entry is older. */
 export async function findOldestDay(database: Kysely<DB>): Promise<Date> {
   const { rows } = await sql<{ day: string | null }>`
     select to_char(to_date(right(min(relname::text), 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
@@ -97,7 +98,7 @@ export async function createPartitions(database: Kysely<DB>, now: Date): Promise
   await sql`select prepare_audit_partitions(${dayOf(now)}::date)`.execute(database);
 }
 
-/** Returns the partition that was dropped, or null where none is old enough. */
+/** Returns the name of the dropped partition, or null if none is old enough. */
 export async function dropOldestAuditDay(database: Kysely<DB>, now: Date, keptDays: number): Promise<string | null> {
   const { rows } = await sql<{ dropped: string | null }>`
     select drop_oldest_audit_entries(${dayOf(now)}::date, ${keptDays}) as dropped`.execute(database);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
-import { askAt, assertFailure, assertShape, cleanUpAfter, signedToken } from "@ehr-marketplace/tests/support";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
+import { assertFailure, assertShape, cleanUpAfter, sendRequest, signToken } from "@ehr-marketplace/tests/support";
 import { dataOf, type Practice, startPractice } from "../installations/installations.test-support.ts";
 
 const days = 200;
@@ -19,7 +19,7 @@ describe("reading the EHR's audit log", () => {
       for (let day = 0; day < days; day += 9) {
         await client.query("select prepare_audit_partitions(current_date - $1::integer)", [day]);
       }
-      // Three at a time have the same time, so that only their ids put them in order. Some are rare.
+      // Groups of three have the same time, so that only their ids order them. Some filters match few.
       await client.query(
         `insert into audit_entries
          select gen_random_uuid(), now() - nth / 3 * interval '1 hour 7 minutes', 'https://id.example',
@@ -45,7 +45,7 @@ describe("reading the EHR's audit log", () => {
     return pages;
   };
 
-  test("every entry is read once, the newest first, over all days", async () => {
+  test("returns every entry once, the newest first, over all days", async () => {
     const { rows } = await withClient(practice.database.ownerUrl, (client) =>
       client.query<{ id: string }>("select id from audit_entries order by at desc, id desc"),
     );
@@ -71,7 +71,7 @@ describe("reading the EHR's audit log", () => {
     ["actor=nobody", () => false],
   ];
   for (const [search, isWanted] of filters) {
-    test(`${search} finds those and no others, also within a time`, async () => {
+    test(`${search} returns exactly the matching entries, also within a time range`, async () => {
       const ids = async (more: string): Promise<string[]> =>
         (await walk(`limit=1000&${search}${more}`)).flat().map((entry) => entry.id);
       assert.deepEqual(
@@ -87,13 +87,13 @@ describe("reading the EHR's audit log", () => {
     });
   }
 
-  test("operators and auditors read it, and nobody else; nobody writes it", async () => {
-    const auditor = await signedToken(practice.callers, { roles: ["auditor"] });
-    assert.equal((await askAt(`${practice.ehr.url}/api/admin/audit`, auditor, {})).status, 200);
+  test("only operators and auditors can read the log, and no route writes it", async () => {
+    const auditor = await signToken(practice.callers, { roles: ["auditor"] });
+    assert.equal((await sendRequest(`${practice.ehr.url}/api/admin/audit`, auditor, {})).status, 200);
     for (const path of ["/api/app-installations", "/api/admin/organisations/riverside-clinic/reconcile"]) {
       const method = path.endsWith("reconcile") ? "POST" : "GET";
       const headers = { "x-org-alias": "riverside-clinic" };
-      await assertFailure(await askAt(`${practice.ehr.url}${path}`, auditor, { method, headers }), 403);
+      await assertFailure(await sendRequest(`${practice.ehr.url}${path}`, auditor, { method, headers }), 403);
     }
     const others = ["billing", "riverside-admin", "ehr-service", "launch-redeemer", "northwind-developer"] as const;
     for (const persona of others) await assertFailure(await read("", persona), 403);
@@ -105,7 +105,7 @@ describe("reading the EHR's audit log", () => {
 
   for (const [what, search] of [
     ["a cursor that is none", "after=soon"],
-    ["a cursor of a time as people write it", `after=${cursorOf("1 January 2026", id)}`],
+    ["a cursor of a time as people write it", `after=${encodeCursor("1 January 2026", id)}`],
     ["a time that is none", "from=yesterday"],
     ["a leap second", "to=2016-12-31T23:59:60Z"],
     ["an actor with NUL", "actor=%00"],
@@ -117,11 +117,11 @@ describe("reading the EHR's audit log", () => {
     });
   }
 
-  test("a cursor of any time leads to what is older, and to nothing else", async () => {
-    const future = cursorOf("2999-01-01T00:00:00.000Z", id);
+  test("a cursor of any time returns exactly the older entries", async () => {
+    const future = encodeCursor("2999-01-01T00:00:00.000Z", id);
     const newest = await dataOf<AuditPage>(await read(`after=${future}&limit=1`));
     assert.equal(newest.items[0]?.id, all[0]?.id);
-    const past = cursorOf("1999-01-01T00:00:00.000Z", id);
+    const past = encodeCursor("1999-01-01T00:00:00.000Z", id);
     assert.deepEqual(await dataOf(await read(`after=${past}`)), { items: [], next: null });
   });
 });

@@ -33,16 +33,16 @@ describe("the audit log", () => {
     );
   });
   const all = async (): Promise<AuditEntry[]> => {
-    const answer = await practice.as("operator", "/admin/audit?limit=1000");
-    return ((await answer.json()) as { data: { items: AuditEntry[] } }).data.items;
+    const response = await practice.as("operator", "/admin/audit?limit=1000");
+    return ((await response.json()) as { data: { items: AuditEntry[] } }).data.items;
   };
-  /** The entries that this adds, the oldest first. */
-  const added = async (work: () => Promise<Response>): Promise<{ entries: AuditEntry[]; answer: Response }> => {
+  /** The entries that the work adds, the oldest first. */
+  const added = async (work: () => Promise<Response>): Promise<{ entries: AuditEntry[]; response: Response }> => {
     const earlier = new Set((await all()).map(({ id }) => id));
-    const answer = await work();
+    const response = await work();
     const entries = (await all()).filter(({ id }) => !earlier.has(id)).toReversed();
-    for (const { requestId } of entries) assert.equal(requestId, answer.headers.get("x-request-id"));
-    return { entries, answer };
+    for (const { requestId } of entries) assert.equal(requestId, response.headers.get("x-request-id"));
+    return { entries, response };
   };
   const summary = ({ actor, onBehalfOf, action, target, before: earlier, after }: AuditEntry): unknown[] => [
     `${actor.subject} as ${actor.role}`,
@@ -54,8 +54,10 @@ describe("the audit log", () => {
   ];
   const launch = async (): Promise<{ launch: string; launchId: string; patientId: string }> => {
     const patientId = randomUUID();
-    const answer = await practice.as("riverside-member", `/app-installations/${slug}/launch`, { body: { patientId } });
-    const { data } = (await answer.json()) as { data: { launchUrl: string; launchId: string } };
+    const response = await practice.as("riverside-member", `/app-installations/${slug}/launch`, {
+      body: { patientId },
+    });
+    const { data } = (await response.json()) as { data: { launchUrl: string; launchId: string } };
     return { launch: new URL(data.launchUrl).searchParams.get("launch") ?? "", launchId: data.launchId, patientId };
   };
   const redeem = (body: object): Promise<Response> =>
@@ -63,7 +65,7 @@ describe("the audit log", () => {
       body: { orgAlias: riverside, appSlug: slug, user: "riverside-member", ...body },
     });
 
-  test("has each configuration that was set, by the keys that the schema names", async () => {
+  test("records each stored configuration with the keys that the schema names", async () => {
     const config = { apiKey: "needle-key", language: "en", "needle-of-our-own": 1 };
     const { entries } = await added(() => putConfig(practice, slug, config));
     const who = ["riverside-admin as org-admin", riverside, "installation.configure", `installation ${slug}`];
@@ -80,7 +82,7 @@ describe("the audit log", () => {
     assert.deepEqual(next?.after, { keys: ["apiKey"], otherKeys: 0 });
   });
 
-  test("has each reading of a decrypted configuration", async () => {
+  test("records each read of a decrypted configuration", async () => {
     const { entries } = await added(() =>
       practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
         headers: { "x-org-alias": riverside },
@@ -91,7 +93,7 @@ describe("the audit log", () => {
     ]);
   });
 
-  test("has each redemption of a launch, granted and refused", async () => {
+  test("records each redemption of a launch, granted or refused", async () => {
     const { launch: good, launchId } = await launch();
     const { launch: burnt, launchId: burntId } = await launch();
     const about = ["launch-redeemer as launch-redeemer", riverside, "launch-context.redeem", `app ${slug}`, null];
@@ -101,13 +103,13 @@ describe("the audit log", () => {
       [{ launch: burnt, user: "somebody-else" }, 410, { outcome: "refused", launchId: burntId }],
       [{ launch: "needle-unknown" }, 410, { outcome: "refused", launchId: null }],
     ] as const) {
-      const { entries, answer } = await added(() => redeem(body));
-      assert.equal(answer.status, status);
+      const { entries, response } = await added(() => redeem(body));
+      assert.equal(response.status, status);
       assert.deepEqual(entries.map(summary), [[...about, after]]);
     }
   });
 
-  test("has each secret that was put, also where it is the same again", async () => {
+  test("records each secret that is set, also the same one again", async () => {
     const put = (secret: string): Promise<Response> =>
       practice.as("operator", "/admin/organisations/audited-clinic/secret", { method: "PUT", body: { secret } });
     const about = ["operator as operator", "audited-clinic", "organisation.put-secret", "organisation audited-clinic"];
@@ -121,7 +123,7 @@ describe("the audit log", () => {
     assert.deepEqual(same, [...about, { previousUntil }, { secretChanged: false, previousUntil }]);
   });
 
-  test("has no entry of what was refused before it could change or reveal anything", async () => {
+  test("records nothing for requests that are refused before they change or reveal anything", async () => {
     const { entries } = await added(async () => {
       await assertFailure(await putConfig(practice, slug, { language: 5 }), 400);
       await assertFailure(await putConfig(practice, "no-such-app", {}), 404);
@@ -134,7 +136,7 @@ describe("the audit log", () => {
     assert.deepEqual(entries, []);
   });
 
-  test("where no entry can be written, nothing changes and nothing is revealed", async () => {
+  test("changes and reveals nothing if the entry can't be written", async () => {
     const { ownerUrl } = practice.database;
     await putConfig(practice, slug, { apiKey: "kept" });
     const { launch: open, patientId } = await launch();
@@ -161,7 +163,7 @@ describe("the audit log", () => {
     assert.equal(rowCount, 0);
   });
 
-  test("has no patient, no launch, no secret and no value of a configuration in it", async () => {
+  test("contains no patient, launch, secret or value of a configuration", async () => {
     const launches = [await launch(), await launch()];
     await redeem({ launch: launches[0]?.launch });
     await redeem({ launch: launches[1]?.launch, appSlug: "another-app" });
@@ -175,7 +177,7 @@ describe("the audit log", () => {
     }
   });
 
-  test("a redemption goes on where nobody has made the day's partition", async () => {
+  test("creates the missing partition of the day during a redemption", async () => {
     const { ownerUrl } = practice.database;
     const { launch: open } = await launch();
     const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");

@@ -1,13 +1,13 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
-import { callerOf } from "@ehr-marketplace/service-kit/http";
-import { type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
+import { getCaller } from "@ehr-marketplace/service-kit/http";
+import { findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyRequest } from "fastify";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { insertEntry } from "./audit-store.ts";
 
-/** Who sent a request, as what, and which one it was. */
+/** The caller of a request, with the role that allowed it. */
 export interface Actor {
   issuer: string;
   subject: string;
@@ -15,10 +15,10 @@ export interface Actor {
   requestId: string;
 }
 
-/** The role is the first of these that allows the caller to act for the organisation. */
+/** The actor's role is the first of `roles` that allows the caller to act for the organisation. */
 export function actorOf(request: FastifyRequest, orgAlias: string, roles: readonly Role[]): Actor {
-  const caller = callerOf(request);
-  const role = roleFor(caller, orgAlias, roles) ?? roles.find((each) => caller.roles.has(each));
+  const caller = getCaller(request);
+  const role = findRoleForOrganisation(caller, orgAlias, roles) ?? roles.find((each) => caller.roles.has(each));
   if (role === undefined) throw new Error(`the caller has none of the roles ${roles.join(", ")}`);
   return { issuer: caller.issuer, subject: caller.subject, role, requestId: request.id };
 }
@@ -29,12 +29,12 @@ export interface AuditedAction {
   onBehalfOf: string;
   action: string;
   target: AuditEntry["target"];
-  /** Never a patient's id, a launch, a secret or a value of a configuration: those who read the log may not read those. */
+  /** Never a patient's id, a launch, a secret or a value of a configuration: readers of the log aren't allowed to read those. */
   before?: AuditEntry["before"];
   after?: AuditEntry["after"];
 }
 
-/** Called in the transaction of the change: neither is stored without the other. */
+/** Called in the transaction of the change, so that neither is stored without the other. */
 export async function recordAudit(database: Kysely<DB>, audited: AuditedAction): Promise<void> {
   const { actor, at, onBehalfOf, action, target, before = null, after = null } = audited;
   const { requestId, ...who } = actor;

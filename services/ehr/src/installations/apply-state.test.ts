@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { type InstalledRow, installationsIn, knowApps } from "../marketplace-events/events.test-support.ts";
+import { type InstalledRow, readInstallationRows, storeApps } from "../marketplace-events/events.test-support.ts";
 import { applyState, type SubscriptionState } from "./apply-state.ts";
-import { deleteLeftConfigurations } from "./left-configuration.ts";
+import { deleteRemovedInstallations } from "./installation-retention.ts";
 
 const orgAlias = "riverside-clinic";
 const day = 86_400_000;
@@ -28,7 +28,7 @@ describe("the state of a subscription", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = cloned);
-    const connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
+    const connected = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     ({ database } = connected);
     apply = (state) =>
       database.transaction().execute(async (transaction) => {
@@ -43,29 +43,29 @@ describe("the state of a subscription", () => {
         });
         return changed;
       });
-    await knowApps(
+    await storeApps(
       ownerUrl,
       Array.from({ length: 100 }, (_, index) => `app-${index}`),
     );
-    // At any time of these tests the catalog was read lately.
+    // The catalog counts as recently read at any time of these tests.
     await withClient(ownerUrl, (client) => client.query("update apps set fetched_at = now() + interval '10 years'"));
   });
   const installed = async (slug: string): Promise<InstalledRow | undefined> =>
-    (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
+    (await readInstallationRows(ownerUrl)).find(({ app_slug }) => app_slug === slug);
   const configure = (slug: string): Promise<unknown> =>
     withClient(ownerUrl, (client) =>
       client.query(
-        `update installations set sealed_config = '1.c2VhbGVk', config_secrets = '["/key"]' where app_slug = $1`,
+        `update installations set encrypted_config = '1.c2VhbGVk', config_secrets = '["/key"]' where app_slug = $1`,
         [slug],
       ),
     );
 
-  test("in any order and however often it comes, the newest of each subscription is what stays, and the newest live is shown", async () => {
+  test("keeps the newest state of each subscription in any order and with repeats, and shows the newest live one", async () => {
     const statuses = ["active", "paused", "cancelled"] as const;
     const state = fc.record({
       of: fc.nat({ max: 3 }),
       status: fc.constantFrom(...statuses),
-      // Unique: the marketplace's times are, within a subscription.
+      // Unique, as the marketplace's times are within a subscription.
       at: fc.nat({ max: 1_000_000 }),
     });
     await fc.assert(
@@ -95,7 +95,7 @@ describe("the state of a subscription", () => {
     );
   });
 
-  test("one as old as what is known, or older, changes nothing and says so", async () => {
+  test("ignores a state that is as old as the stored one or older", async () => {
     const [appSlug, subscriptionId] = [newApp(), randomUUID()];
     assert.equal(await apply({ subscriptionId, appSlug, asOf: new Date(began + 5) }), true);
     for (const asOf of [began + 5, began + 4, 0]) {
@@ -104,12 +104,14 @@ describe("the state of a subscription", () => {
     assert.equal(await apply({ subscriptionId, appSlug, status: "cancelled", asOf: new Date(began + 6) }), true);
   });
 
-  test("of the same id in two organisations are two", async () => {
+  test("is separate for the same id in two organisations", async () => {
     const [appSlug, subscriptionId] = [newApp(), randomUUID()];
     await apply({ subscriptionId, appSlug });
     await apply({ subscriptionId, appSlug, orgAlias: "hilltop-family-practice", asOf: new Date(began - 1) });
     await apply({ subscriptionId, appSlug, status: "cancelled", asOf: new Date(began + 1) });
-    const rows = (await installationsIn(ownerUrl)).filter(({ subscription_id }) => subscription_id === subscriptionId);
+    const rows = (await readInstallationRows(ownerUrl)).filter(
+      ({ subscription_id }) => subscription_id === subscriptionId,
+    );
     assert.deepEqual(
       rows.map(({ org_alias, status }) => [org_alias, status]),
       [
@@ -119,7 +121,7 @@ describe("the state of a subscription", () => {
     );
   });
 
-  test("never moves to another app by an event, but does where the marketplace lists it with another", async () => {
+  test("never moves to another app by an event, only by the marketplace's list", async () => {
     const [known, other, subscriptionId] = [newApp(), newApp(), randomUUID()];
     await apply({ subscriptionId, appSlug: known });
     await assert.rejects(apply({ subscriptionId, appSlug: other, asOf: new Date(began + 1) }), /another app/);
@@ -133,7 +135,7 @@ describe("the state of a subscription", () => {
     [30, true],
     [30.001, false],
   ] as const) {
-    test(`subscribed again after ${days} days, the configuration is ${kept ? "as it was" : "gone"}`, async () => {
+    test(`${kept ? "restores" : "deletes"} the configuration for a new subscription after ${days} days`, async () => {
       const [slug, first] = [newApp(), randomUUID()];
       const appSlug = slug;
       await apply({ subscriptionId: first, appSlug });
@@ -147,17 +149,17 @@ describe("the state of a subscription", () => {
       });
       const left = await installed(slug);
       assert.deepEqual([left?.status, left?.removed_at?.getTime()], ["removed", began + day]);
-      assert.notEqual(left?.sealed_config, null);
+      assert.notEqual(left?.encrypted_config, null);
       const now = new Date(began + day + days * day);
       await apply({ subscriptionId: randomUUID(), appSlug, asOf: new Date(began + 2), now });
       const again = await installed(slug);
       assert.deepEqual([again?.id, again?.status, again?.removed_at], [left?.id, "active", null]);
       assert.deepEqual(again?.installed_at, now);
-      assert.equal(again?.sealed_config !== null, kept);
+      assert.equal(again?.encrypted_config !== null, kept);
     });
   }
 
-  test("pausing and resuming leave the configuration and the day of the installation", async () => {
+  test("keeps the configuration and the installation date when paused and resumed", async () => {
     const [slug, subscriptionId] = [newApp(), randomUUID()];
     const appSlug = slug;
     await apply({ subscriptionId, appSlug });
@@ -172,12 +174,12 @@ describe("the state of a subscription", () => {
       });
       const found = await installed(slug);
       assert.equal(found?.status, status);
-      assert.notEqual(found?.sealed_config, null);
+      assert.notEqual(found?.encrypted_config, null);
       assert.deepEqual(found?.installed_at, new Date(began));
     }
   });
 
-  test("what was removed more than 30 days ago is deleted, and only that", async () => {
+  test("deletes only installations that were removed more than 30 days ago", async () => {
     const now = new Date(began + 400 * day);
     const slugs = { live: newApp(), lately: newApp(), longAgo: newApp() };
     for (const [which, slug] of Object.entries(slugs)) {
@@ -193,7 +195,7 @@ describe("the state of a subscription", () => {
       } as const;
       if (which !== "live") await apply(cancelled);
     }
-    await deleteLeftConfigurations(database, now);
+    await deleteRemovedInstallations(database, now);
     assert.equal((await installed(slugs.live))?.status, "active");
     assert.equal((await installed(slugs.lately))?.status, "removed");
     assert.equal(await installed(slugs.longAgo), undefined);

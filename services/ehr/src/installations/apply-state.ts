@@ -8,7 +8,7 @@ import { isFreshInCatalog, requestAppFetch, secondsUntilRecheck } from "../apps/
 import type { DB } from "../database-schema.ts";
 import { reserveAppFetch } from "../organisations/app-fetch-rate.ts";
 import { installationProblems } from "./installation-errors.ts";
-import { configLeftSince } from "./left-configuration.ts";
+import { retentionCutoff } from "./installation-retention.ts";
 import { assertWithinLimits } from "./subscription-limits.ts";
 import {
   findSubscription,
@@ -23,38 +23,38 @@ export interface SubscriptionState {
   subscriptionId: string;
   appSlug: string;
   status: SubscriptionDto["status"];
-  /** When the subscription became so, by the marketplace's clock. */
+  /** When the subscription changed to this status, by the marketplace's clock. */
   asOf: Date;
   now: Date;
-  /** The marketplace listed it, which confirms it, other than an event, which the holder of the secret may have made up. */
+  /** Whether the state comes from the marketplace's list, which confirms it. An event may be forged by a holder of the secret. */
   isListed: boolean;
   /**
-   * For a listed one, the `asOf` that was known before the list was requested. Where that is still what is stored and contradicts the list, the
-   * list replaces it, whatever time it claims: an event's sender picks its time.
+   * For a listed state, the `asOf` that was stored before the list was requested. If it is still stored and contradicts the list, the list
+   * replaces it, however new it claims to be: the sender of an event chooses its time.
    */
-  knownAsOf?: Date | undefined;
+  storedAsOf?: Date | undefined;
 }
 
-export interface Applied {
-  /** Whether anything was newer than what was known, or is confirmed now. */
+export interface AppliedState {
+  /** Whether the stored state was replaced or confirmed. */
   changed: boolean;
-  /** Whether the marketplace's list contradicted what was known, and replaced it. */
+  /** Whether the marketplace's list contradicted the stored state, and replaced it. */
   corrected: boolean;
-  /** The app is to be fetched from the catalog once the transaction has committed. */
+  /** Whether the caller has to fetch the app from the catalog once the transaction has committed. */
   fetchNow: boolean;
 }
 
-const unchanged: Applied = { changed: false, corrected: false, fetchNow: false };
+const unchanged: AppliedState = { changed: false, corrected: false, fetchNow: false };
 
 /**
- * Takes over what is newer than what is known of the subscription, and derives the installation of its app. The caller holds the
- * organisation's lock. In whatever order and however often states come, the newest of each subscription is what stays.
+ * Stores the state if it is newer than the stored one, and derives the installation of the app. The caller holds the organisation's lock.
+ * States may arrive in any order and repeatedly: the newest state of each subscription stays.
  */
 export async function applyState(
   transaction: Transaction<DB>,
   queue: Queue,
   state: SubscriptionState,
-): Promise<Applied> {
+): Promise<AppliedState> {
   const { orgAlias, subscriptionId, now, isListed } = state;
   const before = await findSubscription(transaction, orgAlias, subscriptionId);
   if (!isListed && before !== undefined && before.app_slug !== state.appSlug) throw anotherApp();
@@ -67,7 +67,7 @@ export async function applyState(
   const added = { isNew: before === undefined, isLive: isLive(next) && !(before && isLive(before)) };
   if (!isListed && (added.isNew || added.isLive)) await assertWithinLimits(transaction, orgAlias, added);
   const app = await ensureApp(transaction, next.app_slug, now);
-  // A confirmation is for one app, and ends with the subscription: no event makes a cancelled one live again but a forged one.
+  // A confirmation is for one app and ends with the subscription: only a forged event makes a cancelled subscription live again.
   const kept = before?.app_slug === next.app_slug && !(added.isLive && !added.isNew) ? before : undefined;
   const isConfirmable = app.hasFacts && (isListed || isFreshInCatalog(app, now));
   const confirmed_at = kept?.confirmed_at ?? (isConfirmable ? now : null);
@@ -83,36 +83,36 @@ export async function applyState(
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
 
 /**
- * Whether the list replaces what is known though that claims to be as new. What was stored after the list had been requested may really be
- * newer and stays; but the app is the list's in any case, since a subscription never changes it.
+ * Whether the list replaces a stored state that claims to be at least as new. A state that was stored after the list was requested may really
+ * be newer, and stays. The app is always the list's, since a subscription never changes its app.
  */
-function isCorrected(known: SubscriptionRow, { appSlug, status, asOf, knownAsOf }: SubscriptionState): boolean {
+function isCorrected(known: SubscriptionRow, { appSlug, status, asOf, storedAsOf }: SubscriptionState): boolean {
   if (known.app_slug !== appSlug) return true;
-  return known.status !== status && known.as_of >= asOf && known.as_of.getTime() === knownAsOf?.getTime();
+  return known.status !== status && known.as_of >= asOf && known.as_of.getTime() === storedAsOf?.getTime();
 }
 
 const anotherApp = (): Problem =>
   new Problem(
     installationProblems.anotherApp,
-    "The subscription is known with another app. A subscription never changes its app; reconciliation takes over whatever the marketplace lists.",
+    "The subscription is stored with another app. A subscription never changes its app; reconciliation applies the marketplace's list.",
   );
 
-/** An app is installed while a confirmed subscription to it is live. The caller holds the organisation's lock. */
+/** An app is installed while it has a confirmed live subscription. The caller holds the organisation's lock. */
 export async function deriveInstallation(
   transaction: Transaction<DB>,
   orgAlias: string,
   appSlug: string,
   now: Date,
 ): Promise<void> {
-  const derived = { id: uuid(), orgAlias, appSlug, now, configLeftSince: configLeftSince(now) };
+  const derived = { id: uuid(), orgAlias, appSlug, now, retentionCutoff: retentionCutoff(now) };
   const isInstalled = await upsertInstallation(transaction, derived);
   if (!isInstalled) await removeInstallation(transaction, orgAlias, appSlug, now);
 }
 
-/** A fetch that this process starts at once after the commit takes a moment; the job is for when the process dies. */
+/** The process fetches the app right after the commit; the job is the fallback if the process dies before. */
 const fallbackSeconds = 5;
 
-/** Requests a fetch of an app that isn't known well enough; returns whether it may start at once. */
+/** Requests a fetch of an app that isn't fresh; returns whether it may start immediately. */
 async function requestFetch(
   transaction: Transaction<DB>,
   queue: Queue,

@@ -16,7 +16,7 @@ import {
 
 const maxBytes = 1_048_576;
 
-describe("an organisation's configurations have at most 1 MiB together", () => {
+describe("an organisation's configurations are limited to 1 MiB in total", () => {
   const cleanUp = cleanUpAfter();
   let practice: Practice;
   const slugs: string[] = [];
@@ -27,7 +27,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
   const storedBytes = (): Promise<number> =>
     withClient(practice.database.ownerUrl, async (client) => {
       const { rows } = await client.query<{ bytes: number }>(
-        "select sum(octet_length(sealed_config))::integer as bytes from installations where org_alias = $1",
+        "select sum(octet_length(encrypted_config))::integer as bytes from installations where org_alias = $1",
         [riverside],
       );
       return rows[0]?.bytes ?? 0;
@@ -36,12 +36,12 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
   let stored: string[] = [];
   const notStored = (): string => slugs.find((slug) => !stored.includes(slug)) ?? "";
 
-  test("also when many are put at once", async () => {
+  test("also with concurrent changes", async () => {
     const statuses = await Promise.all(
       slugs.map(async (slug) => {
-        const answer = await putConfig(practice, slug, large);
-        await answer.text();
-        return answer.status;
+        const response = await putConfig(practice, slug, large);
+        await response.text();
+        return response.status;
       }),
     );
     stored = slugs.filter((_, index) => statuses[index] === 200);
@@ -50,17 +50,17 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
     assert.ok(bytes <= maxBytes && bytes + 80_100 > maxBytes, `${bytes}`);
   });
 
-  test("beyond, the response says what to do, and nothing changes", async () => {
+  test("beyond the limit, returns 422 with advice and changes nothing", async () => {
     const refused = notStored();
     const message = await assertFailure(await putConfig(practice, refused, large), 422);
     assert.match(
       message,
-      /would have \d+ together; at most 1048576 are stored\. Shorten this one or those of other apps/,
+      /would have \d+ bytes in total; the limit is 1048576\. Shorten this one or those of other apps/,
     );
     assert.deepEqual(await configInClear(practice, refused), {});
   });
 
-  test("those of removed apps count, because they come back with a new subscription", async () => {
+  test("counts configurations of removed apps, which a new subscription restores", async () => {
     const [removed = ""] = stored;
     const refused = notStored();
     const setStatus = "update installations set status = $2, removed_at = case $2 when 'removed' then now() end";
@@ -69,13 +69,13 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
     await change(practice.database.ownerUrl, `${setStatus} where app_slug = $1`, [removed, "active"]);
   });
 
-  test("what doesn't grow is accepted, even beyond the limit, and what becomes smaller makes room", async () => {
+  test("accepts a configuration that doesn't grow, even beyond the limit", async () => {
     const [first = "", second = ""] = stored;
     const refused = notStored();
-    // As it may have been stored before there was a limit.
+    // As it may have been stored before the limit was introduced.
     await change(
       practice.database.ownerUrl,
-      `update installations set sealed_config = sealed_config || repeat('x', 100000) where app_slug = $1`,
+      `update installations set encrypted_config = encrypted_config || repeat('x', 100000) where app_slug = $1`,
       [second],
     );
     await dataOf(await putConfig(practice, first, { text: "y".repeat(60_000) }));
@@ -84,7 +84,7 @@ describe("an organisation's configurations have at most 1 MiB together", () => {
     await dataOf(await putConfig(practice, refused, large));
   });
 
-  test("others have room of their own", async () => {
+  test("doesn't count configurations of other organisations", async () => {
     const slug = await install(practice.database.ownerUrl, { orgAlias: hilltop, schema: null });
     await dataOf(await putConfig(practice, slug, large, "hilltop-admin"));
   });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { JsonObject } from "@ehr-marketplace/config-schema";
-import { secretsAndConfig, textsOf } from "@ehr-marketplace/tests/config-schemas";
+import { collectTexts, secretsAndConfig } from "@ehr-marketplace/tests/config-schemas";
 import { assertFailure, cleanUpAfter, eventually, rounds } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import {
@@ -18,14 +18,14 @@ import {
   startPractice,
 } from "./installations.test-support.ts";
 
-describe("a value marked writeOnly leaves to the role ehr-service only", () => {
+describe("a value marked writeOnly is returned to the role ehr-service only", () => {
   const cleanUp = cleanUpAfter();
   let practice: Practice;
   before(async () => {
     practice = await startPractice(cleanUp);
   });
 
-  /** Whatever an organisation's people and machines get to see of an app. */
+  /** All responses about an app that an organisation's members and services can get. */
   const responsesOf = async (slug: string): Promise<Response[]> => {
     const path = `/app-installations/${slug}`;
     const headers = { "x-org-alias": riverside };
@@ -40,10 +40,10 @@ describe("a value marked writeOnly leaves to the role ehr-service only", () => {
   test("for any schema of the profile and any configuration", async () => {
     await fc.assert(
       fc.asyncProperty(secretsAndConfig, async ({ schema, config: generated }) => {
-        // Texts that nothing else in a response contains, nor another app's configuration.
+        // Unique texts, which nothing else in a response contains.
         const needle = `<needle-${randomUUID()}-$1>`;
         const config = JSON.parse(JSON.stringify(generated).replaceAll(/<(\d+)>/g, needle)) as JsonObject;
-        const { secret, open } = textsOf({ schema, config });
+        const { secret, open } = collectTexts({ schema, config });
         const slug = await install(practice.database.ownerUrl, { schema });
         const stored = await putConfig(practice, slug, config);
         const again = await putConfig(practice, slug, await configShown(practice, slug));
@@ -63,7 +63,7 @@ describe("a value marked writeOnly leaves to the role ehr-service only", () => {
     );
   });
 
-  test("what was stored before secrets were pointers is hidden whole, until it is set anew", async () => {
+  test("a configuration stored before secrets were pointers is hidden completely until it is set again", async () => {
     const { ownerUrl } = practice.database;
     const slug = await install(ownerUrl, { schema: { type: "object" } });
     await dataOf(await putConfig(practice, slug, { key: "needle", open: 1 }));
@@ -81,7 +81,7 @@ describe("a value marked writeOnly leaves to the role ehr-service only", () => {
     assert.deepEqual(await configShown(practice, slug), { key: null, open: null });
     await assertFailure(await putConfig(practice, slug, { key: null }), 422);
 
-    // As the catalog's next response would.
+    // Simulates the catalog's next response.
     await change(
       ownerUrl,
       'update apps set config_schema = \'{"type":"object"}\', schema_problem = null, config_secrets = null where slug = $1',

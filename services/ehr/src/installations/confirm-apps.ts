@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isDatabaseAway } from "@ehr-marketplace/service-kit/database";
-import { Problem, rateLimited } from "@ehr-marketplace/service-kit/http";
+import { isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
+import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import { LRUCache } from "lru-cache";
 import { type FetchDeps, type FetchResult, fetchApp } from "../apps/fetch-app.ts";
 import { isFreshInCatalog, secondsUntilRecheck } from "../apps/request-app-fetch.ts";
@@ -11,17 +11,17 @@ import { findSchemaState } from "./installation-store.ts";
 import { findUnconfirmedApp } from "./subscription-store.ts";
 
 export interface AppConfirmer {
-  /** Fetches an app and installs it wherever it waits for that; for a job, which retries what fails. */
+  /** Fetches an app and installs it for all organisations with unconfirmed subscriptions. Called by a job, which retries. */
   confirm(appSlug: string): Promise<void>;
-  /** The same in the background, right after an event. What fails, or is too much at once, is left to the job. */
+  /** Does the same in the background, right after an event. On failure, or with too many fetches in progress, the job does it. */
   confirmSoon(appSlug: string): void;
   /**
-   * For a request that names an app which isn't installed: where a live subscription waits for it, fetches it within two seconds. Returns whether
-   * to look again, because something may have changed; throws where the marketplace can't be reached, or where the
+   * For a request that names an app which isn't installed: if the app has an unconfirmed live subscription, fetches the app within two
+   * seconds. Returns whether the caller should read the installation again; throws if the marketplace can't be reached, or if the
    * organisation has used up its catalog requests.
    */
   confirmOnDemand(orgAlias: string, appSlug: string): Promise<boolean>;
-  /** Before a configuration: the same, and for an installed app whose schema was never read. */
+  /** Before a configuration is stored: the same, also for an installed app whose schema was never read. */
   ensureConfigurable(orgAlias: string, appSlug: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,9 +31,9 @@ const retryAfterSeconds = 5;
 const maxInBackground = 20;
 
 interface Fetch {
-  /** Once what the catalog says is stored. */
+  /** Resolves once the catalog's response is stored. */
   result: Promise<FetchResult>;
-  /** Once every organisation's subscriptions are confirmed or quarantined by it. */
+  /** Resolves once the subscriptions of all organisations are confirmed or quarantined. */
   settled: Promise<void>;
 }
 
@@ -42,7 +42,7 @@ interface Known {
   absentAt: Date | null;
 }
 
-/** One fetch of an app is under way in this process at a time, and everybody who needs it shares it. */
+/** At most one fetch of an app is in progress in this process; concurrent callers share it. */
 export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer {
   const { database, clock, logger } = deps;
   const fetches = new Map<string, Fetch>();
@@ -59,7 +59,7 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     result.catch(() => failures.set(appSlug, true));
     settled.catch((error: unknown) => {
       if (stopping.signal.aborted) return;
-      logger.warn({ err: error, appSlug }, "failed to fetch an app from the marketplace; a job retries");
+      logger.warn({ err: error, appSlug }, "failed to fetch an app from the marketplace; the job will retry");
     });
     const fetch = { result, settled };
     fetches.set(appSlug, fetch);
@@ -87,7 +87,7 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
 
   const confirmOnDemand = async (orgAlias: string, appSlug: string): Promise<boolean> => {
     const awaited = await findUnconfirmedApp(database, orgAlias, appSlug);
-    // It may have been confirmed this moment.
+    // It may have been confirmed since the caller read it.
     if (awaited === undefined) return true;
     const result = isFreshInCatalog(awaited, clock()) ? "found" : await fetchOnDemand(orgAlias, appSlug, awaited);
     if (result === "found") await confirmFor(deps, orgAlias, appSlug);
@@ -114,7 +114,7 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
   };
 }
 
-/** The fetch itself goes on: a slow marketplace's response serves the next request. */
+/** The fetch continues after the timeout, and its response serves later requests. */
 async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
   const stopWaiting = new AbortController();
   const late = delay(onDemandMs, undefined, { signal: stopWaiting.signal }).then(
@@ -126,7 +126,7 @@ async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
   try {
     return await Promise.race([result, late]);
   } catch (error) {
-    throw error instanceof Problem || isDatabaseAway(error) ? error : unavailable(error);
+    throw error instanceof Problem || isDatabaseUnavailable(error) ? error : unavailable(error);
   } finally {
     stopWaiting.abort();
   }
@@ -135,13 +135,13 @@ async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
 const unavailable = (cause?: unknown): Problem =>
   new Problem(
     installationProblems.marketplaceUnavailable,
-    "The organisation subscribed to this app, but the marketplace can't be reached to confirm it right now.",
+    "The organisation subscribed to this app, but the marketplace can't be reached to confirm it.",
     { headers: { "retry-after": String(retryAfterSeconds) }, cause },
   );
 
 const tooManyFetches = (waitSeconds: number): Problem =>
-  rateLimited(
+  rateLimitProblem(
     installationProblems.appFetchesLimited,
-    `The organisation subscribed to this app, but its ${appFetchesPerMinute} requests a minute to the marketplace's catalog are used up. The app is confirmed once there is room.`,
+    `The organisation subscribed to this app, but its ${appFetchesPerMinute} requests a minute to the marketplace's catalog are used up. The app will be confirmed later.`,
     { limit: appFetchesPerMinute, retryAfterMs: waitSeconds * 1_000 },
   );

@@ -4,7 +4,7 @@ import { before, beforeEach, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
-import { eventOf, knowApps, send } from "../marketplace-events/events.test-support.ts";
+import { eventOf, send, storeApps } from "../marketplace-events/events.test-support.ts";
 import {
   change,
   configInClear,
@@ -17,10 +17,10 @@ import {
 } from "./installations.test-support.ts";
 
 const began = Date.now() - 3_600_000;
-/** Two seconds, and generous room for a busy machine. */
+/** Two seconds, plus a margin for a busy machine. */
 const withinMs = 5_000;
 
-describe("an app that was subscribed to this moment", () => {
+describe("a newly subscribed app", () => {
   const cleanUp = cleanUpAfter();
   let catalog: Catalog;
   let practice: Practice;
@@ -28,7 +28,7 @@ describe("an app that was subscribed to this moment", () => {
     catalog = await startCatalog(cleanUp);
     practice = await startPractice(cleanUp, { MARKETPLACE_URL: catalog.url });
   });
-  beforeEach(() => catalog.become("open"));
+  beforeEach(() => catalog.setMode("open"));
 
   const subscribe = async (app: string, what: "created" | "paused" = "created"): Promise<void> => {
     const body = eventOf({ what, id: randomUUID(), app, at: began });
@@ -52,7 +52,7 @@ describe("an app that was subscribed to this moment", () => {
     assert.equal(requestsFor("lumen-schedule"), 1);
   });
 
-  test("can be configured and launched at once: the catalog is read while the request waits", async () => {
+  test("can be configured and launched immediately: the request waits for the catalog", async () => {
     const uses: Record<string, (slug: string) => Promise<unknown>> = {
       "northwind-scribe": async (slug) => {
         const { config } = await dataOf<InstallationDto>(
@@ -65,21 +65,21 @@ describe("an app that was subscribed to this moment", () => {
       "refill-robin": async (slug) => assert.deepEqual(await dataOf(await readConfig(slug)), {}),
     };
     for (const [slug, use] of Object.entries(uses)) {
-      catalog.become("hanging");
+      catalog.setMode("hanging");
       await subscribe(slug);
       await eventually("the catalog is read", 15_000, () => requestsFor(slug) === 1);
       assert.ok(!(await listed()).includes(slug), "it isn't shown before the marketplace has confirmed it");
       const used = use(slug);
-      catalog.become("open");
+      catalog.setMode("open");
       await used;
       assert.equal(requestsFor(slug), 1, "what waits shares the event's request");
     }
   });
 
   for (const mode of ["hanging", "shut"] as const) {
-    test(`isn't installed while the marketplace is ${mode}, and reads say so from what is stored`, async () => {
+    test(`isn't installed while the marketplace is ${mode}; reads respond from the database`, async () => {
       const slug = mode === "hanging" ? "inbox-heron" : "lab-lantern";
-      catalog.become(mode);
+      catalog.setMode(mode);
       await subscribe(slug);
       await eventually("the catalog is read", 15_000, () => requestsFor(slug) >= 1);
       const earlier = requestsFor(slug);
@@ -88,14 +88,14 @@ describe("an app that was subscribed to this moment", () => {
         await assertFailure(await get(`/${slug}`), 404);
       }
       if (mode === "hanging") assert.equal(requestsFor(slug), earlier, "reads cause no request");
-      catalog.become("open");
+      catalog.setMode("open");
       await eventually("it is installed", 30_000, async () => dataOf<boolean>(await get(`/${slug}/installed`)));
     });
   }
 
-  test("is 503 at a launch and a configuration while the marketplace hangs, within about two seconds; then it is there", async () => {
+  test("is 503 for a launch and a configuration within about two seconds while the marketplace hangs, and installed afterwards", async () => {
     const slug = "quiet-room";
-    catalog.become("hanging");
+    catalog.setMode("hanging");
     await subscribe(slug);
     const requests = [launch(slug), putConfig(practice, slug, {}), readConfig(slug)];
     const start = performance.now();
@@ -106,15 +106,15 @@ describe("an app that was subscribed to this moment", () => {
     assert.ok(performance.now() - start < withinMs, `${performance.now() - start} ms`);
     assert.ok(!(await listed()).includes(slug));
     assert.equal(requestsFor(slug), 1, "all share one request");
-    catalog.become("open");
+    catalog.setMode("open");
     await eventually("the marketplace's late response serves", 15_000, async () =>
       dataOf<boolean>(await get(`/${slug}/installed`)),
     );
   });
 
-  test("is 503 where the marketplace can't be reached, which is not tried again at every request", async () => {
+  test("is 503 while the marketplace can't be reached, without a new attempt at every request", async () => {
     const slug = "cafe-intake";
-    catalog.become("shut");
+    catalog.setMode("shut");
     await subscribe(slug);
     await eventually("the failure is known", 15_000, async () => (await launch(slug)).status === 503);
     const earlier = requestsFor(slug);
@@ -122,7 +122,7 @@ describe("an app that was subscribed to this moment", () => {
     assert.ok(requestsFor(slug) - earlier <= 3, `${requestsFor(slug) - earlier} requests for 30 launches`);
   });
 
-  test("is quarantined where the catalog doesn't have it: nothing shows it, and a gauge counts it", async () => {
+  test("is quarantined if the catalog doesn't have it: it isn't shown, and a gauge counts it", async () => {
     const slug = "invented-by-somebody";
     await subscribe(slug);
     const isQuarantined = async (): Promise<void> => {
@@ -150,15 +150,15 @@ describe("an app that was subscribed to this moment", () => {
     await change(practice.database.ownerUrl, "update apps set fetched_at = now() - interval '1 hour' where slug = $1", [
       slug,
     ]);
-    catalog.become("shut");
+    catalog.setMode("shut");
     await isQuarantined();
   });
 
-  test("that another process confirms between a look and the next is there", async () => {
+  test("is found if another process confirms it between two reads", async () => {
     const slug = "care-compass";
-    await knowApps(practice.database.ownerUrl, [slug]);
+    await storeApps(practice.database.ownerUrl, [slug]);
     for (let round = 0; round < 20; round += 1) {
-      // As in the moment after an event: this process has the app in memory as waiting.
+      // As right after an event: this process has cached the app as unconfirmed.
       await change(practice.database.ownerUrl, "delete from installations where app_slug = $1", [slug]);
       await change(practice.database.ownerUrl, "delete from subscriptions where app_slug = $1", [slug]);
       const id = randomUUID();
@@ -175,7 +175,7 @@ describe("an app that was subscribed to this moment", () => {
     }
   });
 
-  test("costs the marketplace nothing without a subscription to it", async () => {
+  test("causes no request to the marketplace without a subscription", async () => {
     for (const slug of ["pocket-phrasebook", "no-such-app"]) {
       assert.equal(await dataOf(await get(`/${slug}/installed`)), false);
       for (const response of [
@@ -190,7 +190,7 @@ describe("an app that was subscribed to this moment", () => {
   });
 });
 
-describe("an app that the catalog doesn't have any more can be configured", () => {
+describe("configuring an app that the catalog no longer has", () => {
   const cleanUp = cleanUpAfter();
   let catalog: Catalog;
   let practice: Practice;
@@ -199,7 +199,7 @@ describe("an app that the catalog doesn't have any more can be configured", () =
     practice = await startPractice(cleanUp, { MARKETPLACE_URL: catalog.url });
   });
 
-  test("by the schema that is known", async () => {
+  test("validates with the stored schema", async () => {
     const schema = {
       type: "object",
       properties: { apiKey: { type: "string", writeOnly: true }, size: { type: "integer" } },
@@ -211,7 +211,7 @@ describe("an app that the catalog doesn't have any more can be configured", () =
     await assertFailure(await putConfig(practice, slug, { size: "large" }), 400);
   });
 
-  test("with any object where its schema was never known; then every value is for the EHR's backend only", async () => {
+  test("accepts any object if its schema was never read, and treats every value as secret", async () => {
     const slug = await install(practice.database.ownerUrl, { slug: "long-gone" });
     const config = { apiKey: "secret", nested: { deep: ["secret too"] }, size: 3 };
     const { config: shown } = await dataOf<InstallationDto>(await putConfig(practice, slug, config));
@@ -224,7 +224,7 @@ describe("an app that the catalog doesn't have any more can be configured", () =
     assert.equal(requests.length, 1, "the catalog was read first");
   });
 
-  test("what was stored without a schema stays hidden once there is one", async () => {
+  test("keeps values hidden that were stored without a schema", async () => {
     const slug = await install(practice.database.ownerUrl, { slug: "back-again" });
     await dataOf(await putConfig(practice, slug, { language: "en-US" }));
     await change(
@@ -238,10 +238,10 @@ describe("an app that the catalog doesn't have any more can be configured", () =
     assert.deepEqual((await shown()).config, { language: null });
   });
 
-  test("where it was never read and the marketplace can't be reached, it is 503", async () => {
+  test("returns 503 if the schema was never read and the marketplace can't be reached", async () => {
     const slug = await install(practice.database.ownerUrl, { slug: "never-read" });
-    catalog.become("shut");
+    catalog.setMode("shut");
     assert.match(await assertFailure(await putConfig(practice, slug, {}), 503), /marketplace can't be reached/);
-    catalog.become("open");
+    catalog.setMode("open");
   });
 });

@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectTo, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, eventually } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import { fetchApp } from "../apps/fetch-app.ts";
 import { inspectSchema } from "../apps/inspect-schema.ts";
 import type { MarketplaceCatalog } from "../apps/marketplace-catalog.ts";
 import { storeListedApps } from "../apps/store-listed-apps.ts";
 import type { DB } from "../database-schema.ts";
-import { appCalled, installationsIn, riverside } from "../marketplace-events/events.test-support.ts";
-import { holdingOrganisation } from "../organisations/hold-organisation.ts";
+import { buildApp, readInstallationRows, riverside } from "../marketplace-events/events.test-support.ts";
+import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import { applyState, type SubscriptionState } from "./apply-state.ts";
 import { type ConfirmDeps, confirmForAll, quarantineForAll } from "./confirm-subscriptions.ts";
 
@@ -27,13 +27,13 @@ describe("an app is installed by the newest confirmed live subscription, and by 
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = cloned);
-    const connect = async () => ({ ...(await connectTo<DB>(cleanUp, cloned.serviceUrl)), reconciles: false });
+    const connect = async () => ({ ...(await connectAsService<DB>(cleanUp, cloned.serviceUrl)), reconciles: false });
     deps = await connect();
     other = await connect();
   });
   const newApp = (): string => `app-${(nth += 1)}`;
   const apply = (state: Partial<SubscriptionState> & { subscriptionId: string; appSlug: string }) =>
-    holdingOrganisation(deps, state.orgAlias ?? riverside, (transaction) =>
+    withOrganisationLock(deps, state.orgAlias ?? riverside, (transaction) =>
       applyState(transaction, deps.queue, {
         orgAlias: riverside,
         status: "active",
@@ -43,11 +43,11 @@ describe("an app is installed by the newest confirmed live subscription, and by 
         ...state,
       }),
     );
-  /** A catalog of one response: nothing here is about HTTP. */
+  /** A catalog with one fixed response, without HTTP. */
   const catalogThat = (has: boolean): MarketplaceCatalog => ({
     async fetchApp(slug) {
       return has
-        ? { kind: "found", found: { app: appCalled(slug), schema: inspectSchema(null), etag: null } }
+        ? { kind: "found", found: { app: buildApp(slug), schema: inspectSchema(null), etag: null } }
         : { kind: "absent" };
     },
   });
@@ -56,11 +56,13 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     await fetchApp({ ...deps, catalog: catalogThat(has) }, slug);
   };
   const installed = async (slug: string, orgAlias = riverside): Promise<[string, string] | undefined> => {
-    const row = (await installationsIn(ownerUrl)).find((each) => each.app_slug === slug && each.org_alias === orgAlias);
+    const row = (await readInstallationRows(ownerUrl)).find(
+      (each) => each.app_slug === slug && each.org_alias === orgAlias,
+    );
     return row === undefined || row.status === "removed" ? undefined : [row.status, row.subscription_id];
   };
 
-  test("whatever order events, lists and the catalog's responses come in", async () => {
+  test("in any order of events, lists and the catalog's responses", async () => {
     const status = fc.constantFrom("active" as const, "paused" as const, "cancelled" as const);
     const about = { of: fc.nat({ max: 2 }), status, at: fc.nat({ max: 20 }) };
     const step = fc.oneof(
@@ -76,7 +78,7 @@ describe("an app is installed by the newest confirmed live subscription, and by 
         let [hasFacts, isInCatalog] = [false, false];
         for (const each of steps) {
           if (!("of" in each)) {
-            // Only what something refers to is fetched.
+            // Only apps with subscriptions are fetched.
             if (known.size === 0) continue;
             await fetched(appSlug, each.kind === "found");
             await (each.kind === "found" ? confirmForAll : quarantineForAll)(deps, appSlug, never);
@@ -88,13 +90,13 @@ describe("an app is installed by the newest confirmed live subscription, and by 
             continue;
           }
           const isListed = each.kind === "listed";
-          if (isListed) await storeListedApps(deps.database, [appCalled(appSlug)], new Date());
+          if (isListed) await storeListedApps(deps.database, [buildApp(appSlug)], new Date());
           hasFacts ||= isListed;
           const subscriptionId = ids[each.of] ?? "";
           await apply({ subscriptionId, appSlug, status: each.status, asOf: new Date(began + each.at), isListed });
           const earlier = known.get(each.of);
           const isNewer = earlier === undefined || earlier.at < each.at;
-          // Cancelling ends what was confirmed and listed of it.
+          // Cancelling resets confirmed and listed.
           const isRevived = isNewer && earlier?.status === "cancelled" && each.status !== "cancelled";
           const kept = isRevived ? undefined : earlier;
           const isConfirmed = kept?.isConfirmed === true || isListed || (isNewer && hasFacts && isInCatalog);
@@ -112,19 +114,19 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     );
   });
 
-  test("a subscription never changes its app: an event that names another one is refused", async () => {
+  test("rejects an event that names another app than the stored subscription", async () => {
     const [real, planted, subscriptionId] = [newApp(), newApp(), randomUUID()];
     await apply({ subscriptionId, appSlug: real });
     await fetched(real, true);
     await confirmForAll(deps, real, never);
     assert.deepEqual(await installed(real), ["active", subscriptionId]);
-    // Known from the list of some other organisation, and in no catalog.
-    await storeListedApps(deps.database, [appCalled(planted)], new Date());
+    // Stored from another organisation's list, and in no catalog.
+    await storeListedApps(deps.database, [buildApp(planted)], new Date());
     await assert.rejects(apply({ subscriptionId, appSlug: planted, asOf: new Date(began + 1) }), /another app/);
     assert.deepEqual([await installed(real), await installed(planted)], [["active", subscriptionId], undefined]);
   });
 
-  test("two processes confirm at once for many organisations, and a third that was killed half-way: each is installed once", async () => {
+  test("installs each app once when two processes confirm concurrently and a third was killed half-way", async () => {
     const appSlug = newApp();
     const practices = Array.from({ length: 120 }, (_, index) => `practice-${index}`);
     await insertEhrOrganisations(
@@ -135,7 +137,8 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     await fetched(appSlug, true);
     const killed = new AbortController();
     const left = assert.rejects(confirmForAll(other, appSlug, killed.signal), /abort/i);
-    const installedNow = async () => (await installationsIn(ownerUrl)).filter(({ app_slug }) => app_slug === appSlug);
+    const installedNow = async () =>
+      (await readInstallationRows(ownerUrl)).filter(({ app_slug }) => app_slug === appSlug);
     await eventually("some are installed", 20_000, async () => (await installedNow()).length >= 10);
     killed.abort();
     await left;
@@ -151,9 +154,9 @@ describe("an app is installed by the newest confirmed live subscription, and by 
     assert.equal(unconfirmed.length, 0);
   });
 
-  test("what waits is found by its index, however many subscriptions there are", async () => {
+  test("finds unconfirmed subscriptions by an index", async () => {
     const appSlug = newApp();
-    await storeListedApps(deps.database, [appCalled(appSlug)], new Date());
+    await storeListedApps(deps.database, [buildApp(appSlug)], new Date());
     await withClient(ownerUrl, async (client) => {
       await client.query(
         `insert into subscriptions select $1, gen_random_uuid(), $2, 'active', now(), now() from generate_series(1, 20000)`,

@@ -2,7 +2,8 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { holdingOrganisation, secondsUntilQuarantineCheck } from "../organisations/hold-organisation.ts";
+import { withOrganisationLock } from "../organisations/organisation-lock.ts";
+import { secondsUntilQuarantineCheck } from "../organisations/reconciliation-state.ts";
 import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
 import { deriveInstallation } from "./apply-state.ts";
 import {
@@ -32,7 +33,7 @@ async function* eachOrganisation(
   for (let last = ""; ; ) {
     const aliases = await find(database, appSlug, last, pageSize);
     for (const alias of aliases) {
-      // Thrown, so that the job isn't taken for done.
+      // Thrown, so that the job doesn't count as completed.
       stopped.throwIfAborted();
       yield alias;
     }
@@ -41,9 +42,9 @@ async function* eachOrganisation(
   }
 }
 
-/** Installs the app for an organisation that subscribed to it, now that the catalog has it. */
+/** Installs an app that the catalog has for one organisation that subscribed to it. */
 export async function confirmFor(deps: ConfirmDeps, orgAlias: string, appSlug: string): Promise<void> {
-  await holdingOrganisation(deps, orgAlias, async (transaction) => {
+  await withOrganisationLock(deps, orgAlias, async (transaction) => {
     const now = deps.clock();
     if (await confirmLive(transaction, orgAlias, appSlug, now)) {
       await deriveInstallation(transaction, orgAlias, appSlug, now);
@@ -51,7 +52,7 @@ export async function confirmFor(deps: ConfirmDeps, orgAlias: string, appSlug: s
   });
 }
 
-/** The same for all organisations, a transaction for each: killed in between, the rest is still unconfirmed and comes next time. */
+/** Does the same for all organisations, in one transaction each: after a crash, the next run confirms the remaining ones. */
 export async function confirmForAll(deps: ConfirmDeps, appSlug: string, stopped: AbortSignal): Promise<void> {
   for await (const orgAlias of eachOrganisation(findUnconfirmedOrganisations, deps.database, appSlug, stopped)) {
     await confirmFor(deps, orgAlias, appSlug);
@@ -59,8 +60,8 @@ export async function confirmForAll(deps: ConfirmDeps, appSlug: string, stopped:
 }
 
 /**
- * Quarantines subscriptions to an app that the catalog doesn't have, unless the marketplace listed them before. Its list, where it can be
- * requested, then decides whether they exist.
+ * Quarantines subscriptions to an app that the catalog doesn't have, unless the marketplace listed them before. If reconciliation is
+ * configured, the marketplace's list then decides whether they exist.
  */
 export async function quarantineForAll(deps: ConfirmDeps, appSlug: string, stopped: AbortSignal): Promise<void> {
   const { database, queue, clock, logger, reconciles } = deps;
@@ -69,7 +70,7 @@ export async function quarantineForAll(deps: ConfirmDeps, appSlug: string, stopp
       { orgAlias, appSlug },
       "quarantined a subscription to an app that the marketplace's catalog doesn't have",
     );
-    await holdingOrganisation(deps, orgAlias, async (transaction) => {
+    await withOrganisationLock(deps, orgAlias, async (transaction) => {
       if (await unconfirmUnlisted(transaction, orgAlias, appSlug)) {
         await deriveInstallation(transaction, orgAlias, appSlug, clock());
       }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createInstallationCache, type Keepable } from "./installation-cache.ts";
+import { type Cacheable, createInstallationCache } from "./installation-cache.ts";
 
-interface Loaded extends Keepable {
+interface Loaded extends Cacheable {
   text: string;
 }
 
@@ -12,7 +12,7 @@ const loaded = (text: string, slugs: string[] = [], bytes = 100): Loaded => ({
   bytes,
 });
 
-/** Loads end when the test says so, in whatever order. */
+/** A cache whose loads the test resolves in any order. */
 function controlled(maxBytes = 1_000_000) {
   const begun: { alias: string; end(value: Loaded): void; fail(error: Error): void }[] = [];
   let now = 0;
@@ -34,7 +34,7 @@ function controlled(maxBytes = 1_000_000) {
     cache,
     begun,
     endLoad,
-    /** As a request does it: what is kept is there at once. */
+    /** Reads like a request: cached values are returned synchronously. */
     kept: (alias: string): string | undefined => {
       const found = cache.get(alias);
       return found instanceof Promise ? undefined : found.text;
@@ -49,7 +49,7 @@ function controlled(maxBytes = 1_000_000) {
   };
 }
 
-test("a herd costs one load; what it brought is then there without a promise", async () => {
+test("concurrent reads share one load; then the value is returned synchronously", async () => {
   const { cache, begun, endLoad, kept } = controlled();
   const herd = Array.from({ length: 100 }, async () => cache.get("org"));
   await endLoad(loaded("once"));
@@ -60,12 +60,12 @@ test("a herd costs one load; what it brought is then there without a promise", a
 
 for (const [what, drop] of [
   ["its organisation is dropped", (cache: ReturnType<typeof controlled>["cache"]) => cache.drop("org")],
-  ["its organisation is heard of", (cache) => cache.hear("org")],
-  ["an app of its is heard of", (cache) => cache.hear("app:scribe")],
-  ["everything is dropped", (cache) => cache.hear("")],
+  ["its organisation is heard of", (cache) => cache.handleNotification("org")],
+  ["an app of its is heard of", (cache) => cache.handleNotification("app:scribe")],
+  ["everything is dropped", (cache) => cache.handleNotification("")],
   ["the listener is connected again", (cache) => cache.connected()],
 ] as [string, (cache: ReturnType<typeof controlled>["cache"]) => void][]) {
-  test(`when ${what}, it is loaded again`, async () => {
+  test(`loads again when ${what}`, async () => {
     const { cache, fill, kept, endLoad } = controlled();
     await fill("org", loaded("old", ["scribe"]));
     drop(cache);
@@ -74,7 +74,7 @@ for (const [what, drop] of [
     assert.equal(kept("org"), "new");
   });
 
-  test(`when ${what} during a load, that answers who waits, is not kept, and nobody who comes later shares it`, async () => {
+  test(`doesn't cache or share a load when ${what} during it, but resolves it for waiting callers`, async () => {
     const { cache, begun, endLoad, kept } = controlled();
     const early = cache.get("org");
     drop(cache);
@@ -88,7 +88,7 @@ for (const [what, drop] of [
     assert.equal(kept("org"), "new");
   });
 
-  test(`when ${what} during a load that ends last, it doesn't replace the newer one`, async () => {
+  test(`doesn't replace a newer value when ${what} during a load that ends last`, async () => {
     const { cache, endLoad, kept } = controlled();
     const early = cache.get("org");
     drop(cache);
@@ -100,28 +100,28 @@ for (const [what, drop] of [
   });
 }
 
-test("what is heard of one leaves the others alone", async () => {
+test("a notification for one organisation leaves the others cached", async () => {
   const { cache, fill, kept } = controlled();
   await fill("one", loaded("1", ["scribe"]));
   await fill("two", loaded("2", ["tally"]));
-  cache.hear("three");
-  cache.hear("app:other");
+  cache.handleNotification("three");
+  cache.handleNotification("app:other");
   assert.deepEqual([kept("one"), kept("two")], ["1", "2"]);
-  cache.hear("app:scribe");
+  cache.handleNotification("app:scribe");
   assert.deepEqual([kept("one"), kept("two")], [undefined, "2"]);
 });
 
-test("a failed load fails who waits for it, and is not kept", async () => {
+test("a failed load rejects for its waiting callers and isn't cached", async () => {
   const { cache, begun, endLoad, kept } = controlled();
-  const waiting = [cache.get("org"), cache.get("org")].map((each) => assert.rejects(async () => each, /away/));
-  begun[0]?.fail(new Error("the database is away"));
+  const waiting = [cache.get("org"), cache.get("org")].map((each) => assert.rejects(async () => each, /unavailable/));
+  begun[0]?.fail(new Error("the database is unavailable"));
   await Promise.all(waiting);
   assert.equal(kept("org"), undefined);
   await endLoad(loaded("back"));
   assert.equal(kept("org"), "back");
 });
 
-test("while it is listened, it serves for an hour", async () => {
+test("serves a value for an hour while the listener is connected", async () => {
   const { fill, kept, letPass } = controlled();
   await fill("org", loaded("kept"));
   letPass(3_599_999);
@@ -130,7 +130,7 @@ test("while it is listened, it serves for an hour", async () => {
   assert.equal(kept("org"), undefined);
 });
 
-test("once nobody listens, what is there serves for a minute, and what is loaded then too; then nothing", async () => {
+test("serves values for a minute once the listener is disconnected", async () => {
   const { cache, fill, kept, letPass } = controlled();
   await fill("early", loaded("early"));
   letPass(600_000);
@@ -145,7 +145,7 @@ test("once nobody listens, what is there serves for a minute, and what is loaded
   assert.equal(kept("late"), undefined);
 });
 
-test("before it has ever listened, likewise", async () => {
+test("serves values for a minute before the listener first connects", async () => {
   let now = 0;
   let loads = 0;
   const cache = createInstallationCache({
@@ -160,7 +160,7 @@ test("before it has ever listened, likewise", async () => {
   assert.equal((await cache.get("org")).text, "load 2");
 });
 
-test("it takes no more memory than it may: the least used go first, and what is too large is served unkept", async () => {
+test("limits its memory: evicts the least recently used, and doesn't cache values that are too large", async () => {
   const { fill, kept } = controlled(3_000);
   await fill("one", loaded("1", [], 1_000));
   await fill("two", loaded("2", [], 1_000));

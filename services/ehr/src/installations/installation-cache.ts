@@ -1,29 +1,29 @@
 import { LRUCache } from "lru-cache";
 
-/** What is kept of one organisation. */
-export interface Keepable {
-  /** Of its apps: it is dropped when one of them changes. */
+/** The cached value of one organisation. */
+export interface Cacheable {
+  /** Whether the organisation has the app: the value is dropped when one of its apps changes. */
   has(appSlug: string): boolean;
   bytes: number;
 }
 
-export interface InstallationCache<T extends Keepable> {
-  /** At once where it is kept; callers who come while it is being loaded share one load. */
+export interface InstallationCache<T extends Cacheable> {
+  /** Returns the cached value synchronously; concurrent callers share one load. */
   get(orgAlias: string): T | Promise<T>;
   drop(orgAlias: string): void;
-  /** What the channel `installations_changed` says: an alias, `app:` and a slug, or nothing, which means everything. */
-  hear: (payload: string) => void;
+  /** Takes a payload of the channel `installations_changed`: an alias, `app:` and a slug, or an empty text, which drops everything. */
+  handleNotification: (payload: string) => void;
   connected: () => void;
   disconnected: () => void;
 }
 
-/** Changes are heard of, so that this is only for what was changed behind the triggers' back. */
+/** Triggers notify of changes, so this limit matters only for changes made with triggers disabled. */
 const lifetimeMs = 3_600_000;
 /**
- * While nobody hears of changes, what is kept serves on for so long, and what is loaded then likewise: an EHR's pages outlive a database
- * that restarts, and nobody sees for longer than this what has been cancelled.
+ * While the listener is disconnected, values are served for this long: an EHR's pages survive a restart of the database, and a cancelled
+ * installation isn't shown for longer than this.
  */
-const lifetimeUnheardMs = 60_000;
+const disconnectedLifetimeMs = 60_000;
 
 interface Entry<T> {
   value: T;
@@ -31,10 +31,10 @@ interface Entry<T> {
 }
 
 /**
- * Per organisation, what was loaded of its installations. A load that began before a drop answers those who wait for it, and is
- * not kept. That is why loads are kept apart here: the library's own would be put back after a `delete` or be failed by it.
+ * Caches the installations of each organisation. A load that began before a drop resolves for its waiting callers, but isn't cached. Loads are
+ * therefore tracked here: the library's `fetch` would store the value after a `delete`, or reject because of it.
  */
-export function createInstallationCache<T extends Keepable>(options: {
+export function createInstallationCache<T extends Cacheable>(options: {
   maxBytes: number;
   load: (orgAlias: string) => Promise<T>;
   now?: () => number;
@@ -45,7 +45,7 @@ export function createInstallationCache<T extends Keepable>(options: {
     sizeCalculation: ({ value }, alias) => value.bytes + alias.length + 300,
   });
   const loads = new Map<string, Promise<T>>();
-  let deafSince: number | undefined = now();
+  let disconnectedSince: number | undefined = now();
 
   const startLoad = (orgAlias: string): Promise<T> => {
     const loading = load(orgAlias)
@@ -60,9 +60,9 @@ export function createInstallationCache<T extends Keepable>(options: {
     return loading;
   };
   const isTooOld = ({ loadedAt }: Entry<T>): boolean =>
-    deafSince === undefined
+    disconnectedSince === undefined
       ? now() - loadedAt >= lifetimeMs
-      : now() - Math.max(deafSince, loadedAt) >= lifetimeUnheardMs;
+      : now() - Math.max(disconnectedSince, loadedAt) >= disconnectedLifetimeMs;
   const dropAll = (): void => {
     entries.clear();
     loads.clear();
@@ -79,22 +79,22 @@ export function createInstallationCache<T extends Keepable>(options: {
       return loads.get(orgAlias) ?? startLoad(orgAlias);
     },
     drop,
-    hear(payload) {
+    handleNotification(payload) {
       if (payload === "") dropAll();
       else if (!payload.startsWith("app:")) drop(payload);
       else {
         const slug = payload.slice("app:".length);
         for (const [alias, { value }] of entries.entries()) if (value.has(slug)) entries.delete(alias);
-        // Nobody knows yet what is in them.
+        // The apps of loads in progress aren't known yet.
         loads.clear();
       }
     },
     connected() {
-      deafSince = undefined;
+      disconnectedSince = undefined;
       dropAll();
     },
     disconnected() {
-      deafSince = now();
+      disconnectedSince = now();
     },
   };
 }

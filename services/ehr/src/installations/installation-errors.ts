@@ -5,39 +5,38 @@ export const installationProblems = {
     code: "not-installed",
     status: 404,
     title: "The app is not installed",
-    advice: "Subscribe to it in the marketplace. `GET /api/app-installations` lists what is installed.",
+    advice: "Subscribe to it in the marketplace. `GET /api/app-installations` lists the installed apps.",
   },
   marketplaceUnavailable: {
     code: "marketplace-unavailable",
     status: 503,
     title: "The marketplace can't be reached",
-    advice: "Try again after as many seconds as `Retry-After` says.",
+    advice: "Retry after the number of seconds in `Retry-After`.",
   },
   tooManySubscriptions: {
     code: "too-many-subscriptions",
     status: 422,
     title: "The organisation has too many subscriptions",
-    advice:
-      "Find out who sends these events. Reconciliation takes over whatever the marketplace lists, without a limit.",
+    advice: "Find the sender of these events. Reconciliation applies the marketplace's list, without a limit.",
   },
   anotherApp: {
     code: "another-app",
     status: 422,
     title: "The subscription is to another app",
-    advice: "A subscription never changes its app. Find out who sends these events, and reconcile the organisation.",
+    advice: "A subscription never changes its app. Find the sender of these events, and reconcile the organisation.",
   },
   appFetchesLimited: {
     code: "app-fetches-limited",
     status: 429,
-    title: "Too many apps of the organisation wait for confirmation",
-    advice: "Try again after as many seconds as `Retry-After` says.",
+    title: "Too many apps of the organisation are unconfirmed",
+    advice: "Retry after the number of seconds in `Retry-After`.",
   },
   configurationsTooLarge: {
     code: "configurations-too-large",
     status: 422,
-    title: "The organisation's configurations are too large together",
+    title: "The organisation's configurations are too large in total",
     advice:
-      "Shorten this configuration or those of other apps. An organisation's configurations may have 1 MiB together, encrypted.",
+      "Shorten this configuration or those of other apps. The limit for all configurations of an organisation is 1 MiB, encrypted.",
   },
   schemaUnusable: {
     code: "schema-unusable",
@@ -47,6 +46,6 @@ export const installationProblems = {
   },
 } satisfies Record<string, ProblemKind>;
 
-/** The same whether there is no such app or the organisation doesn't have it. */
+/** The problem is the same whether the app doesn't exist or the organisation hasn't installed it. */
 export const notInstalled = (): Problem =>
   new Problem(installationProblems.notInstalled, "No app with that slug is installed for the organisation.");

@@ -1,19 +1,18 @@
 import {
   appSlugParams,
-  installationAnswer,
   installationDto,
-  installationsAnswer,
-  installedAnswer,
+  installationResponse,
+  installationsResponse,
+  installedResponse,
 } from "@ehr-marketplace/contracts";
-import { answerOf, sendRepresentation } from "@ehr-marketplace/service-kit/http";
+import { responseOf, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { actingOrganisation } from "../access/acting-organisation.ts";
-import { organisationHeader } from "../access/organisation-header.ts";
-import { failureResponses, success } from "../answers.ts";
+import { actingOrganisation, organisationHeader } from "../access/acting-organisation.ts";
+import { failureResponses, success } from "../responses.ts";
 import { configRoutes } from "./config-routes.ts";
 import type { InstallationCache } from "./installation-cache.ts";
-import type { Configuring } from "./put-config.ts";
+import type { ConfigDeps } from "./put-config.ts";
 import type { OrganisationInstallations } from "./read-installations.ts";
 
 const readers = ["org-member", "org-admin", "ehr-service", "operator"] as const;
@@ -23,26 +22,26 @@ const notInstalled = Buffer.from(JSON.stringify(success("The app is not installe
 
 export async function installationRoutes(
   scope: FastifyInstance,
-  options: Configuring & { installations: InstallationCache<OrganisationInstallations> },
+  options: ConfigDeps & { installations: InstallationCache<OrganisationInstallations> },
 ): Promise<void> {
   const { installations } = options;
-  const shapes = [installationDto, installationAnswer, installationsAnswer, installedAnswer];
+  const shapes = [installationDto, installationResponse, installationsResponse, installedResponse];
   for (const shape of shapes) scope.addSchema(shape);
   await scope.register(configRoutes, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Installations"];
   const reading = { access: readers, waitsOnlyForDatabase: true } as const;
 
-  /** What is at hand is sent at once: a promise, even a kept one, would cost a warm request dearly. */
+  /** Sends cached values synchronously: awaiting even a resolved promise would slow down warm requests noticeably. */
   const send = (
     reply: FastifyReply,
     orgAlias: string,
     bytesOf: (found: OrganisationInstallations) => Buffer,
   ): FastifyReply | Promise<FastifyReply> => {
     const found = installations.get(orgAlias);
-    const answer = (loaded: OrganisationInstallations): FastifyReply =>
+    const sendLoaded = (loaded: OrganisationInstallations): FastifyReply =>
       reply.header("content-type", json).send(bytesOf(loaded));
-    return found instanceof Promise ? found.then(answer) : answer(found);
+    return found instanceof Promise ? found.then(sendLoaded) : sendLoaded(found);
   };
 
   routes.get(
@@ -53,11 +52,11 @@ export async function installationRoutes(
         tags,
         operationId: "listInstallations",
         summary: "List the installed apps",
-        description: "Those of the organisation, also while they are paused, by name.",
+        description: "The organisation's installed apps, including paused ones, by name.",
         headers: organisationHeader,
         response: {
-          200: answerOf("The installed apps", "InstallationsAnswer"),
-          304: { description: "Unchanged since the answer whose ETag was sent as `If-None-Match`", type: "null" },
+          200: responseOf("The installed apps", "InstallationsResponse"),
+          304: { description: "Unchanged since the response whose ETag was sent as `If-None-Match`", type: "null" },
           ...failureResponses(401, 403),
         },
       },
@@ -77,19 +76,19 @@ export async function installationRoutes(
         operationId: "getInstallation",
         summary: "Get an installed app",
         description:
-          "One of the organisation's installed apps, also while it is paused. An app that was subscribed to this moment is installed " +
+          "One of the organisation's installed apps, including paused ones. A newly subscribed app is installed " +
           "once the marketplace has confirmed it, and 404 until then.",
         headers: organisationHeader,
         params: appSlugParams,
         response: {
-          200: answerOf("The installed app", "InstallationAnswer"),
+          200: responseOf("The installed app", "InstallationResponse"),
           ...failureResponses(401, 403, 404),
         },
       },
     },
     (request, reply) => {
       const { appSlug } = request.params;
-      return send(reply, actingOrganisation(request, readers), (found) => found.one(appSlug));
+      return send(reply, actingOrganisation(request, readers), (found) => found.get(appSlug));
     },
   );
 
@@ -100,14 +99,14 @@ export async function installationRoutes(
       schema: {
         tags,
         operationId: "isInstalled",
-        summary: "Ask whether an app is installed",
+        summary: "Check whether an app is installed",
         description:
-          "`true` also while it is paused; `false` for any slug that isn't installed. An app that was subscribed to this moment is " +
+          "`true` also while it is paused; `false` for any slug that isn't installed. A newly subscribed app is " +
           "installed once the marketplace has confirmed it.",
         headers: organisationHeader,
         params: appSlugParams,
         response: {
-          200: answerOf("Whether it is installed", "InstalledAnswer"),
+          200: responseOf("Whether it is installed", "InstalledResponse"),
           ...failureResponses(401, 403),
         },
       },

@@ -2,10 +2,10 @@ import { type Kysely, type NotNull, sql, type Transaction, type Updateable } fro
 import type { DB, Installations } from "../database-schema.ts";
 
 /**
- * With what the marketplace says of its app, which is known: only confirmed subscriptions make an installation. Each app is looked up by
- * itself: with wrong statistics PostgreSQL would begin with the apps, and read the installations of all organisations.
+ * Selects installations with the fields of their apps, which are known: only confirmed subscriptions make an installation. The lateral join
+ * looks up each app: with stale statistics a plain join could begin with the apps, and read the installations of all organisations.
  */
-const installed = (database: Kysely<DB>, orgAlias: string) =>
+const selectInstalled = (database: Kysely<DB>, orgAlias: string) =>
   database
     .selectFrom("installations")
     .innerJoinLateral(
@@ -13,7 +13,7 @@ const installed = (database: Kysely<DB>, orgAlias: string) =>
       (join) => join.onTrue(),
     )
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
-    .select(["installations.sealed_config", "installations.installed_at", "installations.updated_at"])
+    .select(["installations.encrypted_config", "installations.installed_at", "installations.updated_at"])
     .select("installations.config_secrets as earlier_secrets")
     .select(["apps.id as app_id", "apps.name", "apps.icon_url", "apps.category", "apps.extension_points"])
     .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets"])
@@ -25,20 +25,20 @@ const installed = (database: Kysely<DB>, orgAlias: string) =>
 export type InstallationRow = Awaited<ReturnType<typeof findInstallations>>[number];
 
 export function findInstallations(database: Kysely<DB>, orgAlias: string) {
-  return installed(database, orgAlias).execute();
+  return selectInstalled(database, orgAlias).execute();
 }
 
-/** With what its configuration is checked against. */
-export function findConfigured(database: Kysely<DB>, orgAlias: string, appSlug: string) {
-  return installed(database, orgAlias)
+/** The installation with the schema of its configuration. */
+export function findInstallationConfig(database: Kysely<DB>, orgAlias: string, appSlug: string) {
+  return selectInstalled(database, orgAlias)
     .select(["apps.config_schema", "apps.schema_problem"])
     .where("installations.app_slug", "=", appSlug)
     .executeTakeFirst();
 }
 
-/** Whether there is a schema, or the catalog is known to have none because it lacks the app. */
+/** Whether the schema was read, and when the catalog was found not to have the app. */
 export function findSchemaState(database: Kysely<DB>, orgAlias: string, appSlug: string) {
-  return installed(database, orgAlias)
+  return selectInstalled(database, orgAlias)
     .clearSelect()
     .select([
       "apps.schema_known as isSchemaKnown",
@@ -49,19 +49,19 @@ export function findSchemaState(database: Kysely<DB>, orgAlias: string, appSlug:
     .executeTakeFirst();
 }
 
-/** The same, until the transaction ends: nobody else changes it. */
-export function lockConfigured(transaction: Transaction<DB>, orgAlias: string, appSlug: string) {
-  return installed(transaction, orgAlias)
+/** Finds the installation with the schema of its configuration, and locks its row until the transaction ends. */
+export function lockInstallationConfig(transaction: Transaction<DB>, orgAlias: string, appSlug: string) {
+  return selectInstalled(transaction, orgAlias)
     .select(["apps.config_schema", "apps.schema_problem"])
     .where("installations.app_slug", "=", appSlug)
     .forUpdate("installations")
     .executeTakeFirst();
 }
 
-/** Of the organisation's other installations, removed ones included: their configurations come back with a new subscription. */
+/** Includes removed installations: a new subscription restores their configurations. */
 export async function sumOtherConfigBytes(transaction: Transaction<DB>, orgAlias: string, id: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(octet_length(sealed_config)), 0)::integer as bytes
+    select coalesce(sum(octet_length(encrypted_config)), 0)::integer as bytes
     from installations where org_alias = ${orgAlias} and id <> ${id}`.execute(transaction);
   return rows[0]?.bytes ?? 0;
 }
@@ -74,13 +74,13 @@ export async function updateInstallation(
   await transaction.updateTable("installations").set(changes).where("id", "=", id).execute();
 }
 
-/** Those that another version sealed, for whoever seals them anew. */
-export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+/** Locks installations whose configuration is encrypted with another key version. */
+export function lockConfigsToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
   return transaction
     .selectFrom("installations")
     .select("id")
-    .select((row) => row.ref("sealed_config").$notNull().as("sealed_config"))
-    .where("sealed_config", "not like", `${version}.%`)
+    .select((row) => row.ref("encrypted_config").$notNull().as("encrypted_config"))
+    .where("encrypted_config", "not like", `${version}.%`)
     .orderBy("id")
     .limit(limit)
     .forNoKeyUpdate()

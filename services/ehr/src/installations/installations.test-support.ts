@@ -4,12 +4,12 @@ import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Asking,
-  askAt,
   type Callers,
   type CleanUp,
   cloneDatabase,
+  type RequestOptions,
   type RunningEhr,
+  sendRequest,
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
@@ -24,10 +24,10 @@ export interface Practice {
   ehr: RunningEhr;
   /** Another process of the same service. */
   startAnother(environment?: Record<string, string>): Promise<RunningEhr>;
-  as(persona: Persona | null, path: string, asking?: Asking & { at?: RunningEhr }): Promise<Response>;
+  as(persona: Persona | null, path: string, request?: RequestOptions & { at?: RunningEhr }): Promise<Response>;
 }
 
-/** The EHR with everyone who may want something from it, and nothing installed. */
+/** The EHR with tokens for all personas, and nothing installed. */
 export async function startPractice(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<Practice> {
   const callers = await startCallers(cleanUp);
   const database = await cloneDatabase(cleanUp, "ehr");
@@ -39,28 +39,28 @@ export async function startPractice(cleanUp: CleanUp, environment: Record<string
     callers,
     ehr,
     startAnother,
-    as: (persona, path, { at = ehr, ...asking } = {}) =>
-      askAt(`${at.url}/api${path}`, persona === null ? undefined : callers.token(persona), asking),
+    as: (persona, path, { at = ehr, ...request } = {}) =>
+      sendRequest(`${at.url}/api${path}`, persona === null ? undefined : callers.token(persona), request),
   };
 }
 
-export interface Installing {
+export interface InstallOptions {
   orgAlias?: string;
   slug?: string;
   name?: string;
   status?: "active" | "paused" | "removed";
-  /** undefined: the catalog hasn't been read, and what the marketplace's list of subscriptions said of the app is known. */
+  /** undefined: the app is stored from the marketplace's list of subscriptions, and the catalog wasn't read. */
   schema?: unknown;
 }
 
 let nth = 0;
 
-/** An app, as events and the marketplace would have installed it. Returns its slug. */
-export async function install(ownerUrl: string, installing: Installing = {}): Promise<string> {
+/** Installs an app by SQL, as events and the catalog would. Returns its slug. */
+export async function install(ownerUrl: string, options: InstallOptions = {}): Promise<string> {
   nth += 1;
-  const { orgAlias = riverside, slug = `app-${nth}`, name = `App ${nth}`, status = "active" } = installing;
-  const { text, problem, secrets } = inspectSchema(installing.schema ?? null);
-  const isRead = "schema" in installing;
+  const { orgAlias = riverside, slug = `app-${nth}`, name = `App ${nth}`, status = "active" } = options;
+  const { text, problem, secrets } = inspectSchema(options.schema ?? null);
+  const isRead = "schema" in options;
   const hidden = secrets === null ? null : JSON.stringify(secrets);
   const subscription = randomUUID();
   const app: EventApp = {
@@ -100,11 +100,11 @@ export async function change(ownerUrl: string, statement: string, values: unknow
   await withClient(ownerUrl, (client) => client.query(statement, values));
 }
 
-/** What an answer in the wrapper carries. */
-export async function dataOf<T = unknown>(answer: Response, status = 200): Promise<T> {
-  const text = await answer.text();
-  assert.equal(answer.status, status, text);
-  assert.match(answer.headers.get("content-type") ?? "", /^application\/json/);
+/** The data of a response in the wrapper. */
+export async function dataOf<T = unknown>(response: Response, status = 200): Promise<T> {
+  const text = await response.text();
+  assert.equal(response.status, status, text);
+  assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
   const { success, message, data, ...others } = JSON.parse(text) as { success: boolean; message: string; data: T };
   assert.deepEqual(others, {});
   assert.equal(success, true);

@@ -41,7 +41,7 @@ const full = {
   pins: ["pin-of-ann", "pin-of-bob"],
 };
 
-describe("an app is configured", () => {
+describe("configuring an app", () => {
   const cleanUp = cleanUpAfter();
   let practice: Practice;
   before(async () => {
@@ -50,7 +50,7 @@ describe("an app is configured", () => {
   const newApp = (given: unknown = schema): Promise<string> => install(practice.database.ownerUrl, { schema: given });
   const put = (slug: string, body: unknown): Promise<Response> => putConfig(practice, slug, body);
 
-  test("and whoever reads it sees null where the schema says writeOnly, at every depth", async () => {
+  test("returns null for writeOnly values at every depth", async () => {
     const slug = await newApp();
     const shown = {
       language: "es-US",
@@ -58,19 +58,19 @@ describe("an app is configured", () => {
       mail: { host: "mail.example", password: null },
       pins: null,
     };
-    const answered = await dataOf<InstallationDto>(await put(slug, full));
-    assert.deepEqual(answered.config, shown);
+    const returned = await dataOf<InstallationDto>(await put(slug, full));
+    assert.deepEqual(returned.config, shown);
     assert.deepEqual(await configShown(practice, slug), shown);
     const list = await dataOf<InstallationDto[]>(await practice.as("riverside-member", "/app-installations"));
     assert.deepEqual(
       list.find(({ appSlug }) => appSlug === slug),
-      answered,
+      returned,
     );
-    assert.ok(answered.updatedAt > answered.installedAt);
+    assert.ok(returned.updatedAt > returned.installedAt);
     assert.deepEqual(await configInClear(practice, slug), full);
   });
 
-  test("null for a secret keeps the stored one, also where it is required; leaving it out removes it", async () => {
+  test("null keeps the stored secret, also a required one; leaving it out removes it", async () => {
     const slug = await newApp();
     await dataOf(await put(slug, full));
     await dataOf(await put(slug, { ...(await configShown(practice, slug)), language: "en-US" }));
@@ -80,24 +80,24 @@ describe("an app is configured", () => {
     assert.match(await assertFailure(await put(slug, { language: "en-US" }), 400), /\/body\/apiKey is required/);
   });
 
-  test("null for a secret that isn't stored is as if it were left out", async () => {
+  test("null for a secret that isn't stored counts as left out", async () => {
     const slug = await newApp();
     const refusal = await assertFailure(await put(slug, { language: "en-US", apiKey: null }), 400);
     assert.match(refusal, /\/body\/apiKey is required/);
     assert.deepEqual(await configInClear(practice, slug), {});
   });
 
-  test("what doesn't fit is refused, and every key of it named", async () => {
+  test("rejects an invalid configuration and names every invalid key", async () => {
     const slug = await newApp();
     await dataOf(await put(slug, full));
     const wrong = { language: "de", apiKey: "short", mail: { host: "?" }, "od/d~": 1 };
     const message = await assertFailure(await put(slug, wrong), 400);
     for (const part of [
-      "/body/language must be one of the values that the schema lists",
+      "/body/language must be one of the values of `enum` in the schema",
       "/body/apiKey must have at least 8 characters",
       "/body/mail/password is required",
       "/body/mail/host must have the format hostname",
-      "/body/od~1d~0 is not known to this app",
+      "/body/od~1d~0 is not a known setting of this app",
     ]) {
       assert.ok(message.includes(part), `${part}: ${message}`);
     }
@@ -105,7 +105,7 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), full, "nothing of it is stored");
   });
 
-  test("defaults are not filled in, and keys that the schema doesn't name are taken unless it refuses them", async () => {
+  test("doesn't fill in defaults, and accepts unknown keys unless the schema rejects them", async () => {
     const slug = await newApp({ type: "object", properties: { tone: { type: "string", default: "warm" } } });
     await dataOf(await put(slug, {}));
     assert.deepEqual(await configInClear(practice, slug), {});
@@ -113,7 +113,7 @@ describe("an app is configured", () => {
     assert.deepEqual(await configShown(practice, slug), { tone: "neutral", anything: { at: ["all"] } });
   });
 
-  test("an app without a schema takes any object, with whatever names", async () => {
+  test("accepts any object for an app without a schema", async () => {
     const slug = await newApp(null);
     const odd = { "": 1, "a\nb": { "c d": [null, 1.5, "ü 𝄞"] }, toString: "x", nested: { hasOwnProperty: 1 } };
     await dataOf(await put(slug, odd));
@@ -121,7 +121,7 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), odd);
   });
 
-  test("only a JSON object is a configuration", async () => {
+  test("rejects anything but a JSON object", async () => {
     const slug = await newApp(null);
     for (const body of [[], "text", 1, null, true]) await assertFailure(await put(slug, body), 400);
     for (const [raw, type, status] of [
@@ -131,12 +131,12 @@ describe("an app is configured", () => {
       ["{}", "text/plain", 415],
       ["a=1", "application/x-www-form-urlencoded", 415],
     ] as const) {
-      const answer = await fetch(`${practice.ehr.url}/api/app-installations/${slug}/config`, {
+      const response = await fetch(`${practice.ehr.url}/api/app-installations/${slug}/config`, {
         method: "PUT",
         headers: { authorization: `Bearer ${practice.callers.token("riverside-admin")}`, "content-type": type },
         body: raw,
       });
-      await assertFailure(answer, status);
+      await assertFailure(response, status);
     }
     assert.match(await assertFailure(await put(slug, { a: "\0" }), 400), /NUL/);
     const nested = JSON.parse(`${'{"a":'.repeat(65)}1${"}".repeat(65)}`) as unknown;
@@ -145,7 +145,7 @@ describe("an app is configured", () => {
     await dataOf(await put(slug, deepest));
   });
 
-  test("64 KiB are taken, and no byte more", async () => {
+  test("accepts 64 KiB, and no byte more", async () => {
     const slug = await newApp(null);
     const exactly = { text: "x".repeat(65_536 - '{"text":""}'.length) };
     await dataOf(await put(slug, exactly));
@@ -153,14 +153,14 @@ describe("an app is configured", () => {
     await assertFailure(await put(slug, { text: `${exactly.text}x` }), 413);
   });
 
-  test("until the schema is known it is 503, with the time to try again", async () => {
+  test("returns 503 with Retry-After until the schema is known", async () => {
     const slug = await install(practice.database.ownerUrl);
-    const answer = await put(slug, {});
-    assert.equal(answer.headers.get("retry-after"), "5");
-    await assertFailure(answer, 503);
+    const response = await put(slug, {});
+    assert.equal(response.headers.get("retry-after"), "5");
+    await assertFailure(response, 503);
   });
 
-  test("what isn't installed, was removed or is another organisation's is 404", async () => {
+  test("returns 404 for an app that isn't installed, was removed or is another organisation's", async () => {
     const { ownerUrl } = practice.database;
     const removed = await install(ownerUrl, { schema: null, status: "removed" });
     const theirs = await install(ownerUrl, { schema: null, orgAlias: hilltop });
@@ -175,20 +175,20 @@ describe("an app is configured", () => {
     }
   });
 
-  test("while paused it can be configured", async () => {
+  test("accepts a configuration while the app is paused", async () => {
     const slug = await install(practice.database.ownerUrl, { schema: null, status: "paused" });
     await dataOf(await put(slug, { a: 1 }));
     assert.deepEqual(await configInClear(practice, slug), { a: 1 });
   });
 
-  test("an operator may, for a named organisation; a member and the EHR's backend may not", async () => {
+  test("allows operators for a named organisation; refuses members and the EHR's backend", async () => {
     const slug = await newApp(null);
     const path = `/app-installations/${slug}/config`;
-    const asking = { method: "PUT", body: { by: "operator" }, headers: { "x-org-alias": riverside } };
-    await dataOf(await practice.as("operator", path, asking));
+    const request = { method: "PUT", body: { by: "operator" }, headers: { "x-org-alias": riverside } };
+    await dataOf(await practice.as("operator", path, request));
     assert.deepEqual(await configInClear(practice, slug), { by: "operator" });
     for (const persona of ["riverside-member", "ehr-service", "hilltop-admin", "billing"] as const) {
-      await assertFailure(await practice.as(persona, path, asking), 403);
+      await assertFailure(await practice.as(persona, path, request), 403);
     }
     for (const persona of ["riverside-admin", "operator", "riverside-member", "launch-redeemer"] as const) {
       await assertFailure(
@@ -198,16 +198,16 @@ describe("an app is configured", () => {
     }
   });
 
-  test("in clear it is never cached", async () => {
+  test("never allows caching of a decrypted configuration", async () => {
     const slug = await newApp(null);
-    const answer = await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
+    const response = await practice.as("ehr-service", `/internal/app-installations/${slug}/config`, {
       headers: { "x-org-alias": riverside },
     });
-    assert.equal(answer.headers.get("cache-control"), "no-store");
-    assert.equal(answer.headers.get("etag"), null);
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    assert.equal(response.headers.get("etag"), null);
   });
 
-  test("of many at once one wins whole", async () => {
+  test("stores one of many concurrent configurations as a whole", async () => {
     const slug = await newApp({ type: "object", properties: { secret: { type: "string", writeOnly: true } } });
     const bodies = Array.from({ length: 10 }, (_, n) => ({ n, secret: `secret ${n}`, list: Array(20).fill(n) }));
     await Promise.all(bodies.map(async (body) => dataOf(await put(slug, body))));
@@ -215,7 +215,7 @@ describe("an app is configured", () => {
     assert.deepEqual(stored, bodies[stored.n]);
   });
 
-  test("null keeps the secret that is stored when it is written, not the one that was read before", async () => {
+  test("null keeps the secret that is stored at the time of the write", async () => {
     const slug = await newApp({ type: "object", properties: { secret: { type: "string", writeOnly: true } } });
     await dataOf(await put(slug, { secret: "old" }));
     await withClient(practice.database.ownerUrl, async (client) => {
@@ -231,7 +231,7 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { by: "second", secret: "new" });
   });
 
-  test("at rest nothing of it can be read", async () => {
+  test("encrypts the stored configuration", async () => {
     const slug = await newApp(null);
     await dataOf(await put(slug, { plainly: "visible-needle", nested: { deeper: ["another-needle"] } }));
     const dump = await withClient(practice.database.ownerUrl, async (client) => {
@@ -244,25 +244,25 @@ describe("an app is configured", () => {
     });
     assert.match(dump, new RegExp(slug), "the dump has something in it");
     assert.doesNotMatch(dump, /needle|plainly|deeper/);
-    const sealed = await withClient(practice.database.ownerUrl, async (client) => {
-      const { rows } = await client.query("select sealed_config from installations where app_slug = $1", [slug]);
-      return (rows[0] as { sealed_config: string }).sealed_config;
+    const encrypted = await withClient(practice.database.ownerUrl, async (client) => {
+      const { rows } = await client.query("select encrypted_config from installations where app_slug = $1", [slug]);
+      return (rows[0] as { encrypted_config: string }).encrypted_config;
     });
     const other = await newApp(null);
-    await change(practice.database.ownerUrl, "update installations set sealed_config = $1 where app_slug = $2", [
-      sealed,
+    await change(practice.database.ownerUrl, "update installations set encrypted_config = $1 where app_slug = $2", [
+      encrypted,
       other,
     ]);
     const moved = await practice.as("ehr-service", `/internal/app-installations/${other}/config`, {
       headers: { "x-org-alias": riverside },
     });
     await assertFailure(moved, 500);
-    await change(practice.database.ownerUrl, "update installations set sealed_config = null where app_slug = $1", [
+    await change(practice.database.ownerUrl, "update installations set encrypted_config = null where app_slug = $1", [
       other,
     ]);
   });
 
-  /** As the catalog's next answer would, and waits until it is seen. */
+  /** Simulates the catalog's next response, and waits until the cache has it. */
   const publish = async (slug: string, next: unknown): Promise<void> => {
     const [{ text, problem, secrets }, name] = [inspectSchema(next), randomUUID()];
     await change(
@@ -271,14 +271,14 @@ describe("an app is configured", () => {
       [text, problem, secrets === null ? null : JSON.stringify(secrets), name, slug],
     );
     await eventually("it is seen", 5_000, async () => {
-      const answer = await practice.as("riverside-member", `/app-installations/${slug}`);
-      return (await dataOf<InstallationDto>(answer)).name === name;
+      const response = await practice.as("riverside-member", `/app-installations/${slug}`);
+      return (await dataOf<InstallationDto>(response)).name === name;
     });
   };
   const secret = { type: "string", writeOnly: true };
   const secretKey = { type: "object", properties: { apiKey: secret } };
 
-  test("a schema that begins to keep a value secret hides it at once, and null keeps it", async () => {
+  test("hides a value as soon as a new schema marks it as secret, and null keeps it", async () => {
     const slug = await newApp({ type: "object" });
     await dataOf(await put(slug, { apiKey: "was-visible" }));
     assert.deepEqual(await configShown(practice, slug), { apiKey: "was-visible" });
@@ -288,7 +288,7 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "was-visible" });
   });
 
-  test("a name that PostgreSQL can't store as text is a secret like any other", async () => {
+  test("hides a secret whose name PostgreSQL can't store as text", async () => {
     const name = "\ud800 half a pair";
     const slug = await newApp({ type: "object", properties: { [name]: { type: "string", writeOnly: true } } });
     await dataOf(await put(slug, { [name]: "needle" }));
@@ -297,13 +297,13 @@ describe("an app is configured", () => {
     assert.deepEqual(await configInClear(practice, slug), { [name]: "needle" });
   });
 
-  test("a schema outside the profile hides every value, and configuring is 422 with the reason", async () => {
+  test("hides every value and returns 422 with the reason for a schema outside the profile", async () => {
     const slug = await newApp(secretKey);
     await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
     await publish(slug, { type: "object", properties: { apiKey: { $ref: "#/$defs/key" } }, dependencies: {} });
     assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: null });
     const refusal = await assertFailure(await put(slug, { open: 2 }), 422);
-    assert.match(refusal, /"\/dependencies": "dependencies" is not supported here/);
+    assert.match(refusal, /"\/dependencies": "dependencies" is not supported/);
     assert.match(refusal, /"\/properties\/apiKey\/type": `type` must be one of/);
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "a-practice's-key", open: 1 });
 
@@ -316,7 +316,7 @@ describe("an app is configured", () => {
     ["no longer marks it", { type: "object", properties: { apiKey: { type: "string" } } }],
     ["is none", null],
   ] as const) {
-    test(`a secret stays one when the next schema ${what}, until it is set anew`, async () => {
+    test(`keeps a secret hidden when the next schema ${what}, until it is set again`, async () => {
       const slug = await newApp(secretKey);
       await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
       await publish(slug, next);
@@ -327,13 +327,13 @@ describe("an app is configured", () => {
       assert.deepEqual(await configShown(practice, slug), { apiKey: null, open: 2 });
       assert.deepEqual(await configInClear(practice, slug), { apiKey: "a-practice's-key", open: 2 });
 
-      const anew = { apiKey: "for all to see", open: 3 };
-      assert.deepEqual((await dataOf<InstallationDto>(await put(slug, anew))).config, anew);
-      assert.deepEqual(await configShown(practice, slug), anew);
+      const visible = { apiKey: "for all to see", open: 3 };
+      assert.deepEqual((await dataOf<InstallationDto>(await put(slug, visible))).config, visible);
+      assert.deepEqual(await configShown(practice, slug), visible);
     });
   }
 
-  test("a secret that is kept under one schema after the other stays one, and nothing else becomes one", async () => {
+  test("keeps exactly the secrets hidden that null has kept over several schemas", async () => {
     const slug = await newApp(secretKey);
     await dataOf(await put(slug, { apiKey: "a-practice's-key", open: 1 }));
     for (let version = 1; version <= 5; version += 1) {

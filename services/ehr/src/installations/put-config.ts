@@ -1,37 +1,41 @@
 import { type ConfigSchema, compileSchema, type JsonObject, keepSecrets } from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { invalidInputs, Problem } from "@ehr-marketplace/service-kit/http";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { holdingOrganisation } from "../organisations/hold-organisation.ts";
+import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import type { OrganisationSlots } from "../organisations/organisation-slots.ts";
 import type { AppConfirmer } from "./confirm-apps.ts";
-import { configOwner } from "./installation.ts";
+import { toInstallationDto } from "./installation-dto.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
-import { installationRecord } from "./installation-record.ts";
-import { findConfigured, lockConfigured, sumOtherConfigBytes, updateInstallation } from "./installation-store.ts";
-import { openConfig, openIfPossible, secretsOf, secretsToStore } from "./stored-config.ts";
+import {
+  findInstallationConfig,
+  lockInstallationConfig,
+  sumOtherConfigBytes,
+  updateInstallation,
+} from "./installation-store.ts";
+import { configOwner, decryptConfig, secretsOf, secretsToStore, tryDecryptConfig } from "./stored-config.ts";
 
-export interface Configuring {
+export interface ConfigDeps {
   database: Kysely<DB>;
-  seal: Seal;
+  encryption: Encryption;
   clock: () => Date;
-  /** Dropped at once, so that whoever has configured an app sees it at the next request. */
+  /** Dropped after the change, so that the next request to this process returns the new configuration. */
   installations: { drop(orgAlias: string): void };
   confirmer: Pick<AppConfirmer, "confirmOnDemand" | "ensureConfigurable">;
   slots: OrganisationSlots;
 }
 
-/** Encrypted, and of all apps of an organisation: listing them decrypts them all, and keeps the event loop for that long. */
-const maxConfigBytesTogether = 1_048_576;
+/** Of an organisation's encrypted configurations in total: listing installations decrypts all of them on the event loop. */
+const maxTotalConfigBytes = 1_048_576;
 
-type Configured = NonNullable<Awaited<ReturnType<typeof findConfigured>>>;
+type Configured = NonNullable<Awaited<ReturnType<typeof findInstallationConfig>>>;
 
-/** Replaces the configuration, under the organisation's lock: validation takes milliseconds. */
+/** Replaces the configuration. Validation runs under the organisation's lock, since it takes milliseconds. */
 export async function putConfig(
-  { database, seal, clock, installations, confirmer, slots }: Configuring,
+  { database, encryption, clock, installations, confirmer, slots }: ConfigDeps,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
@@ -39,18 +43,18 @@ export async function putConfig(
 ): Promise<InstallationDto> {
   await confirmer.ensureConfigurable(orgAlias, appSlug);
   const store = async (transaction: Transaction<DB>): Promise<InstallationDto> => {
-    const row = await lockConfigured(transaction, orgAlias, appSlug);
+    const row = await lockInstallationConfig(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
-    const old = openIfPossible(seal, row);
+    const old = tryDecryptConfig(encryption, row);
     const { config, kept } = keepSecrets(given, old, secretsOf(row));
     const schema = schemaOf(row);
-    assertValid(schema, config);
+    assertValidConfig(schema, config);
     const changes = {
-      sealed_config: seal.close(JSON.stringify(config), configOwner(row.id)),
+      encrypted_config: encryption.encrypt(JSON.stringify(config), configOwner(row.id)),
       config_secrets: secretsToStore(row, config, kept),
       updated_at: clock(),
     };
-    await assertFits(transaction, orgAlias, row, changes.sealed_config);
+    await assertWithinTotalLimit(transaction, orgAlias, row, changes.encrypted_config);
     await updateInstallation(transaction, row.id, changes);
     await recordAudit(transaction, {
       actor,
@@ -58,31 +62,31 @@ export async function putConfig(
       onBehalfOf: orgAlias,
       action: "installation.configure",
       target: { kind: "installation", id: appSlug },
-      before: keysOf(schema, old),
-      after: keysOf(schema, config),
+      before: auditedKeys(schema, old),
+      after: auditedKeys(schema, config),
     });
-    return installationRecord(
+    return toInstallationDto(
       { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at },
       config,
     );
   };
-  const stored = await slots.run(orgAlias, () => holdingOrganisation({ database }, orgAlias, store));
+  const stored = await slots.run(orgAlias, () => withOrganisationLock({ database }, orgAlias, store));
   installations.drop(orgAlias);
   return stored;
 }
 
-/** For the EHR's own backend: every value as it was set. Nothing is returned unless the audit log has it. */
+/** Returns the decrypted configuration to the EHR's own backend, once the audit entry is committed. */
 export async function readConfig(
-  { database, seal, clock, confirmer }: Configuring,
+  { database, encryption, clock, confirmer }: ConfigDeps,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
 ): Promise<JsonObject> {
   const read = (): Promise<JsonObject | undefined> =>
     database.transaction().execute(async (transaction) => {
-      const row = await findConfigured(transaction, orgAlias, appSlug);
+      const row = await findInstallationConfig(transaction, orgAlias, appSlug);
       if (row === undefined) return undefined;
-      const config = openConfig(seal, row);
+      const config = decryptConfig(encryption, row);
       await recordAudit(transaction, {
         actor,
         at: clock(),
@@ -105,30 +109,30 @@ function schemaOf(row: Configured): ConfigSchema | null {
   return row.config_schema === null ? null : (JSON.parse(row.config_schema) as ConfigSchema);
 }
 
-/** What doesn't grow is always accepted, so that an organisation beyond the limit can get below it step by step. */
-async function assertFits(
+/** A configuration that doesn't grow is always accepted, so that an organisation beyond the limit can reduce its total step by step. */
+async function assertWithinTotalLimit(
   transaction: Transaction<DB>,
   orgAlias: string,
-  { id, sealed_config }: Configured,
+  { id, encrypted_config }: Configured,
   next: string,
 ): Promise<void> {
-  if (next.length <= (sealed_config?.length ?? 0)) return;
+  if (next.length <= (encrypted_config?.length ?? 0)) return;
   const others = await sumOtherConfigBytes(transaction, orgAlias, id);
-  if (others + next.length <= maxConfigBytesTogether) return;
+  if (others + next.length <= maxTotalConfigBytes) return;
   const detail =
-    `With this configuration, which has ${next.length} bytes encrypted, the organisation's configurations would have ${others + next.length} ` +
-    `together; at most ${maxConfigBytesTogether} are stored. Shorten this one or those of other apps; those of apps that were removed count for 30 days.`;
+    `With this configuration (${next.length} bytes encrypted) the organisation's configurations would have ${others + next.length} bytes ` +
+    `in total; the limit is ${maxTotalConfigBytes}. Shorten this one or those of other apps; those of removed apps count for 30 days.`;
   throw new Problem(installationProblems.configurationsTooLarge, detail);
 }
 
-function assertValid(schema: ConfigSchema | null, config: JsonObject): void {
+function assertValidConfig(schema: ConfigSchema | null, config: JsonObject): void {
   const problems = compileSchema(schema)(config);
   if (problems.length === 0) return;
   throw invalidInputs(problems.map(({ pointer, detail }) => ({ pointer: `/body${pointer}`, detail })));
 }
 
-/** For the audit log: the keys that the schema names. Others are an organisation's own words, and only counted. */
-function keysOf(schema: ConfigSchema | null, config: JsonObject): { keys: string[]; otherKeys: number } {
+/** The keys for the audit log: those that the schema names. Other keys may contain personal data, and are only counted. */
+function auditedKeys(schema: ConfigSchema | null, config: JsonObject): { keys: string[]; otherKeys: number } {
   const all = Object.keys(config);
   const keys = all.filter((key) => Object.hasOwn(schema?.properties ?? {}, key));
   return { keys, otherKeys: all.length - keys.length };

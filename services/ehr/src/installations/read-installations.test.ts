@@ -3,9 +3,15 @@ import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { assertFailure, cleanUpAfter, connectTo, eventually, type RunningEhr } from "@ehr-marketplace/tests/support";
+import {
+  assertFailure,
+  cleanUpAfter,
+  connectAsService,
+  eventually,
+  type RunningEhr,
+} from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import {
   change,
@@ -23,7 +29,7 @@ import { loadInstallations } from "./read-installations.ts";
 
 const visibleWithinMs = 1_000;
 
-describe("what an organisation has installed", () => {
+describe("an organisation's installations", () => {
   const cleanUp = cleanUpAfter();
   let practice: Practice;
   before(async () => {
@@ -42,9 +48,9 @@ describe("what an organisation has installed", () => {
     await install(ownerUrl, { slug: "theirs", name: "Theirs", orgAlias: hilltop });
     await install(ownerUrl, { slug: "gamma", name: "Zeta", orgAlias: hilltop });
   });
-  const list = (asking = {}): Promise<Response> => practice.as("riverside-member", "/app-installations", asking);
+  const list = (request = {}): Promise<Response> => practice.as("riverside-member", "/app-installations", request);
 
-  test("is listed by name and then by slug, paused ones too, and nobody else's", async () => {
+  test("are listed by name and slug, including paused ones, without other organisations'", async () => {
     const all = await dataOf<InstallationDto[]>(await list());
     assert.deepEqual(
       all.map(({ appSlug, status }) => [appSlug, status]),
@@ -79,7 +85,7 @@ describe("what an organisation has installed", () => {
     ]);
   });
 
-  test("is answered one by one, the same as in the list; what isn't there is 404", async () => {
+  test("are returned singly as in the list, and 404 for unknown ones", async () => {
     for (const one of await dataOf<InstallationDto[]>(await list())) {
       assert.deepEqual(await dataOf(await practice.as("riverside-member", `/app-installations/${one.appSlug}`)), one);
     }
@@ -88,7 +94,7 @@ describe("what an organisation has installed", () => {
     }
   });
 
-  test("is asked for by name: true also while paused, false for all else", async () => {
+  test("are checked by slug: true also while paused, else false", async () => {
     for (const [slug, expected] of [
       ["alpha", true],
       ["paused-app", true],
@@ -97,12 +103,12 @@ describe("what an organisation has installed", () => {
       ["no-such-app", false],
       ["__proto__", false],
     ] as const) {
-      const answer = await practice.as("riverside-member", `/app-installations/${slug}/installed`);
-      assert.equal(await dataOf(answer), expected, slug);
+      const response = await practice.as("riverside-member", `/app-installations/${slug}/installed`);
+      assert.equal(await dataOf(response), expected, slug);
     }
   });
 
-  test("is the organisation's that the token or X-Org-Alias names, and only for those who belong to it", async () => {
+  test("are those of the organisation in the token or X-Org-Alias, for its members only", async () => {
     const named = (alias: string) => ({ headers: { "x-org-alias": alias } });
     for (const persona of ["two-practices", "ehr-service", "operator"] as const) {
       await assertFailure(await practice.as(persona, "/app-installations"), 403);
@@ -122,15 +128,15 @@ describe("what an organisation has installed", () => {
     }
   });
 
-  test("has an ETag per content coding: a page that knows it is told so", async () => {
+  test("have an ETag per content coding, and 304 for a known one", async () => {
     const etags = new Set<string>();
     for (const coding of ["identity", "gzip", "br"]) {
-      const answer = await list({ headers: { "accept-encoding": coding } });
-      assert.equal(answer.headers.get("cache-control"), "private, no-cache");
-      assert.equal(answer.headers.get("vary"), "authorization, x-org-alias, origin, accept-encoding");
-      assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding);
-      assert.equal((await dataOf<unknown[]>(answer)).length, 5);
-      const etag = answer.headers.get("etag") ?? "";
+      const response = await list({ headers: { "accept-encoding": coding } });
+      assert.equal(response.headers.get("cache-control"), "private, no-cache");
+      assert.equal(response.headers.get("vary"), "authorization, x-org-alias, origin, accept-encoding");
+      assert.equal(response.headers.get("content-encoding"), coding === "identity" ? null : coding);
+      assert.equal((await dataOf<unknown[]>(response)).length, 5);
+      const etag = response.headers.get("etag") ?? "";
       const again = await list({ headers: { "accept-encoding": coding, "if-none-match": etag } });
       assert.equal(again.status, 304);
       assert.equal(await again.text(), "");
@@ -142,7 +148,7 @@ describe("what an organisation has installed", () => {
   });
 });
 
-describe("what is kept of it follows every change, in every process", () => {
+describe("the cache follows every change in every process", () => {
   const cleanUp = cleanUpAfter();
   let practice: Practice;
   let processes: RunningEhr[];
@@ -155,7 +161,7 @@ describe("what is kept of it follows every change, in every process", () => {
   const seenByAll = (what: string, check: (at: RunningEhr) => Promise<boolean>): Promise<void> =>
     eventually(what, visibleWithinMs, async () => (await Promise.all(processes.map(check))).every(Boolean));
 
-  test("installed, renamed, removed: seen everywhere within a second", async () => {
+  test("shows installed, renamed and removed apps everywhere within a second", async () => {
     const { ownerUrl } = practice.database;
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(processes.map((at) => isInstalled(`round-${round}`, at)));
@@ -163,8 +169,8 @@ describe("what is kept of it follows every change, in every process", () => {
       await seenByAll("it is installed", (at) => isInstalled(slug, at));
       await change(ownerUrl, "update apps set name = 'Renamed' where slug = $1", [slug]);
       await seenByAll("it is renamed", async (at) => {
-        const answer = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
-        return (await dataOf<InstallationDto>(answer)).name === "Renamed";
+        const response = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
+        return (await dataOf<InstallationDto>(response)).name === "Renamed";
       });
       await change(ownerUrl, "update installations set status = 'removed', removed_at = now() where app_slug = $1", [
         slug,
@@ -173,23 +179,23 @@ describe("what is kept of it follows every change, in every process", () => {
     }
   });
 
-  test("whoever configures an app sees it in the next answer of that process, and soon of the others", async () => {
+  test("returns a new configuration in the next response of the same process, and soon in others", async () => {
     const slug = await install(practice.database.ownerUrl, { schema: null });
     for (let round = 0; round < 20; round += 1) {
       await dataOf(await putConfig(practice, slug, { round }));
       assert.deepEqual(await configShown(practice, slug), { round });
     }
     await seenByAll("it is seen", async (at) => {
-      const answer = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
-      return (await dataOf<InstallationDto>(answer)).config["round"] === 19;
+      const response = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
+      return (await dataOf<InstallationDto>(response)).config["round"] === 19;
     });
   });
 
-  test("a listener that lost its connection misses nothing", async () => {
+  test("misses no change while the listener reconnects", async () => {
     const slug = await install(practice.database.ownerUrl, { schema: null });
     await seenByAll("it is installed", (at) => isInstalled(slug, at));
     await withClient(practice.database.ownerUrl, async (client) => {
-      // Listeners cut off and a change in the same moment: no notification can reach them.
+      // The listeners are disconnected and the row is changed in one transaction, so that no notification reaches them.
       await client.query("begin");
       await client.query("update installations set status = 'removed', removed_at = now() where app_slug = $1", [slug]);
       await client.query(
@@ -202,7 +208,7 @@ describe("what is kept of it follows every change, in every process", () => {
     );
   });
 
-  test("what is kept serves on while the database is away, and what isn't is 503", async () => {
+  test("serves cached values while the database is unavailable, and 503 for others", async () => {
     const slug = await install(practice.database.ownerUrl, { schema: null });
     await seenByAll("it is installed", (at) => isInstalled(slug, at));
     const cut = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()";
@@ -218,13 +224,13 @@ describe("what is kept of it follows every change, in every process", () => {
       }
     });
     await eventually("it is back", 10_000, async () => {
-      const answer = await practice.as("hilltop-admin", "/app-installations");
-      return answer.status === 200;
+      const response = await practice.as("hilltop-admin", "/app-installations");
+      return response.status === 200;
     });
   });
 });
 
-describe("a configuration that can't be opened", () => {
+describe("a configuration that can't be decrypted", () => {
   const cleanUp = cleanUpAfter();
   const schema = { type: "object", properties: { apiKey: { type: "string", writeOnly: true } } };
   const config = { apiKey: "a-practice's-key", open: 1 };
@@ -236,15 +242,15 @@ describe("a configuration that can't be opened", () => {
     await dataOf(await putConfig(practice, intact, config));
   });
 
-  for (const [why, sealed] of [
-    ["a key that is missing", "concat('9', substring(sealed_config from 2))"],
-    ["another row's", "(select sealed_config from installations where app_slug = 'intact')"],
+  for (const [why, encrypted] of [
+    ["a key that is missing", "concat('9', substring(encrypted_config from 2))"],
+    ["another row's", "(select encrypted_config from installations where app_slug = 'intact')"],
   ] as const) {
-    test(`because of ${why}, is shown as empty, takes nothing with it, and can be replaced`, async () => {
+    test(`because of ${why}, is shown as empty, doesn't affect others, and can be replaced`, async () => {
       const { ownerUrl } = practice.database;
       const slug = await install(ownerUrl, { schema });
       await dataOf(await putConfig(practice, slug, config));
-      await change(ownerUrl, `update installations set sealed_config = ${sealed} where app_slug = $1`, [slug]);
+      await change(ownerUrl, `update installations set encrypted_config = ${encrypted} where app_slug = $1`, [slug]);
 
       await eventually("it is empty", 5_000, async () => !("open" in (await configShown(practice, slug))));
       const list = await dataOf<InstallationDto[]>(await practice.as("riverside-member", "/app-installations"));
@@ -262,14 +268,14 @@ describe("a configuration that can't be opened", () => {
     });
   }
 
-  test("is told to whoever reads the logs, without anything that was in it", async () => {
+  test("is logged without its content", async () => {
     const slug = await install(practice.database.ownerUrl, { orgAlias: hilltop, schema });
-    const asking = { method: "PUT", body: config, headers: { "x-org-alias": hilltop } };
-    await dataOf(await practice.as("operator", `/app-installations/${slug}/config`, asking));
-    const { database } = await connectTo<DB>(cleanUp, practice.database.serviceUrl);
+    const request = { method: "PUT", body: config, headers: { "x-org-alias": hilltop } };
+    await dataOf(await practice.as("operator", `/app-installations/${slug}/config`, request));
+    const { database } = await connectAsService<DB>(cleanUp, practice.database.serviceUrl);
     const lines: string[] = [];
     const logger = createLogger({ service: "test", level: "info" }, { write: (line) => void lines.push(line) });
-    const otherKey = createSeal(parseEncryptionKeys(`1:${randomBytes(32).toString("base64")}`));
+    const otherKey = createEncryption(parseEncryptionKeys(`1:${randomBytes(32).toString("base64")}`));
     const loaded = await loadInstallations(database, otherKey, hilltop, logger);
     assert.deepEqual([loaded.has(slug), loaded.has("no-such-app")], [true, false]);
     assert.deepEqual(lines, [], "whether an app is installed is known without opening any configuration");
@@ -282,13 +288,13 @@ describe("a configuration that can't be opened", () => {
   });
 });
 
-test("a load that began before a change answers who waits for it, and is not kept", async (t) => {
+test("a load that began before a change resolves for its waiting callers, and isn't cached", async (t) => {
   const practice = await startPractice(cleanUpAfter(t));
   const { ownerUrl } = practice.database;
   const slug = await install(ownerUrl, { schema: null });
   const isInstalled = async (): Promise<boolean> =>
     dataOf(await practice.as("riverside-member", `/app-installations/${slug}/installed`));
-  // A gate in the middle of the query: what it has seen by then is as old as its beginning.
+  // Blocks the query in the middle, after it has read the old state.
   await change(
     ownerUrl,
     `create function wait_at_gate() returns boolean language plpgsql as $$ begin
@@ -298,7 +304,7 @@ test("a load that began before a change answers who waits for it, and is not kep
      grant select on apps to ehr_service`,
   );
   await withClient(ownerUrl, async (client) => {
-    // Until it listens, it has yet to drop everything once.
+    // Once it listens, it drops everything one time.
     await eventually("it listens", 5_000, async () => {
       const { rowCount } = await client.query(
         "select from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
@@ -312,7 +318,7 @@ test("a load that began before a change answers who waits for it, and is not kep
       return rowCount === 1;
     });
     await client.query("update installations set status = 'removed', removed_at = now() where app_slug = $1", [slug]);
-    // Not awaited one by one: whoever comes before the change is heard of shares the early load, and waits with it.
+    // Not awaited one by one: requests before the notification share the early load, and wait with it.
     let seen = false;
     const others: Promise<void>[] = [];
     await eventually("others see it", 4_000, () => {

@@ -1,64 +1,64 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Representation, representationOf } from "@ehr-marketplace/service-kit/http";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { createRepresentation, type Representation } from "@ehr-marketplace/service-kit/http";
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import { success } from "../answers.ts";
 import type { DB } from "../database-schema.ts";
+import { success } from "../responses.ts";
+import { toInstallationDto } from "./installation-dto.ts";
 import { notInstalled } from "./installation-errors.ts";
-import { installationRecord } from "./installation-record.ts";
 import { findInstallations, type InstallationRow } from "./installation-store.ts";
-import { openIfPossible } from "./stored-config.ts";
+import { tryDecryptConfig } from "./stored-config.ts";
 
-/** An organisation's installations. Configurations are decrypted when they are first read; responses are made once, then only copied out. */
+/** An organisation's installations. Configurations are decrypted on first read; responses are serialised once and then reused. */
 export interface OrganisationInstallations {
   readonly list: Representation | Promise<Representation>;
   has(appSlug: string): boolean;
-  one(appSlug: string): Buffer;
+  get(appSlug: string): Buffer;
   bytes: number;
 }
 
 const byName = new Intl.Collator("und", { sensitivity: "accent" });
-const inOrder = (a: InstallationRow, b: InstallationRow): number =>
+const compareInstallations = (a: InstallationRow, b: InstallationRow): number =>
   byName.compare(a.name, b.name) || (a.app_slug < b.app_slug ? -1 : 1);
 
-/** The wrapper, up to its data. */
-const wrapperTo = (message: string): string => JSON.stringify(success(message, 0)).slice(0, -"0}".length);
-const [oneBefore, oneAfter] = [Buffer.from(wrapperTo("The app is installed.")), Buffer.from("}")];
+/** The JSON of the wrapper up to its data. */
+const wrapperPrefix = (message: string): string => JSON.stringify(success(message, 0)).slice(0, -"0}".length);
+const [wrapperStart, wrapperEnd] = [Buffer.from(wrapperPrefix("The app is installed.")), Buffer.from("}")];
 const bytesPerInstallation = 1_000;
-/** A row with its encrypted configuration, then the list's bytes: a quarter less, and half again for the compressed forms. */
-const bytesOf = ({
-  sealed_config,
+/** The row with its encrypted configuration (1), the list's JSON (0.75), and its compressed representations (half of the rest). */
+const estimateBytes = ({
+  encrypted_config,
   name,
   icon_url,
   smart_launch_url,
   fhir_scopes,
   extension_points,
 }: InstallationRow): number =>
-  (sealed_config?.length ?? 0) * 2.5 +
+  (encrypted_config?.length ?? 0) * 2.5 +
   [name, icon_url, smart_launch_url ?? "", fhir_scopes, ...extension_points].join("").length * 2.5 +
   bytesPerInstallation;
 
 export async function loadInstallations(
   database: Kysely<DB>,
-  seal: Seal,
+  encryption: Encryption,
   orgAlias: string,
   logger: Logger,
 ): Promise<OrganisationInstallations> {
   const rows = new Map((await findInstallations(database, orgAlias)).map((row) => [row.app_slug, row]));
   const jsonOf = (row: InstallationRow): string => {
-    const config = openIfPossible(seal, row, (error) =>
+    const config = tryDecryptConfig(encryption, row, (error) =>
       logger.error(
         { err: error, orgAlias, appSlug: row.app_slug },
-        "a configuration can't be opened; it is shown as empty",
+        "failed to decrypt a configuration; returning it as empty",
       ),
     );
-    return JSON.stringify(installationRecord(row, config));
+    return JSON.stringify(toInstallationDto(row, config));
   };
   const jsons = new Map<string, Buffer>();
   let list: Representation | Promise<Representation> | undefined;
   const makeList = async (): Promise<Representation> => {
-    list = await listOf([...rows.values()].toSorted(inOrder), jsonOf, jsons);
+    list = await buildList([...rows.values()].toSorted(compareInstallations), jsonOf, jsons);
     return list;
   };
   return {
@@ -67,30 +67,30 @@ export async function loadInstallations(
       return list;
     },
     has: (appSlug) => rows.has(appSlug),
-    one(appSlug) {
+    get(appSlug) {
       const row = rows.get(appSlug);
       if (row === undefined) throw notInstalled();
       const json = jsons.get(appSlug) ?? Buffer.from(jsonOf(row));
       jsons.set(appSlug, json);
-      return Buffer.concat([oneBefore, json, oneAfter]);
+      return Buffer.concat([wrapperStart, json, wrapperEnd]);
     },
-    bytes: Math.ceil(rows.values().reduce((sum, row) => sum + bytesOf(row), 0)),
+    bytes: Math.ceil(rows.values().reduce((sum, row) => sum + estimateBytes(row), 0)),
   };
 }
 
-/** About a millisecond or two of decrypting, parsing and writing. */
+/** Takes one or two milliseconds to decrypt, parse and serialise. */
 const bytesPerSlice = 16_384;
 
 /**
- * Other requests are served between slices: all of an organisation's configurations take up to 100 ms. `jsons` gets each record's part
- * of the list's bytes: a copy of its own would take the same memory again.
+ * Yields to other requests between slices: all configurations of an organisation take up to 100 ms. `jsons` gets views on the list's bytes
+ * instead of copies, which would double the memory.
  */
-async function listOf(
+async function buildList(
   rows: InstallationRow[],
   jsonOf: (row: InstallationRow) => string,
   jsons: Map<string, Buffer>,
 ): Promise<Representation> {
-  const before = `${wrapperTo(rows.length === 1 ? "1 app is installed." : `${rows.length} apps are installed.`)}[`;
+  const before = `${wrapperPrefix(rows.length === 1 ? "1 app is installed." : `${rows.length} apps are installed.`)}[`;
   const parts: string[] = [];
   let bytes = 0;
   for (const row of rows) {
@@ -99,9 +99,9 @@ async function listOf(
     bytes += json.length;
     if (bytes < bytesPerSlice) continue;
     bytes = 0;
-    await nextTurn();
+    await yieldToEventLoop();
   }
-  const list = representationOf(`${before}${parts.join(",")}]}`, {
+  const list = createRepresentation(`${before}${parts.join(",")}]}`, {
     contentType: "application/json; charset=utf-8",
     cacheControl: "private, no-cache",
     vary: "authorization, x-org-alias, origin, accept-encoding",

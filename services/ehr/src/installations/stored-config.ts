@@ -1,41 +1,50 @@
 import { type JsonObject, secretsIn } from "@ehr-marketplace/config-schema";
-import type { Seal, SealBrokenError } from "@ehr-marketplace/service-kit/secrets";
-import { configOwner } from "./installation.ts";
+import type { DecryptionError, Encryption } from "@ehr-marketplace/service-kit/secrets";
 
-interface SealedRow {
+/** The row that an encrypted configuration is bound to. */
+export const configOwner = (installationId: string): string => `installations/${installationId}/config`;
+
+interface EncryptedRow {
   id: string;
-  sealed_config: string | null;
+  encrypted_config: string | null;
 }
 
-export function openConfig(seal: Seal, row: SealedRow): JsonObject {
-  if (row.sealed_config === null) return {};
-  return JSON.parse(seal.open(row.sealed_config, configOwner(row.id))) as JsonObject;
+export function decryptConfig(encryption: Encryption, row: EncryptedRow): JsonObject {
+  if (row.encrypted_config === null) return {};
+  return JSON.parse(encryption.decrypt(row.encrypted_config, configOwner(row.id))) as JsonObject;
 }
 
-/** One that can't be opened must not take all others with it, nor stand in the way of a new one. */
-export function openIfPossible(seal: Seal, row: SealedRow, onBroken?: (error: SealBrokenError) => void): JsonObject {
-  const opened =
-    row.sealed_config === null ? undefined : seal.openIfPossible(row.sealed_config, configOwner(row.id), onBroken);
-  return opened === undefined ? {} : (JSON.parse(opened) as JsonObject);
+/** Returns {} on a decryption error: it must neither fail the list of all installations nor prevent a new configuration. */
+export function tryDecryptConfig(
+  encryption: Encryption,
+  row: EncryptedRow,
+  onError?: (error: DecryptionError) => void,
+): JsonObject {
+  const decrypted =
+    row.encrypted_config === null
+      ? undefined
+      : encryption.decryptIfPossible(row.encrypted_config, configOwner(row.id), onError);
+  return decrypted === undefined ? {} : (JSON.parse(decrypted) as JsonObject);
 }
 
 interface SecretsRow {
-  /** Pointers that the app's schema marks now. */
+  /** Pointers to the values that the app's current schema marks as secret. */
   config_secrets: string | null;
   /** Pointers to values that were secret when they were stored. */
   earlier_secrets: string | null;
 }
 
-const parsed = (pointers: string | null): string[] => (pointers === null ? [] : (JSON.parse(pointers) as string[]));
+const parsePointers = (pointers: string | null): string[] =>
+  pointers === null ? [] : (JSON.parse(pointers) as string[]);
 
-/** A later schema reveals nothing that was stored as a secret. */
+/** A value that was stored as a secret stays secret, whatever a later schema says. */
 export const secretsOf = ({ config_secrets, earlier_secrets }: SecretsRow): string[] => [
-  ...parsed(config_secrets),
-  ...parsed(earlier_secrets),
+  ...parsePointers(config_secrets),
+  ...parsePointers(earlier_secrets),
 ];
 
-/** Stored with a configuration: what is secret in it now, and what was before and has been kept by null. */
+/** The secrets to store with a configuration: those of the current schema, and earlier secrets that null has kept. */
 export function secretsToStore({ config_secrets }: SecretsRow, config: JsonObject, kept: string[]): string | null {
-  const secrets = new Set([...secretsIn(config, parsed(config_secrets)), ...kept]);
+  const secrets = new Set([...secretsIn(config, parsePointers(config_secrets)), ...kept]);
   return secrets.size === 0 ? null : JSON.stringify([...secrets]);
 }

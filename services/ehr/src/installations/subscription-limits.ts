@@ -5,14 +5,14 @@ import { installationProblems } from "./installation-errors.ts";
 import { countSubscriptions } from "./subscription-store.ts";
 
 /**
- * What events can create for one organisation, so that the holder of its signing secret can't fill the database. Unconfirmed subscriptions
- * have no limit of their own: forged ones would then keep genuine ones out. What the marketplace itself lists is not limited.
+ * Limits the subscriptions that events can create for one organisation, so that the holder of its signing secret can't fill the database.
+ * Unconfirmed subscriptions have no separate limit: forged ones would then keep genuine ones out. The marketplace's list is not limited.
  */
 const maxLive = 1_000;
-/** A bound of storage. Cancelled ones included: they are kept, so that a late event finds something newer. */
+/** Limits storage. Includes cancelled subscriptions, which are kept so that late events are recognised as outdated. */
 const maxAll = 10_000;
 
-/** For an event that adds a subscription, or makes one live again. */
+/** Called for an event that creates a subscription, or makes a cancelled one live again. */
 export async function assertWithinLimits(
   transaction: Transaction<DB>,
   orgAlias: string,
@@ -26,5 +26,5 @@ export async function assertWithinLimits(
 const tooMany = (what: string): Problem =>
   new Problem(
     installationProblems.tooManySubscriptions,
-    `The organisation has ${what} already. Events create no more; reconciliation takes over whatever the marketplace lists.`,
+    `The organisation already has ${what}. Events can't create more; reconciliation applies the marketplace's list.`,
   );

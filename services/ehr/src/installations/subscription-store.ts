@@ -45,7 +45,7 @@ export interface SubscriptionCounts {
   live: number;
 }
 
-/** Of an organisation; no more rows are read than `limit`, in the order of the primary key so that its index is used. */
+/** Counts an organisation's subscriptions, reading at most `limit` rows; ordered by the primary key, so that its index is used. */
 export async function countSubscriptions(
   database: Kysely<DB>,
   orgAlias: string,
@@ -59,7 +59,7 @@ export async function countSubscriptions(
   return rows[0] ?? { all: 0, live: 0 };
 }
 
-/** Without parameters: a plan for all values can't use an index whose condition has one of them. */
+/** The condition has no parameters: a generic plan could otherwise not use the partial index. */
 const unconfirmed = (database: Kysely<DB>) =>
   database.selectFrom("subscriptions").where(sql<boolean>`confirmed_at is null and status <> 'cancelled'`);
 
@@ -88,7 +88,7 @@ export const findUnconfirmedOrganisations = organisationsAmong(unconfirmed);
 /** The organisations with a live subscription to the app that the marketplace never listed, by alias. */
 export const findUnlistedOrganisations = organisationsAmong(unlisted);
 
-/** What is known of an app that a live subscription of the organisation waits to be confirmed for. */
+/** The app's catalog state, if the organisation has an unconfirmed live subscription to it. */
 export function findUnconfirmedApp(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return unconfirmed(database)
     .innerJoin("apps", "apps.slug", "app_slug")
@@ -116,7 +116,7 @@ export async function confirmLive(
   return numAffectedRows > 0n;
 }
 
-/** Takes back what only the catalog confirmed, now that it doesn't have the app; returns whether there was any. */
+/** Unconfirms live subscriptions to an app that the catalog no longer has, unless the marketplace listed them; returns whether there were any. */
 export async function unconfirmUnlisted(
   transaction: Transaction<DB>,
   orgAlias: string,
@@ -130,7 +130,7 @@ export async function unconfirmUnlisted(
   return numAffectedRows > 0n;
 }
 
-/** Only where the app is the same: another one was not listed. */
+/** Updates only subscriptions that are stored with the listed app. */
 export async function updateListed(
   transaction: Transaction<DB>,
   orgAlias: string,
@@ -155,19 +155,19 @@ export async function countQuarantined(database: Kysely<DB>): Promise<number> {
   return Number(found.count);
 }
 
-export interface Derived {
-  /** Of the installation, where there is none yet. */
+export interface DerivedInstallation {
+  /** The id of a new installation, if there is none yet. */
   id: string;
   orgAlias: string;
   appSlug: string;
   now: Date;
-  /** A configuration that was left behind before this is not taken up again. */
-  configLeftSince: Date;
+  /** The configuration of an installation that was removed before this is deleted. */
+  retentionCutoff: Date;
 }
 
-/** Shows the newest confirmed live subscription; returns whether there is one. Nothing is written where nothing changes. */
-export async function upsertInstallation(transaction: Transaction<DB>, derived: Derived): Promise<boolean> {
-  const { id, orgAlias, appSlug, now, configLeftSince } = derived;
+/** Derives the installation from the newest confirmed live subscription; returns whether there is one. Writes only changes. */
+export async function upsertInstallation(transaction: Transaction<DB>, derived: DerivedInstallation): Promise<boolean> {
+  const { id, orgAlias, appSlug, now, retentionCutoff } = derived;
   const { rows } = await sql<{ live: boolean }>`
     with newest as (
       select subscriptions.id, status
@@ -181,8 +181,8 @@ export async function upsertInstallation(transaction: Transaction<DB>, derived: 
       on conflict (org_alias, app_slug) do update set
         status = excluded.status,
         subscription_id = excluded.subscription_id,
-        sealed_config = case when kept.removed_at < ${configLeftSince}::timestamptz then null else kept.sealed_config end,
-        config_secrets = case when kept.removed_at < ${configLeftSince}::timestamptz then null else kept.config_secrets end,
+        encrypted_config = case when kept.removed_at < ${retentionCutoff}::timestamptz then null else kept.encrypted_config end,
+        config_secrets = case when kept.removed_at < ${retentionCutoff}::timestamptz then null else kept.config_secrets end,
         installed_at = case when kept.status = 'removed' then excluded.installed_at else kept.installed_at end,
         updated_at = excluded.updated_at,
         removed_at = null
@@ -192,7 +192,7 @@ export async function upsertInstallation(transaction: Transaction<DB>, derived: 
   return rows[0]?.live === true;
 }
 
-/** It keeps its configuration for a while, for whoever subscribes again. */
+/** The configuration is kept for the retention, so that a new subscription restores it. */
 export async function removeInstallation(
   transaction: Transaction<DB>,
   orgAlias: string,
@@ -208,12 +208,12 @@ export async function removeInstallation(
     .execute();
 }
 
-/** Locked first, so that none goes that somebody is just installing again. */
-export async function deleteRemovedBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
+/** Skips locked rows: those are being installed again. */
+export async function deleteRemovedBefore(database: Kysely<DB>, before: Date, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from installations where id = any(array(
       select id from installations where status = 'removed' and removed_at < ${before}
-      order by removed_at limit ${most} for update skip locked
+      order by removed_at limit ${limit} for update skip locked
     ))`.execute(database);
   return Number(numAffectedRows);
 }

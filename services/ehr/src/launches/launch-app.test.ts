@@ -5,17 +5,17 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
   appUrl,
-  become,
   contextOf,
-  contextsOf,
+  findContexts,
+  findLoggedLaunches,
   hilltop,
   install,
-  type LaunchingEhr,
+  type LaunchEhr,
   launchOf,
-  loggedOf,
   member,
   riverside,
-  startLaunching,
+  setInstallationStatus,
+  startLaunchEhr,
 } from "./launches.test-support.ts";
 
 const iss = encodeURIComponent("https://fhir.example/riverside-clinic");
@@ -23,22 +23,22 @@ const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 
 describe("launching an app", () => {
   const cleanUp = cleanUpAfter();
-  let ehr: LaunchingEhr;
+  let ehr: LaunchEhr;
   before(async () => {
-    ehr = await startLaunching(cleanUp);
+    ehr = await startLaunchEhr(cleanUp);
   });
-  const launchAs = (persona: Parameters<LaunchingEhr["as"]>[0], slug: string, body: unknown, headers = {}) =>
+  const launchAs = (persona: Parameters<LaunchEhr["as"]>[0], slug: string, body: unknown, headers = {}) =>
     ehr.as(persona, `/app-installations/${slug}/launch`, { body, headers });
   const assertNothingLaunched = async (slug: string): Promise<void> => {
-    assert.deepEqual(await loggedOf(ehr.ownerUrl, slug), []);
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+    assert.deepEqual(await findLoggedLaunches(ehr.ownerUrl, slug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, slug), []);
   };
 
-  test("smart: the browser gets the app's URL with iss and a launch of 256 bits, of which only the hash is kept", async () => {
+  test("smart: returns the app's URL with iss and a launch of 256 bits, and stores only its hash", async () => {
     const slug = await install(ehr.ownerUrl);
-    const asked = { patientId: randomUUID(), encounterId: randomUUID(), launchType: "smart" };
+    const body = { patientId: randomUUID(), encounterId: randomUUID(), launchType: "smart" };
     const start = Date.now();
-    const launched = await ehr.launch(slug, asked);
+    const launched = await ehr.launch(slug, body);
     const launch = launchOf(launched);
     assert.equal(Buffer.from(launch, "base64url").length, 32);
     assert.equal(launched.launchUrl, `${appUrl}&iss=${iss}&launch=${launch}`);
@@ -48,7 +48,7 @@ describe("launching an app", () => {
     assert.equal(launched.expiresAt, new Date(at + 300_000).toISOString());
     assert.deepEqual(Object.keys(launched), ["launchId", "launchType", "launchedAt", "launchUrl", "expiresAt"]);
 
-    const [row, ...others] = await loggedOf(ehr.ownerUrl, slug);
+    const [row, ...others] = await findLoggedLaunches(ehr.ownerUrl, slug);
     assert.deepEqual(others, []);
     assert.deepEqual(row, {
       id: launched.launchId,
@@ -57,11 +57,11 @@ describe("launching an app", () => {
       launch_type: "smart",
       user_issuer: ehr.callers.identityProvider.issuer,
       user_subject: member,
-      patient_id: asked.patientId,
-      encounter_id: asked.encounterId,
+      patient_id: body.patientId,
+      encounter_id: body.encounterId,
       launched_at: new Date(at),
     });
-    const contexts = await contextsOf(ehr.ownerUrl, slug);
+    const contexts = await findContexts(ehr.ownerUrl, slug);
     assert.deepEqual(contexts, [
       {
         launch_hash: createHash("sha256").update(launch).digest(),
@@ -69,81 +69,81 @@ describe("launching an app", () => {
         org_alias: riverside,
         app_slug: slug,
         user_subject: member,
-        patient_id: asked.patientId,
-        encounter_id: asked.encounterId,
+        patient_id: body.patientId,
+        encounter_id: body.encounterId,
         expires_at: new Date(at + 300_000),
       },
     ]);
   });
 
-  test("native: the EHR opens the app itself; nothing is there to redeem, and the patient is in the log alone", async () => {
+  test("native: returns no URL, stores no context, and logs the patient", async () => {
     const slug = await install(ehr.ownerUrl);
     const patientId = randomUUID();
     const { launchType, launchUrl, expiresAt } = await ehr.launch(slug, { launchType: "native", patientId });
     assert.deepEqual({ launchType, launchUrl, expiresAt }, { launchType: "native", launchUrl: null, expiresAt: null });
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id, row.encounter_id]),
+      (await findLoggedLaunches(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id, row.encounter_id]),
       [["native", patientId, null]],
     );
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, slug), []);
   });
 
-  test("standalone: the app's URL with iss and no launch; nothing is there to redeem, so nothing expires", async () => {
+  test("standalone: returns the app's URL with iss and without launch, and stores no context", async () => {
     const slug = await install(ehr.ownerUrl, { smartLaunchUrl: `${appUrl}&launch=stale` });
     const { launchType, launchUrl, expiresAt } = await ehr.launch(slug, { launchType: "standalone" });
     assert.deepEqual([launchType, launchUrl, expiresAt], ["standalone", `${appUrl}&iss=${iss}`, null]);
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, slug)).map((row) => row.launch_type),
+      (await findLoggedLaunches(ehr.ownerUrl, slug)).map((row) => row.launch_type),
       ["standalone"],
     );
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, slug), []);
   });
 
-  test("by default smart where the app has a launch URL, else native", async () => {
+  test("launches as smart by default if the app has a launch URL, else as native", async () => {
     const smart = await install(ehr.ownerUrl);
     const native = await install(ehr.ownerUrl, { smartLaunchUrl: null });
     assert.equal((await ehr.launch(smart)).launchType, "smart");
     const launched = await ehr.launch(native);
     assert.deepEqual([launched.launchType, launched.launchUrl, launched.expiresAt], ["native", null, null]);
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, native)).map((row) => row.launch_type),
+      (await findLoggedLaunches(ehr.ownerUrl, native)).map((row) => row.launch_type),
       ["native"],
     );
   });
 
-  test("every launch is one of its own", async () => {
+  test("every launch has its own id and value", async () => {
     const slug = await install(ehr.ownerUrl);
     const launches = await Promise.all(Array.from({ length: 20 }, () => ehr.launch(slug)));
     assert.equal(new Set(launches.map(launchOf)).size, 20);
-    assert.equal(new Set((await loggedOf(ehr.ownerUrl, slug)).map(({ id }) => id)).size, 20);
+    assert.equal(new Set((await findLoggedLaunches(ehr.ownerUrl, slug)).map(({ id }) => id)).size, 20);
   });
 
-  test("many at once are written together, and what fails one of them fails no other", async () => {
+  test("writes concurrent launches in batches; an invalid one fails no other", async () => {
     const [slug, broken] = [await install(ehr.ownerUrl), await install(ehr.ownerUrl)];
     await withClient(ehr.ownerUrl, (client) =>
       client.query(`alter table launches add constraint broken check (app_slug <> '${broken}')`),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, nth) => launchAs(member, nth % 10 === 5 ? broken : slug, {})),
     );
     assert.deepEqual(
-      answers.map(({ status }) => status),
-      answers.map((_, nth) => (nth % 10 === 5 ? 500 : 200)),
+      responses.map(({ status }) => status),
+      responses.map((_, nth) => (nth % 10 === 5 ? 500 : 200)),
     );
-    assert.equal((await loggedOf(ehr.ownerUrl, slug)).length, 27);
+    assert.equal((await findLoggedLaunches(ehr.ownerUrl, slug)).length, 27);
     await assertNothingLaunched(broken);
     await withClient(ehr.ownerUrl, (client) => client.query("alter table launches drop constraint broken"));
   });
 
   for (const launchType of ["smart", "standalone"]) {
-    test(`422: ${launchType}, for an app with no launch URL`, async () => {
+    test(`returns 422 for ${launchType} if the app has no launch URL`, async () => {
       const slug = await install(ehr.ownerUrl, { smartLaunchUrl: null });
       assert.match(await assertFailure(await launchAs(member, slug, { launchType }), 422), /no SMART launch URL/);
       await assertNothingLaunched(slug);
     });
   }
 
-  test("a launch URL that browsers must not be sent to can't even be stored", async () => {
+  test("the database rejects a launch URL that browsers must not open", async () => {
     const urls = ["javascript:alert(1)", "http://scribe.example/launch", "http://localhost@evil.example/", ""];
     for (const smartLaunchUrl of [...urls, `https://scribe.example/${"x".repeat(2_048)}`]) {
       await assert.rejects(install(ehr.ownerUrl, { smartLaunchUrl }), /smart_launch_url_is_https/);
@@ -152,25 +152,25 @@ describe("launching an app", () => {
     assert.match((await ehr.launch(local)).launchUrl ?? "", /^http:\/\/localhost:3000\/launch[?]/, "the local stack");
   });
 
-  test("422: an app with a launch URL that only resembles one", async () => {
+  test("returns 422 for an app with an invalid launch URL", async () => {
     const slug = await install(ehr.ownerUrl, { smartLaunchUrl: "https://a.example:99999/launch" });
     assert.match(await assertFailure(await launchAs(member, slug, {}), 422), /no SMART launch URL/);
     assert.equal((await ehr.launch(slug, { launchType: "native" })).launchType, "native");
   });
 
-  test("409 from the moment it is paused, whatever was read before; launched again once it is resumed", async () => {
+  test("returns 409 from the moment the app is paused until it is resumed", async () => {
     const slug = await install(ehr.ownerUrl);
     await ehr.launch(slug);
-    await become(ehr.ownerUrl, slug, "paused");
+    await setInstallationStatus(ehr.ownerUrl, slug, "paused");
     for (const launchType of ["native", "smart", "standalone", undefined]) {
       assert.match(await assertFailure(await launchAs(member, slug, { launchType }), 409), /paused/);
     }
-    assert.equal((await loggedOf(ehr.ownerUrl, slug)).length, 1);
-    await become(ehr.ownerUrl, slug, "active");
+    assert.equal((await findLoggedLaunches(ehr.ownerUrl, slug)).length, 1);
+    await setInstallationStatus(ehr.ownerUrl, slug, "active");
     await ehr.launch(slug);
   });
 
-  test("404: an app that nobody knows, that was removed, or that only others have", async () => {
+  test("returns 404 for an app that is unknown, removed, or installed for others only", async () => {
     const removed = await install(ehr.ownerUrl, { status: "removed" });
     const others = await install(ehr.ownerUrl, { orgAlias: hilltop });
     const messages = new Set<string>();
@@ -183,7 +183,7 @@ describe("launching an app", () => {
     await assertNothingLaunched(others);
   });
 
-  test("members, admins and operators launch, each for the organisation they act for", async () => {
+  test("allows members, admins and operators, each for the acting organisation", async () => {
     const slug = await install(ehr.ownerUrl);
     const hilltops = await install(ehr.ownerUrl, { orgAlias: hilltop });
     await ehr.launch(slug, {}, "riverside-admin");
@@ -198,7 +198,7 @@ describe("launching an app", () => {
     }
     await assertFailure(await launchAs(null, slug, {}), 401);
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, hilltops)).map((row) => [row.org_alias, row.user_subject]),
+      (await findLoggedLaunches(ehr.ownerUrl, hilltops)).map((row) => [row.org_alias, row.user_subject]),
       [
         [hilltop, "two-practices"],
         [hilltop, "operator"],
@@ -210,15 +210,15 @@ describe("launching an app", () => {
     ["nothing is left out", { patientId: null, encounterId: null, launchType: null }],
     ["some are given", { patientId: "p.1", encounterId: null, launchType: null }],
   ] as const) {
-    test(`null counts as absent, where ${what}`, async () => {
+    test(`null counts as absent if ${what}`, async () => {
       const slug = await install(ehr.ownerUrl);
       assert.equal((await ehr.launch(slug, body)).launchType, "smart");
-      const [row] = await loggedOf(ehr.ownerUrl, slug);
+      const [row] = await findLoggedLaunches(ehr.ownerUrl, slug);
       assert.deepEqual([row?.patient_id, row?.encounter_id], [body.patientId, null]);
     });
   }
 
-  test("patient and encounter may have any FHIR id, in the log and in the context", async () => {
+  test("accepts any FHIR id for patient and encounter, in the log and in the context", async () => {
     const slug = await install(ehr.ownerUrl);
     for (const [patientId, encounterId] of [
       ["p", "0"],
@@ -226,14 +226,14 @@ describe("launching an app", () => {
       [randomUUID().toUpperCase(), "-.-"],
     ] as const) {
       const launch = launchOf(await ehr.launch(slug, { patientId, encounterId }));
-      const row = (await loggedOf(ehr.ownerUrl, slug)).at(-1);
+      const row = (await findLoggedLaunches(ehr.ownerUrl, slug)).at(-1);
       assert.deepEqual([row?.patient_id, row?.encounter_id], [patientId, encounterId]);
       const { patient, encounter } = await contextOf(await ehr.redeem({ launch, appSlug: slug }));
       assert.deepEqual([patient, encounter], [patientId, encounterId]);
     }
   });
 
-  test("the database refuses whatever is no FHIR id, in the log and in contexts", async () => {
+  test("the database rejects invalid FHIR ids, in the log and in contexts", async () => {
     const slug = await install(ehr.ownerUrl);
     await ehr.launch(slug, { patientId: "p" });
     for (const table of ["launches", "launch_contexts"]) {
@@ -264,7 +264,7 @@ describe("launching an app", () => {
     ["a field too many", { patientId: randomUUID(), patient: "Jane" }],
     ["a list", [randomUUID()]],
   ] as const) {
-    test(`400: ${what}, and the answer repeats none of it`, async () => {
+    test(`returns 400 for ${what}, without repeating the input`, async () => {
       const slug = await install(ehr.ownerUrl);
       const message = await assertFailure(await launchAs(member, slug, body), 400);
       assert.doesNotMatch(message, /Jane|MRN|[\da-f]{8}-/);
@@ -274,15 +274,15 @@ describe("launching an app", () => {
 
   test("a request without a body launches like one with {}", async () => {
     const slug = await install(ehr.ownerUrl);
-    const answer = await ehr.as(member, `/app-installations/${slug}/launch`, { method: "POST" });
-    assert.equal(answer.status, 200);
+    const response = await ehr.as(member, `/app-installations/${slug}/launch`, { method: "POST" });
+    assert.equal(response.status, 200);
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id]),
+      (await findLoggedLaunches(ehr.ownerUrl, slug)).map((row) => [row.launch_type, row.patient_id]),
       [[(await ehr.launch(slug)).launchType, null]],
     );
   });
 
-  test("400: no JSON; 415: another media type; 413: too large a body", async () => {
+  test("returns 400 for invalid JSON, 415 for another media type and 413 for a large body", async () => {
     const slug = await install(ehr.ownerUrl);
     const post = (headers: Record<string, string>, body: string) =>
       fetch(`${ehr.url}/api/app-installations/${slug}/launch`, {
@@ -296,7 +296,7 @@ describe("launching an app", () => {
     await assertNothingLaunched(slug);
   });
 
-  test("metrics count launches by type and outcome, and say nothing of whose they are", async () => {
+  test("counts launches by type and outcome, without labels of organisations, apps or patients", async () => {
     const { url } = ehr;
     const slug = await install(ehr.ownerUrl);
     const lines = async (): Promise<string[]> => {

@@ -1,22 +1,22 @@
 import type { LaunchBody, LaunchDto } from "@ehr-marketplace/contracts";
-import { type Database, isDatabaseAway, writeTogether } from "@ehr-marketplace/service-kit/database";
+import { createBatchWriter, type Database, isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import type { AppConfirmer } from "../installations/confirm-apps.ts";
 import { installationProblems } from "../installations/installation-errors.ts";
-import { isWithoutPartition } from "../partitioned-log.ts";
-import { hashOf, type LaunchType, newLaunch, redeemableForMs } from "./launch.ts";
+import { isMissingPartitionError } from "../partitioned-log.ts";
+import { generateLaunch, hashLaunch, type LaunchType, redeemableForMs } from "./launch.ts";
 import { launchProblems } from "./launch-errors.ts";
+import { prepareLaunchPartitions } from "./launch-log-retention.ts";
 import type { LaunchMetrics } from "./launch-metrics.ts";
 import { findStatus, insertLaunches, type Launched, type NewLaunch } from "./launch-store.ts";
-import { fhirBaseUrlOf, launchUrlOf, opensInBrowsers } from "./launch-url.ts";
-import { prepareLaunchPartitions } from "./prepare-partitions.ts";
+import { fhirBaseUrlOf, isBrowserUrl, launchUrlOf } from "./launch-url.ts";
 
-export interface Launching {
+export interface LaunchDeps {
   database: Database<DB>;
-  /** Writes a launch to the log, with those that come at the same time. */
+  /** Writes a launch to the log, in a batch with concurrent launches. */
   log: (launch: NewLaunch) => Promise<Launched | undefined>;
   clock: () => Date;
   metrics: LaunchMetrics;
@@ -26,71 +26,71 @@ export interface Launching {
 }
 
 export async function launchApp(
-  launching: Launching,
+  deps: LaunchDeps,
   caller: Caller,
   app: { orgAlias: string; appSlug: string },
-  asked: LaunchBody,
+  body: LaunchBody,
 ): Promise<LaunchDto> {
-  const launchedAt = launching.clock();
+  const launchedAt = deps.clock();
   const expiresAt = new Date(launchedAt.getTime() + redeemableForMs);
-  const launch = newLaunch();
+  const launch = generateLaunch();
   const id = uuid();
   const entry: NewLaunch = {
     id,
     ...app,
-    launchType: asked.launchType,
+    launchType: body.launchType,
     user: caller,
-    patientId: asked.patientId,
-    encounterId: asked.encounterId,
+    patientId: body.patientId,
+    encounterId: body.encounterId,
     launchedAt,
-    launchHash: hashOf(launch),
+    launchHash: hashLaunch(launch),
     expiresAt,
   };
-  const launched = (await logged(launching, entry)) ?? (await confirmedAndLogged(launching, entry));
-  if (launched === undefined || isAstray(launched)) {
-    launching.metrics.launched(asked.launchType, "refused");
-    throw await whyNot(launching, app, launched?.launch_type ?? asked.launchType);
+  const launched = (await logLaunch(deps, entry)) ?? (await confirmAndLogLaunch(deps, entry));
+  if (launched === undefined || hasUnusableUrl(launched)) {
+    deps.metrics.launched(body.launchType, "refused");
+    throw await explainRefusal(deps, app, launched?.launch_type ?? body.launchType);
   }
   const { launch_type: launchType, launch_url: appUrl } = launched;
-  const answer = { launchId: id, launchType, launchedAt: launchedAt.toISOString() };
-  launching.metrics.launched(launchType, "launched");
-  if (launchType === "native" || appUrl === null) return { ...answer, launchUrl: null, expiresAt: null };
-  const iss = fhirBaseUrlOf(launching.fhirBaseUrl, app.orgAlias);
-  if (launchType === "standalone") return { ...answer, launchUrl: launchUrlOf(appUrl, { iss }), expiresAt: null };
-  return { ...answer, launchUrl: launchUrlOf(appUrl, { iss, launch }), expiresAt: expiresAt.toISOString() };
+  const response = { launchId: id, launchType, launchedAt: launchedAt.toISOString() };
+  deps.metrics.launched(launchType, "launched");
+  if (launchType === "native" || appUrl === null) return { ...response, launchUrl: null, expiresAt: null };
+  const iss = fhirBaseUrlOf(deps.fhirBaseUrl, app.orgAlias);
+  if (launchType === "standalone") return { ...response, launchUrl: launchUrlOf(appUrl, { iss }), expiresAt: null };
+  return { ...response, launchUrl: launchUrlOf(appUrl, { iss, launch }), expiresAt: expiresAt.toISOString() };
 }
 
-const mostLoggedTogether = 100;
+const maxLaunchesPerBatch = 100;
 
-export const launchLog = ({ prepared }: Database<DB>): Launching["log"] =>
-  writeTogether({ most: mostLoggedTogether, write: (launches) => insertLaunches(prepared, launches) });
+export const createLaunchLog = ({ prepared }: Database<DB>): LaunchDeps["log"] =>
+  createBatchWriter({ maxBatchSize: maxLaunchesPerBatch, write: (launches) => insertLaunches(prepared, launches) });
 
-/** What is wrong with one of those that are written together is no fault of the others: each is tried again by itself. */
-async function logged(launching: Launching, launch: NewLaunch): Promise<Launched | undefined> {
-  const { prepared, query } = launching.database;
+/** One invalid launch fails its whole batch, so each launch of a failed batch is retried alone. */
+async function logLaunch(deps: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
+  const { prepared, query } = deps.database;
   try {
-    return await launching.log(launch);
+    return await deps.log(launch);
   } catch (error) {
-    if (isDatabaseAway(error)) throw error;
-    // A day without a partition, because nobody made it for a week: nobody at a patient's bed waits for a chore.
-    if (isWithoutPartition(error)) await prepareLaunchPartitions(query, launch.launchedAt);
+    if (isDatabaseUnavailable(error)) throw error;
+    // The partition of the day is missing after a week without a running process: create it now instead of failing the launch.
+    if (isMissingPartitionError(error)) await prepareLaunchPartitions(query, launch.launchedAt);
     const [launched] = await insertLaunches(prepared, [launch]);
     return launched;
   }
 }
 
-/** An app that was subscribed to this moment may have to be confirmed with the marketplace first. */
-async function confirmedAndLogged(launching: Launching, launch: NewLaunch): Promise<Launched | undefined> {
-  const isConfirmed = await launching.confirmer.confirmOnDemand(launch.orgAlias, launch.appSlug);
-  return isConfirmed ? logged(launching, launch) : undefined;
+/** A new subscription may have to be confirmed with the marketplace first. */
+async function confirmAndLogLaunch(deps: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
+  const isConfirmed = await deps.confirmer.confirmOnDemand(launch.orgAlias, launch.appSlug);
+  return isConfirmed ? logLaunch(deps, launch) : undefined;
 }
 
-/** PostgreSQL can't tell every address that browsers refuse: such a launch is in the log, though it leads nowhere. */
-const isAstray = ({ launch_type, launch_url }: Launched): boolean =>
-  launch_type !== "native" && !opensInBrowsers(launch_url ?? "");
+/** The check constraint accepts some URLs that browsers reject. Such a launch is logged, but fails. */
+const hasUnusableUrl = ({ launch_type, launch_url }: Launched): boolean =>
+  launch_type !== "native" && !isBrowserUrl(launch_url ?? "");
 
-async function whyNot(
-  { database }: Launching,
+async function explainRefusal(
+  { database }: LaunchDeps,
   { orgAlias, appSlug }: { orgAlias: string; appSlug: string },
   launchType: LaunchType | undefined,
 ): Promise<Problem> {
@@ -101,11 +101,11 @@ async function whyNot(
   if (found.status === "paused") {
     return new Problem(launchProblems.paused, "The app is paused for this organisation; it can't be launched.");
   }
-  if (launchType !== undefined && launchType !== "native" && !opensInBrowsers(found.smart_launch_url ?? "")) {
+  if (launchType !== undefined && launchType !== "native" && !isBrowserUrl(found.smart_launch_url ?? "")) {
     return new Problem(
       launchProblems.noLaunchUrl,
-      `The app has no SMART launch URL; it can't be launched ${launchType}.`,
+      `The app has no SMART launch URL; it can't be launched as ${launchType}.`,
     );
   }
-  return new Problem(launchProblems.paused, "The app was installed or resumed this very moment; launch it again.");
+  return new Problem(launchProblems.paused, "The app was installed or resumed just now; launch it again.");
 }

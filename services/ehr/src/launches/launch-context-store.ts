@@ -8,8 +8,8 @@ export interface ContextRow {
 }
 
 /**
- * Whoever redeems a context ends it, whether or not it is theirs: of those who come at once, one finds it. The audit entry is written by
- * the same statement, granted or refused, so that a redemption is one round trip.
+ * A redemption deletes the context, even if it is refused; of concurrent redemptions, one finds the row. The same statement writes the audit
+ * entry, granted or refused, so that a redemption is one round trip.
  */
 const redeemStatement = `
 with taken as (delete from launch_contexts where launch_hash = $1 returning *),
@@ -58,10 +58,10 @@ export async function redeemContext(prepared: Prepared, redemption: Redemption):
   return row;
 }
 
-export async function deleteExpired(database: Kysely<DB>, now: Date, most: number): Promise<number> {
+export async function deleteExpiredBatch(database: Kysely<DB>, now: Date, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from launch_contexts where launch_hash = any(array(
-      select launch_hash from launch_contexts where expires_at <= ${now} order by expires_at limit ${most}
+      select launch_hash from launch_contexts where expires_at <= ${now} order by expires_at limit ${limit}
     ))`.execute(database);
   return Number(numAffectedRows);
 }

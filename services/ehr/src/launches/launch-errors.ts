@@ -5,7 +5,7 @@ export const launchProblems = {
     code: "installation-paused",
     status: 409,
     title: "The installation is paused",
-    advice: "It can be launched again once its subscription is resumed at the marketplace.",
+    advice: "Resume the subscription in the marketplace, then launch the app again.",
   },
   noLaunchUrl: {
     code: "no-launch-url",
@@ -17,6 +17,6 @@ export const launchProblems = {
     code: "launch-gone",
     status: 410,
     title: "The launch can't be redeemed",
-    advice: "The user launches the app once more.",
+    advice: "Launch the app again.",
   },
 } satisfies Record<string, ProblemKind>;

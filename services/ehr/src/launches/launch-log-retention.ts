@@ -2,25 +2,29 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { dropOldDays } from "../partitioned-log.ts";
-import { dropOldestDay, findLeastDays } from "./launch-log-store.ts";
+import { createPartitions, dropOldestDay, findMinRetentionDays } from "./launch-log-store.ts";
 
-interface Keeping {
+interface RetentionDeps {
   database: Kysely<DB>;
   logger: Logger;
   launchLogDays: number;
 }
 
-/** The database has the last word. */
-export async function warnOfShortLog({ database, logger, launchLogDays }: Keeping): Promise<void> {
-  const leastDays = await findLeastDays(database);
-  if (launchLogDays >= leastDays) return;
+/** Creates the launch log's partitions for the next week. */
+export const prepareLaunchPartitions = (database: Kysely<DB>, now: Date): Promise<void> =>
+  createPartitions(database, now);
+
+/** The database's minimum takes precedence over LAUNCH_LOG_DAYS. */
+export async function warnOfShortRetention({ database, logger, launchLogDays }: RetentionDeps): Promise<void> {
+  const minDays = await findMinRetentionDays(database);
+  if (launchLogDays >= minDays) return;
   logger.warn(
-    { launchLogDays, leastDays },
-    "LAUNCH_LOG_DAYS is less than the database allows: launches are kept longer",
+    { launchLogDays, minDays },
+    "LAUNCH_LOG_DAYS is below the database's minimum; launches are kept for the minimum",
   );
 }
 
-/** Drops days that are older than the log is kept for. Returns how many. */
-export function dropOldLaunches({ database, logger, launchLogDays }: Keeping, now: Date): Promise<number> {
+/** Drops partitions older than the log's retention. Returns the number of dropped partitions. */
+export function dropOldLaunches({ database, logger, launchLogDays }: RetentionDeps, now: Date): Promise<number> {
   return dropOldDays({ logger, log: "launches" }, () => dropOldestDay(database, now, launchLogDays));
 }

@@ -1,4 +1,4 @@
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { LaunchType } from "./launch.ts";
@@ -10,16 +10,16 @@ export interface LaunchRow {
   launched_at: Date;
 }
 
-interface Log {
+interface LaunchLogKey {
   orgAlias: string;
   appSlug: string;
 }
 
-/** Whose patients they were is not even read. */
+/** Patient ids are not read. */
 export async function findLaunches(
   database: Kysely<DB>,
-  { orgAlias, appSlug }: Log,
-  { after, limit }: Slice,
+  { orgAlias, appSlug }: LaunchLogKey,
+  { after, limit }: PageSlice,
   { from, before }: { from: Date; before: Date | undefined },
 ): Promise<LaunchRow[]> {
   const { rows } = await sql<LaunchRow>`
@@ -31,8 +31,8 @@ export async function findLaunches(
   return rows;
 }
 
-/** For how long the log is kept at the least. */
-export async function findLeastDays(database: Kysely<DB>): Promise<number> {
+/** The minimum retention that the owner set in the database. */
+export async function findMinRetentionDays(database: Kysely<DB>): Promise<number> {
   const { least_days } = await database
     .selectFrom("launch_log_retention")
     .select("least_days")
@@ -40,10 +40,15 @@ export async function findLeastDays(database: Kysely<DB>): Promise<number> {
   return least_days;
 }
 
-/** Answers the partition that is gone, or null where none is old enough. */
+/** Returns the name of the dropped partition, or null if none is old enough. */
 export async function dropOldestDay(database: Kysely<DB>, now: Date, keptDays: number): Promise<string | null> {
   const today = now.toISOString().slice(0, 10);
   const { rows } = await sql<{ dropped: string | null }>`
     select drop_oldest_launches(${today}::date, ${keptDays}) as dropped`.execute(database);
   return rows[0]?.dropped ?? null;
+}
+
+export async function createPartitions(database: Kysely<DB>, now: Date): Promise<void> {
+  const today = now.toISOString().slice(0, 10);
+  await sql`select prepare_launch_partitions(${today}::date)`.execute(database);
 }

@@ -3,11 +3,17 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { assertFailure, cleanUpAfter, cloneDatabase, connectTo } from "@ehr-marketplace/tests/support";
+import { assertFailure, cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
-import { dropOldLaunches } from "./launch-log-retention.ts";
-import { install, type LaunchingEhr, loggedOf, member, riverside, startLaunching } from "./launches.test-support.ts";
-import { prepareLaunchPartitions } from "./prepare-partitions.ts";
+import { dropOldLaunches, prepareLaunchPartitions } from "./launch-log-retention.ts";
+import {
+  findLoggedLaunches,
+  install,
+  type LaunchEhr,
+  member,
+  riverside,
+  startLaunchEhr,
+} from "./launches.test-support.ts";
 
 const dayMs = 86_400_000;
 const daysFromNow = (days: number): Date => new Date(Date.now() + days * dayMs);
@@ -22,7 +28,7 @@ function partitionsIn(ownerUrl: string): Promise<string[]> {
   });
 }
 
-/** The message of the error that a statement ends with, or what it did all the same. */
+/** The error message of a failed statement, or its result. */
 const refusal = (url: string, statement: string): Promise<string> =>
   withClient(url, (client) =>
     client.query(statement).then(
@@ -34,13 +40,13 @@ const refusal = (url: string, statement: string): Promise<string> =>
 const prepareAsOwner = (ownerUrl: string, days: number): Promise<string> =>
   refusal(ownerUrl, `select prepare_launch_partitions('${daysFromNow(days).toISOString().slice(0, 10)}')`);
 
-describe("the launch log is only added to", () => {
+describe("the launch log is append-only", () => {
   const cleanUp = cleanUpAfter();
   const today = partitionOf(new Date());
-  let ehr: LaunchingEhr;
+  let ehr: LaunchEhr;
   let slug: string;
   before(async () => {
-    ehr = await startLaunching(cleanUp);
+    ehr = await startLaunchEhr(cleanUp);
     slug = await install(ehr.ownerUrl);
     await ehr.launch(slug, { patientId: randomUUID() });
   });
@@ -52,13 +58,13 @@ describe("the launch log is only added to", () => {
     `merge into ${table} using (values (1)) as one on true when matched then delete`,
   ];
   const unchanged = async (work: () => Promise<unknown>): Promise<void> => {
-    const earlier = await loggedOf(ehr.ownerUrl, slug);
+    const earlier = await findLoggedLaunches(ehr.ownerUrl, slug);
     assert.equal(earlier.length, 1);
     await work();
-    assert.deepEqual(await loggedOf(ehr.ownerUrl, slug), earlier);
+    assert.deepEqual(await findLoggedLaunches(ehr.ownerUrl, slug), earlier);
   };
 
-  test("the service's role changes nothing in it, neither in the whole nor in a day", () =>
+  test("the service's role can't change the log or one of its partitions", () =>
     unchanged(async () => {
       for (const statement of [
         ...changes("launches"),
@@ -71,13 +77,13 @@ describe("the launch log is only added to", () => {
       assert.match(await refusal(ehr.serviceUrl, `insert into ${today} select * from launches`), /permission denied/);
     }));
 
-  test("not even its owner does by mistake", () =>
+  test("a trigger rejects changes by the owner", () =>
     unchanged(async () => {
       for (const statement of [...changes("launches"), ...changes(today)])
         assert.equal(await refusal(ehr.ownerUrl, statement), "the launch log is append-only", statement);
     }));
 
-  test("a clock that is ahead, and a log that is kept for no time at all, end no day that isn't over", () =>
+  test("drops no current day with a clock that is ahead and a retention of 0 days", () =>
     unchanged(async () => {
       for (const [day, kept] of [
         ["2999-01-01", 2_192],
@@ -94,7 +100,7 @@ describe("the launch log is only added to", () => {
         });
     }));
 
-  test("a temporary table can't pass for the log, where an administrator allows the service to create one", () =>
+  test("functions of the owner don't use temporary tables of the service", () =>
     unchanged(async () => {
       await refusal(
         ehr.ownerUrl,
@@ -111,41 +117,41 @@ describe("the launch log is only added to", () => {
       });
     }));
 
-  test("a day is made only where its name can't be mistaken for another's", async () => {
+  test("creates only partitions with an unambiguous name", async () => {
     for (const day of ["2026-08-20 BC", "0001-01-01", "12026-08-20", "infinity"])
       assert.match(await refusal(ehr.serviceUrl, `select prepare_launch_partitions('${day}')`), /is not a day of this/);
   });
 
-  test("the API has no way to change it: 405", () =>
+  test("the API returns 405 for changes of the log", () =>
     unchanged(async () => {
       for (const method of ["PUT", "PATCH", "DELETE", "POST"]) {
-        const answer = await ehr.as("operator", `/app-installations/${slug}/launches`, {
+        const response = await ehr.as("operator", `/app-installations/${slug}/launches`, {
           method,
           headers: { "x-org-alias": riverside },
         });
-        assert.equal(answer.headers.get("allow"), "GET, HEAD");
-        await assertFailure(answer, 405);
+        assert.equal(response.headers.get("allow"), "GET, HEAD");
+        await assertFailure(response, 405);
       }
     }));
 
-  test("launches outlive their installation, and what is known of the app", () =>
+  test("launches stay after the installation and the app are deleted", () =>
     unchanged(async () => {
       await withClient(ehr.ownerUrl, (client) => client.query("delete from installations where app_slug = $1", [slug]));
     }));
 });
 
-describe("the log's days", () => {
+describe("the log's partitions", () => {
   const cleanUp = cleanUpAfter();
-  /** Ready to drop what is older than so many days; and what it logs. */
+  /** Drops partitions older than the given days; with the log entries that it writes. */
   const keeping = async (launchLogDays: number) => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    const { database } = await connectTo<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 });
+    const { database } = await connectAsService<DB>(cleanUp, serviceUrl, { statementTimeoutMs: 5_000 });
     const logged: { level: string; msg: string }[] = [];
     const logger = createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) });
     return { database, logger, logged, launchLogDays, ownerUrl, serviceUrl };
   };
 
-  test("a week ahead is made, by whoever comes first of many", async () => {
+  test("are created for the next week by concurrent callers", async () => {
     const { database, ownerUrl } = await keeping(2_192);
     const inAMonth = daysFromNow(30);
     await Promise.all(Array.from({ length: 8 }, () => prepareLaunchPartitions(database, inAMonth)));
@@ -154,7 +160,7 @@ describe("the log's days", () => {
     assert.equal(new Set(made).size, made.length);
   });
 
-  test("what is older than it is kept for goes, to the day; the rest stays", async () => {
+  test("are dropped exactly to the day of the retention", async () => {
     const old = await keeping(2_192);
     for (const days of [-2_200, -2_192, -100]) await prepareLaunchPartitions(old.database, daysFromNow(days));
     const earlier = await partitionsIn(old.ownerUrl);
@@ -165,11 +171,11 @@ describe("the log's days", () => {
     assert.deepEqual(await partitionsIn(old.ownerUrl), kept);
     assert.deepEqual(
       old.logged.map(({ msg }) => msg),
-      ["dropped old partitions of a log"],
+      ["dropped old log partitions"],
     );
   });
 
-  test("ten go at once, the oldest first: whoever kept too little by mistake still has nearly all", async () => {
+  test("are dropped ten at a time, the oldest first, so that a wrong retention loses little", async () => {
     const old = await keeping(2_200);
     for (const days of [-3_000, -2_900]) await prepareLaunchPartitions(old.database, daysFromNow(days));
     const earlier = await partitionsIn(old.ownerUrl);
@@ -179,7 +185,7 @@ describe("the log's days", () => {
     assert.equal(await dropOldLaunches(old, new Date()), 0);
   });
 
-  test("six years stay whatever the service is told; only the owner makes it more or less", async () => {
+  test("are kept for six years whatever is configured, unless the owner changes the minimum", async () => {
     const short = await keeping(1);
     for (const days of [-2_197, -2_188, -100]) await prepareLaunchPartitions(short.database, daysFromNow(days));
     const earlier = await partitionsIn(short.ownerUrl);
@@ -192,21 +198,21 @@ describe("the log's days", () => {
     const kept = sixYears.filter((name) => name >= partitionOf(daysFromNow(-103)));
     assert.ok(kept.length < sixYears.length);
     assert.deepEqual(await partitionsIn(short.ownerUrl), kept);
-    // Without a floor nobody knows what may go.
+    // Without a minimum nothing may be dropped.
     await refusal(short.ownerUrl, "delete from launch_log_retention");
     assert.match(await refusal(short.serviceUrl, "select drop_oldest_launches(current_date, 1)"), /no rows/);
   });
 
-  test("launches are written while days are made and old ones are due, also while somebody reads it all", async () => {
-    // The process itself drops none of them.
-    const ehr = await startLaunching(cleanUp, { LAUNCH_LOG_DAYS: "36500" });
+  test("accept launches while others are created and dropped, also during a full read", async () => {
+    // The process itself drops no partitions.
+    const ehr = await startLaunchEhr(cleanUp, { LAUNCH_LOG_DAYS: "36500" });
     const slug = await install(ehr.ownerUrl);
-    const { database, logger } = await connectTo<DB>(cleanUp, ehr.serviceUrl, { statementTimeoutMs: 5_000 });
+    const { database, logger } = await connectAsService<DB>(cleanUp, ehr.serviceUrl, { statementTimeoutMs: 5_000 });
     const old = { database, logger, launchLogDays: 2_192 };
     await prepareLaunchPartitions(database, daysFromNow(-3_000));
     const dueThen = partitionOf(daysFromNow(-3_000));
     await withClient(ehr.ownerUrl, async (reader) => {
-      // A backup takes hours: whoever would have to wait for it would make all launches wait behind.
+      // A backup takes hours: a statement that waits for it would block all launches behind it.
       await reader.query("begin");
       await reader.query("select count(*) from launches");
       await prepareLaunchPartitions(database, daysFromNow(60));
@@ -221,15 +227,15 @@ describe("the log's days", () => {
     assert.ok(!(await partitionsIn(ehr.ownerUrl)).includes(dueThen));
   });
 
-  test("a launch on a day that nobody made is written all the same, many at once too", async () => {
-    const ehr = await startLaunching(cleanUp);
+  test("are created during a launch if missing, also for concurrent launches", async () => {
+    const ehr = await startLaunchEhr(cleanUp);
     const slug = await install(ehr.ownerUrl);
     await withClient(ehr.ownerUrl, async (client) => {
       for (const name of await partitionsIn(ehr.ownerUrl)) await client.query(`drop table ${name}`);
     });
     await Promise.all(Array.from({ length: 10 }, () => ehr.launch(slug)));
     assert.deepEqual(
-      (await loggedOf(ehr.ownerUrl, slug)).map((row) => row.user_subject),
+      (await findLoggedLaunches(ehr.ownerUrl, slug)).map((row) => row.user_subject),
       Array.from({ length: 10 }, () => member),
     );
   });

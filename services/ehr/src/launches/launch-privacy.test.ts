@@ -10,9 +10,9 @@ import {
   startEhrProcess,
   startReceiver,
 } from "@ehr-marketplace/tests/support";
-import { askingAt, become, install, launchOf } from "./launches.test-support.ts";
+import { createLaunchClient, install, launchOf, setInstallationStatus } from "./launches.test-support.ts";
 
-test("patients and launches leave no trace in logs, metrics and traces, whatever becomes of a launch", async (t) => {
+test("logs, metrics and traces contain no patients and launches, whatever the outcome of a launch", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const callers = await startCallers(cleanUp);
   const database = await cloneDatabase(cleanUp, "ehr");
@@ -21,7 +21,7 @@ test("patients and launches leave no trace in logs, metrics and traces, whatever
     marketplaceUrl: "http://127.0.0.1:9",
     environment: { ...callers.environment, LOG_LEVEL: "trace", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
   });
-  const ehr = askingAt(service.url, callers, database);
+  const ehr = createLaunchClient(service.url, callers, database);
   const slug = await install(ehr.ownerUrl);
   const secrets: string[] = [];
   const context = (): { patientId: string; encounterId: string } => {
@@ -36,34 +36,34 @@ test("patients and launches leave no trace in logs, metrics and traces, whatever
   };
   const path = `/app-installations/${slug}/launch`;
   const statuses: number[] = [];
-  const ask = async (answer: Promise<Response>): Promise<void> => {
-    statuses.push((await answer).status);
+  const recordStatus = async (response: Promise<Response>): Promise<void> => {
+    statuses.push((await response).status);
   };
 
-  await ask(ehr.redeem({ launch: await launch(), appSlug: slug }));
-  await ask(ehr.redeem({ launch: await launch(), appSlug: slug, user: "somebody-else" }));
+  await recordStatus(ehr.redeem({ launch: await launch(), appSlug: slug }));
+  await recordStatus(ehr.redeem({ launch: await launch(), appSlug: slug, user: "somebody-else" }));
   await ehr.launch(slug, { ...context(), launchType: "native" });
   await ehr.launch(slug, { ...context(), launchType: "standalone" });
-  await ask(ehr.as("riverside-member", path, { body: { ...context(), launchType: "unheard-of" } }));
-  await ask(ehr.as("riverside-member", path, { body: { patientId: `${context().patientId}?` } }));
-  await ask(ehr.as("riverside-member", "/app-installations/unheard-of/launch", { body: context() }));
-  await become(ehr.ownerUrl, slug, "paused");
-  await ask(ehr.as("riverside-member", path, { body: context() }));
-  await become(ehr.ownerUrl, slug, "active");
-  // An error of the database's own, whose details would name the whole row.
+  await recordStatus(ehr.as("riverside-member", path, { body: { ...context(), launchType: "unheard-of" } }));
+  await recordStatus(ehr.as("riverside-member", path, { body: { patientId: `${context().patientId}?` } }));
+  await recordStatus(ehr.as("riverside-member", "/app-installations/unheard-of/launch", { body: context() }));
+  await setInstallationStatus(ehr.ownerUrl, slug, "paused");
+  await recordStatus(ehr.as("riverside-member", path, { body: context() }));
+  await setInstallationStatus(ehr.ownerUrl, slug, "active");
+  // A database error, whose details would contain the whole row.
   await withClient(ehr.ownerUrl, (client) =>
     client.query("alter table launch_contexts add constraint never check (false) not valid"),
   );
-  await ask(ehr.as("riverside-member", path, { body: context() }));
+  await recordStatus(ehr.as("riverside-member", path, { body: context() }));
   assert.deepEqual(statuses, [200, 410, 400, 400, 404, 409, 500]);
 
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   assert.match(metrics, /launches_total\{launch_type="smart",outcome="launched"/);
   assert.match(metrics, /launch_redemptions_total\{outcome="refused"/);
-  const lines = (): string => JSON.stringify(service.logged);
+  const lines = (): string => JSON.stringify(service.logEntries);
   await eventually("the failure is logged", 10_000, async () => lines().includes("internal-error"));
   service.child.kill("SIGTERM");
-  await service.ended;
+  await service.exited;
   const traces = collector.received.map(({ body }) => body).join("\n");
   assert.match(traces, /insert into launches/);
   assert.match(traces, /delete from launch_contexts/);

@@ -7,7 +7,7 @@ export interface NewLaunch {
   id: string;
   orgAlias: string;
   appSlug: string;
-  /** Left to the app where nobody asked for one. */
+  /** Undefined: `smart` for an app with a launch URL, else `native`. */
   launchType: LaunchType | undefined;
   user: { issuer: string; subject: string };
   patientId: string | undefined;
@@ -19,32 +19,32 @@ export interface NewLaunch {
 
 export interface Launched {
   launch_type: LaunchType;
-  /** null for an app that has none. */
+  /** null for an app without a launch URL. */
   launch_url: string | null;
 }
 
 /**
- * One round trip, and one moment: what the installations are like now decides, so that no launch slips past a pause. Each is looked
- * up by itself, whatever the planner thinks of a million installations.
+ * One statement checks the installations and writes the launches, so that no launch succeeds after a pause. The lateral join looks up each
+ * installation by its key, whatever the planner's statistics are.
  */
 const launchStatement = `
-with asked as (
+with requested as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[],
     $10::bytea[], $11::timestamptz[]
   ) as given (
-    org_alias, app_slug, asked_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at, launch_hash,
+    org_alias, app_slug, requested_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at, launch_hash,
     expires_at
   )
 ), launched as (
-  select asked.*, launch_url, coalesce(asked_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
-  from asked cross join lateral (
+  select requested.*, launch_url, coalesce(requested_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
+  from requested cross join lateral (
     select smart_launch_url as launch_url
     from installations join apps on slug = installations.app_slug
-    where installations.org_alias = asked.org_alias and installations.app_slug = asked.app_slug and status = 'active'
+    where installations.org_alias = requested.org_alias and installations.app_slug = requested.app_slug and status = 'active'
     limit 1
   ) installed
-  where asked_type is null or asked_type = 'native' or launch_url is not null
+  where requested_type is null or requested_type = 'native' or launch_url is not null
 ), logged as (
   insert into launches
     (id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at)
@@ -58,7 +58,7 @@ with asked as (
 )
 select id, launch_type, launch_url from launched`;
 
-/** All or none; for each of them nothing where the app can't be launched in that way. */
+/** Inserts all launches or none. The result is undefined for a launch that the app doesn't allow. */
 export async function insertLaunches(prepared: Prepared, launches: NewLaunch[]): Promise<(Launched | undefined)[]> {
   const each = <T>(value: (launch: NewLaunch) => T): T[] => launches.map(value);
   const rows = await prepared<Launched & { id: string }>("launch", launchStatement, [
@@ -78,7 +78,7 @@ export async function insertLaunches(prepared: Prepared, launches: NewLaunch[]):
   return launches.map(({ id }) => launched.get(id));
 }
 
-/** What keeps an app from being launched, where the launch itself found something. */
+/** The state that explains a refused launch. */
 export function findStatus(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return database
     .selectFrom("installations")

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { fhirBaseUrlOf, launchUrlOf, opensInBrowsers } from "./launch-url.ts";
+import { fhirBaseUrlOf, isBrowserUrl, launchUrlOf } from "./launch-url.ts";
 
 const iss = "https://fhir.example/riverside-clinic";
 const launch = "Zm9vYmFy-_x";
@@ -29,7 +29,7 @@ for (const [type, parameters] of [
   ["smart", { iss, launch }],
   ["standalone", { iss }],
 ] as const) {
-  test(`${type}: whatever the app's URL is, it keeps all but its own iss and launch, and gets ours once`, () => {
+  test(`${type}: any app URL keeps all but its own iss and launch, and gets ours once`, () => {
     fc.assert(
       fc.property(appUrls, (appUrl) => {
         const given = new URL(appUrl);
@@ -45,7 +45,7 @@ for (const [type, parameters] of [
   });
 }
 
-test("the query of the app's URL stays as it was written, to the letter", () => {
+test("keeps the query of the app's URL byte for byte", () => {
   const written = "https://a.example/launch?x=%7e+1%20&flag&&y=%C3%A9&x=2;z";
   assert.equal(
     launchUrlOf(written, { iss: "https://f.example/a b" }),
@@ -53,7 +53,7 @@ test("the query of the app's URL stays as it was written, to the letter", () => 
   );
 });
 
-test("iss is the organisation's FHIR server, whose alias can't become another part of the URL", () => {
+test("iss is the organisation's FHIR server, with the alias encoded", () => {
   assert.equal(
     fhirBaseUrlOf("https://fhir.example/{orgAlias}/r4", "riverside-clinic"),
     "https://fhir.example/riverside-clinic/r4",
@@ -74,5 +74,5 @@ for (const url of [
   "//a.example",
   "",
 ]) {
-  test(`no browser is sent to ${url === "" ? "nowhere" : url}`, () => assert.equal(opensInBrowsers(url), false));
+  test(`rejects ${url === "" ? "an empty URL" : url}`, () => assert.equal(isBrowserUrl(url), false));
 }

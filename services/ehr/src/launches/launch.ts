@@ -3,11 +3,11 @@ import type { launchTypes } from "@ehr-marketplace/contracts";
 
 export type LaunchType = (typeof launchTypes)[number];
 
-/** How long a `launch` can be redeemed: it has to last for one redirect, and a sign-in at most. */
+/** How long a `launch` can be redeemed: long enough for a redirect and a sign-in. */
 export const redeemableForMs = 5 * 60_000;
 
-/** What only the browser carries, from the EHR to the app and from there to the authorization server. */
-export const newLaunch = (): string => randomBytes(32).toString("base64url");
+/** The value that the browser carries from the EHR to the app, and from there to the authorization server. */
+export const generateLaunch = (): string => randomBytes(32).toString("base64url");
 
-/** All that is kept of it: whoever reads the database can redeem nothing. */
-export const hashOf = (launch: string): Buffer => createHash("sha256").update(launch).digest();
+/** Only the hash is stored, so that reading the database doesn't allow redeeming launches. */
+export const hashLaunch = (launch: string): Buffer => createHash("sha256").update(launch).digest();

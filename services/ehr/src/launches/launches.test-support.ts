@@ -4,11 +4,11 @@ import type { LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Asking,
-  askAt,
   type Callers,
   type CleanUp,
   cloneDatabase,
+  type RequestOptions,
+  sendRequest,
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
@@ -17,7 +17,7 @@ export const riverside = "riverside-clinic";
 export const hilltop = "hilltop-family-practice";
 export const appUrl = "https://scribe.example/launch?theme=dark";
 
-interface Installing {
+interface InstallOptions {
   orgAlias?: string;
   status?: "active" | "paused" | "removed";
   smartLaunchUrl?: string | null;
@@ -25,9 +25,9 @@ interface Installing {
 
 let nth = 0;
 
-/** An app of the test's own, as events would have installed it. Answers its slug. */
-export async function install(ownerUrl: string, installing: Installing = {}): Promise<string> {
-  const { orgAlias = riverside, status = "active", smartLaunchUrl = appUrl } = installing;
+/** Installs an app by SQL, as events would. Returns its slug. */
+export async function install(ownerUrl: string, options: InstallOptions = {}): Promise<string> {
+  const { orgAlias = riverside, status = "active", smartLaunchUrl = appUrl } = options;
   nth += 1;
   const slug = `app-${nth}`;
   const subscription = randomUUID();
@@ -49,11 +49,15 @@ export async function install(ownerUrl: string, installing: Installing = {}): Pr
       [orgAlias, slug, subscription],
     );
   });
-  if (status !== "active") await become(ownerUrl, slug, status);
+  if (status !== "active") await setInstallationStatus(ownerUrl, slug, status);
   return slug;
 }
 
-export async function become(ownerUrl: string, slug: string, status: "active" | "paused" | "removed"): Promise<void> {
+export async function setInstallationStatus(
+  ownerUrl: string,
+  slug: string,
+  status: "active" | "paused" | "removed",
+): Promise<void> {
   await withClient(ownerUrl, (client) =>
     client.query(
       "update installations set status = $2, removed_at = case when $2 = 'removed' then now() end where app_slug = $1",
@@ -74,38 +78,38 @@ export interface LaunchRow {
   launched_at: Date;
 }
 
-export async function loggedOf(ownerUrl: string, slug: string): Promise<LaunchRow[]> {
+export async function findLoggedLaunches(ownerUrl: string, slug: string): Promise<LaunchRow[]> {
   const { rows } = await withClient(ownerUrl, (client) =>
     client.query<LaunchRow>("select * from launches where app_slug = $1 order by launched_at, id", [slug]),
   );
   return rows;
 }
 
-export async function contextsOf(ownerUrl: string, slug: string): Promise<Record<string, unknown>[]> {
+export async function findContexts(ownerUrl: string, slug: string): Promise<Record<string, unknown>[]> {
   const { rows } = await withClient(ownerUrl, (client) =>
     client.query<Record<string, unknown>>("select * from launch_contexts where app_slug = $1", [slug]),
   );
   return rows;
 }
 
-/** The data of an answer that succeeded, in the wrapper and nothing else. */
-export async function dataOf<T>(answer: Response): Promise<T> {
-  const text = await answer.text();
-  assert.equal(answer.status, 200, text);
+/** The data of a successful response in the wrapper. */
+export async function dataOf<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
   const { data, ...wrapper } = JSON.parse(text) as { success: boolean; message: string; data: T };
   assert.deepEqual(wrapper, { success: true, message: wrapper.message });
   assert.equal(typeof wrapper.message, "string");
   return data;
 }
 
-export interface LaunchingEhr {
+export interface LaunchEhr {
   url: string;
   ownerUrl: string;
   serviceUrl: string;
   callers: Callers;
-  as(persona: Persona | null, path: string, asking?: Asking): Promise<Response>;
+  as(persona: Persona | null, path: string, request?: RequestOptions): Promise<Response>;
   launch(slug: string, body?: object, persona?: Persona): Promise<LaunchDto>;
-  /** As an authorization server that knows the launch by who launched it, unless said otherwise. */
+  /** Redeems as an authorization server, by default with the organisation and user of the launch. */
   redeem(redeeming: { launch: string; appSlug: string; orgAlias?: string; user?: string }): Promise<Response>;
 }
 
@@ -117,14 +121,14 @@ export function launchOf({ launchUrl }: LaunchDto): string {
 
 export const member = "riverside-member";
 
-/** Somebody to ask at `url`, where a service with these callers and this database listens. */
-export function askingAt(
+/** A client of the service at `url`. */
+export function createLaunchClient(
   url: string,
   callers: Callers,
   database: { ownerUrl: string; serviceUrl: string },
-): LaunchingEhr {
-  const as: LaunchingEhr["as"] = (persona, path, asking = {}) =>
-    askAt(`${url}/api${path}`, persona === null ? undefined : callers.token(persona), asking);
+): LaunchEhr {
+  const as: LaunchEhr["as"] = (persona, path, request = {}) =>
+    sendRequest(`${url}/api${path}`, persona === null ? undefined : callers.token(persona), request);
   return {
     url,
     ...database,
@@ -139,14 +143,11 @@ export function askingAt(
   };
 }
 
-export async function startLaunching(
-  cleanUp: CleanUp,
-  environment: Record<string, string> = {},
-): Promise<LaunchingEhr> {
+export async function startLaunchEhr(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<LaunchEhr> {
   const callers = await startCallers(cleanUp);
   const database = await cloneDatabase(cleanUp, "ehr");
   const { url } = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, ...environment });
-  return askingAt(url, callers, database);
+  return createLaunchClient(url, callers, database);
 }
 
-export const contextOf = (answer: Response): Promise<LaunchContextDto> => dataOf<LaunchContextDto>(answer);
+export const contextOf = (response: Response): Promise<LaunchContextDto> => dataOf<LaunchContextDto>(response);

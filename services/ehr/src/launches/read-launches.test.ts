@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { LaunchLogEntry } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
 import {
-  become,
   dataOf,
   hilltop,
   install,
-  type LaunchingEhr,
+  type LaunchEhr,
   launchOf,
   member,
   riverside,
-  startLaunching,
+  setInstallationStatus,
+  startLaunchEhr,
 } from "./launches.test-support.ts";
 
 interface Page {
@@ -25,13 +25,13 @@ const many = 111;
 
 describe("reading an app's launch log", () => {
   const cleanUp = cleanUpAfter();
-  let ehr: LaunchingEhr;
+  let ehr: LaunchEhr;
   let slug: string;
   let ids: string[];
   before(async () => {
-    ehr = await startLaunching(cleanUp);
+    ehr = await startLaunchEhr(cleanUp);
     slug = await install(ehr.ownerUrl);
-    // Over six years; three at a time share their time, so that only their ids put them in order. Others' lie among them.
+    // Over six years; groups of three share their time, so that only their ids order them. Launches of others lie in between.
     ids = await withClient(ehr.ownerUrl, async (client) => {
       const { rows } = await client.query<{ at: Date; id: string }>(
         `select date_trunc('milliseconds', now()) - nth / 3 * interval '60 days' - interval '1 minute' as at, gen_random_uuid() as id
@@ -65,7 +65,7 @@ describe("reading an app's launch log", () => {
         .map((place) => place.split(" ")[1] ?? "");
     });
   });
-  const read = (persona: Parameters<LaunchingEhr["as"]>[0], of: string, query = "", alias = riverside) =>
+  const read = (persona: Parameters<LaunchEhr["as"]>[0], of: string, query = "", alias = riverside) =>
     ehr.as(persona, `/app-installations/${of}/launches?${query}`, { headers: { "x-org-alias": alias } });
   const walk = async (limit: number): Promise<string[][]> => {
     const pages: string[][] = [];
@@ -84,7 +84,7 @@ describe("reading an app's launch log", () => {
   };
 
   for (const limit of [100, 7, 1_000]) {
-    test(`pages of ${limit}, the newest first, with every launch of its own once, over all the years`, async () => {
+    test(`returns every launch of the app once in pages of ${limit}, the newest first, over all years`, async () => {
       const pages = await walk(limit);
       assert.deepEqual(pages.flat(), ids);
       assert.ok(pages.slice(0, -1).every(({ length }) => length === limit));
@@ -92,22 +92,22 @@ describe("reading an app's launch log", () => {
     });
   }
 
-  test("a hundred without a limit, and a thousand at most", async () => {
+  test("returns 100 by default, and at most 1,000", async () => {
     const { items, next } = await dataOf<Page>(await read("riverside-admin", slug));
     assert.equal(items.length, 100);
     assert.ok(next !== null);
     assert.equal((await read("riverside-admin", slug, "limit=999999")).status, 200);
   });
 
-  test("what was launched a moment ago is first, with who launched it and without the patient", async () => {
+  test("returns the latest launch first, with the user and without the patient", async () => {
     const app = await install(ehr.ownerUrl);
     const patientId = "0c5b8f4e-7d0e-4a59-9d5c-6f3a1c2b7e11";
     const first = await ehr.launch(app, { patientId, encounterId: patientId });
     const second = await ehr.launch(app, { launchType: "native", patientId }, "riverside-admin");
-    const answer = await read("riverside-admin", app);
-    const text = await answer.clone().text();
+    const response = await read("riverside-admin", app);
+    const text = await response.clone().text();
     assert.ok(!text.includes(patientId) && !text.includes(launchOf(first)));
-    assert.deepEqual(await dataOf<Page>(answer), {
+    assert.deepEqual(await dataOf<Page>(response), {
       items: [
         { launchId: second.launchId, launchType: "native", user: "riverside-admin", launchedAt: second.launchedAt },
         { launchId: first.launchId, launchType: "smart", user: member, launchedAt: first.launchedAt },
@@ -116,23 +116,23 @@ describe("reading an app's launch log", () => {
     });
   });
 
-  test("of an app that was removed, also after nothing else is left of it", async () => {
+  test("returns launches of a removed app, also after its installation is deleted", async () => {
     const app = await install(ehr.ownerUrl);
     await ehr.launch(app);
-    await become(ehr.ownerUrl, app, "removed");
+    await setInstallationStatus(ehr.ownerUrl, app, "removed");
     assert.equal((await dataOf<Page>(await read("riverside-admin", app))).items.length, 1);
     await withClient(ehr.ownerUrl, (client) => client.query("delete from installations where app_slug = $1", [app]));
     assert.equal((await dataOf<Page>(await read("riverside-admin", app))).items.length, 1);
   });
 
-  test("of an app that was never launched: nothing; of one that the organisation never had: 404", async () => {
+  test("returns an empty page for an app that was never launched, and 404 for one never installed", async () => {
     const app = await install(ehr.ownerUrl);
     assert.deepEqual(await dataOf<Page>(await read("riverside-admin", app)), { items: [], next: null });
     await assertFailure(await read("riverside-admin", "unheard-of"), 404);
     await assertFailure(await read("hilltop-admin", app, "", hilltop), 404);
   });
 
-  test("admins read their own organisation's, operators anyone's; nobody else", async () => {
+  test("allows admins for their organisation and operators for any; refuses others", async () => {
     assert.equal((await read("operator", slug)).status, 200);
     const { items } = await dataOf<Page>(await read("hilltop-admin", slug, "", hilltop));
     assert.ok(items.length > 0 && items.every(({ launchId, user }) => user === "another's" && !ids.includes(launchId)));
@@ -148,17 +148,17 @@ describe("reading an app's launch log", () => {
     ["a limit that is no number", "limit=many"],
     ["two limits", "limit=1&limit=2"],
     ["a cursor that is none", "after=first"],
-    ["a cursor of no time", `after=${cursorOf("soon", "0c5b8f4e-7d0e-4a59-9d5c-6f3a1c2b7e11")}`],
-    ["a cursor of no id", `after=${cursorOf("2026-01-01T00:00:00.000Z", "' or 1=1 --")}`],
+    ["a cursor of no time", `after=${encodeCursor("soon", "0c5b8f4e-7d0e-4a59-9d5c-6f3a1c2b7e11")}`],
+    ["a cursor of no id", `after=${encodeCursor("2026-01-01T00:00:00.000Z", "' or 1=1 --")}`],
   ] as const) {
     test(`400: ${what}`, async () => {
       await assertFailure(await read("riverside-admin", slug, query), 400);
     });
   }
 
-  test("a cursor from before the log or far ahead is answered, and at once", async () => {
+  test("responds quickly to a cursor before the log or in the future", async () => {
     const id = "0c5b8f4e-7d0e-4a59-9d5c-6f3a1c2b7e11";
-    const from = (time: string) => read("riverside-admin", slug, `limit=1&after=${cursorOf(time, id)}`);
+    const from = (time: string) => read("riverside-admin", slug, `limit=1&after=${encodeCursor(time, id)}`);
     assert.deepEqual((await dataOf<Page>(await from("0001-01-01T00:00:00.000Z"))).items, []);
     assert.equal((await dataOf<Page>(await from("9999-12-31T23:59:59.999Z"))).items[0]?.launchId, ids[0]);
   });

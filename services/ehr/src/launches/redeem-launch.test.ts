@@ -7,54 +7,55 @@ import {
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
+  connectAsService,
   startCallers,
   startEhrProcess,
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
-import { deleteExpiredContexts } from "./expire-contexts.ts";
+import { deleteExpiredContexts } from "./delete-expired-contexts.ts";
 import {
-  askingAt,
-  become,
   contextOf,
-  contextsOf,
+  createLaunchClient,
+  findContexts,
   hilltop,
   install,
-  type LaunchingEhr,
+  type LaunchEhr,
   launchOf,
   member,
   riverside,
+  setInstallationStatus,
 } from "./launches.test-support.ts";
 
-/** Two processes over one database, as they run side by side in production. */
-async function startTwo(cleanUp: CleanUp): Promise<[LaunchingEhr, LaunchingEhr]> {
+/** Two processes with one database, as in production. */
+async function startTwo(cleanUp: CleanUp): Promise<[LaunchEhr, LaunchEhr]> {
   const callers = await startCallers(cleanUp);
   const database = await cloneDatabase(cleanUp, "ehr");
   const options = { marketplaceUrl: "http://127.0.0.1:9", environment: callers.environment };
   const one = await startEhrProcess(cleanUp, database.serviceUrl, options);
   const other = await startEhrProcess(cleanUp, database.serviceUrl, options);
-  return [askingAt(one.url, callers, database), askingAt(other.url, callers, database)];
+  return [createLaunchClient(one.url, callers, database), createLaunchClient(other.url, callers, database)];
 }
 
 describe("redeeming a launch", () => {
   const cleanUp = cleanUpAfter();
-  let ehr: LaunchingEhr;
-  let beside: LaunchingEhr;
+  let ehr: LaunchEhr;
+  let beside: LaunchEhr;
   let gone: string;
   before(async () => {
     [ehr, beside] = await startTwo(cleanUp);
     gone = await assertFailure(await ehr.redeem({ launch: "unknown", appSlug: "unheard-of" }), 410);
   });
-  const launched = async (asked: object = { patientId: randomUUID() }) => {
+  const launched = async (body: object = { patientId: randomUUID() }) => {
     const appSlug = await install(ehr.ownerUrl);
-    return { appSlug, launch: launchOf(await ehr.launch(appSlug, asked)) };
+    return { appSlug, launch: launchOf(await ehr.launch(appSlug, body)) };
   };
-  const assertGone = async (answer: Response): Promise<void> => assert.equal(await assertFailure(answer, 410), gone);
+  const assertGone = async (response: Response): Promise<void> =>
+    assert.equal(await assertFailure(response, 410), gone);
 
-  test("the context is answered, and then it is gone: no row of it is left", async () => {
+  test("returns the context once, and deletes its row", async () => {
     const [patientId, encounterId] = [randomUUID(), randomUUID()];
     const redeeming = await launched({ patientId, encounterId });
-    assert.equal((await contextsOf(ehr.ownerUrl, redeeming.appSlug)).length, 1);
+    assert.equal((await findContexts(ehr.ownerUrl, redeeming.appSlug)).length, 1);
     assert.deepEqual(await contextOf(await beside.redeem(redeeming)), {
       patient: patientId,
       encounter: encounterId,
@@ -62,27 +63,27 @@ describe("redeeming a launch", () => {
       appSlug: redeeming.appSlug,
       user: member,
     });
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, redeeming.appSlug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, redeeming.appSlug), []);
     await assertGone(await ehr.redeem(redeeming));
     await assertGone(await beside.redeem(redeeming));
   });
 
-  test("a launch without a patient has an empty context", async () => {
+  test("returns an empty context for a launch without a patient", async () => {
     const { patient, encounter } = await contextOf(await ehr.redeem(await launched({})));
     assert.deepEqual([patient, encounter], [null, null]);
   });
 
-  test("of 50 that redeem it at once, at two processes, exactly one gets the context", async () => {
+  test("returns the context to exactly one of 50 concurrent requests to two processes", async () => {
     for (let round = 0; round < 5; round += 1) {
       const patientId = randomUUID();
       const redeeming = await launched({ patientId });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, nth) => (nth % 2 === 0 ? ehr : beside).redeem(redeeming)),
       );
-      const redeemed = answers.filter(({ status }) => status === 200);
+      const redeemed = responses.filter(({ status }) => status === 200);
       assert.equal(redeemed.length, 1);
       assert.equal((await contextOf(redeemed[0] as Response)).patient, patientId);
-      for (const answer of answers) if (answer !== redeemed[0]) await assertGone(answer);
+      for (const response of responses) if (response !== redeemed[0]) await assertGone(response);
     }
   });
 
@@ -93,24 +94,24 @@ describe("redeeming a launch", () => {
     ["a user whose name only begins alike", { user: `${member}2` }],
     ["the organisation in other letters", { orgAlias: riverside.toUpperCase() }],
   ] as const) {
-    test(`by ${what}: nothing, and it is burnt for the right one as well`, async () => {
+    test(`returns 410 to ${what}, and then to the right one too`, async () => {
       const redeeming = await launched();
       await assertGone(await ehr.redeem({ ...redeeming, ...wrong }));
       await assertGone(await ehr.redeem(redeeming));
-      assert.deepEqual(await contextsOf(ehr.ownerUrl, redeeming.appSlug), []);
+      assert.deepEqual(await findContexts(ehr.ownerUrl, redeeming.appSlug), []);
     });
   }
 
-  test("of 50 at once, half of them by another user, one gets the context at most", async () => {
+  test("returns the context at most once for 50 concurrent requests, half of them by another user", async () => {
     const redeeming = await launched();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
         (nth % 4 < 2 ? ehr : beside).redeem(nth % 2 === 0 ? redeeming : { ...redeeming, user: "riverside-admin" }),
       ),
     );
-    const redeemed = answers.flatMap(({ status }, nth) => (status === 200 ? [nth] : []));
+    const redeemed = responses.flatMap(({ status }, nth) => (status === 200 ? [nth] : []));
     assert.ok(redeemed.length <= 1 && redeemed.every((nth) => nth % 2 === 0), redeemed.join());
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, redeeming.appSlug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, redeeming.appSlug), []);
   });
 
   const letExpire = (appSlug: string) =>
@@ -118,14 +119,14 @@ describe("redeeming a launch", () => {
       client.query("update launch_contexts set expires_at = now() where app_slug = $1", [appSlug]),
     );
 
-  test("after five minutes: nothing, and it is gone", async () => {
+  test("returns 410 after five minutes, and deletes the context", async () => {
     const redeeming = await launched();
     await letExpire(redeeming.appSlug);
     await assertGone(await ehr.redeem(redeeming));
-    assert.deepEqual(await contextsOf(ehr.ownerUrl, redeeming.appSlug), []);
+    assert.deepEqual(await findContexts(ehr.ownerUrl, redeeming.appSlug), []);
   });
 
-  test("what nobody redeemed in time is deleted, however much it is; what can still be redeemed stays", async (t) => {
+  test("deletes any number of expired contexts, and keeps those that can be redeemed", async (t) => {
     const [expired, live] = [await launched(), await launched()];
     await letExpire(expired.appSlug);
     await withClient(ehr.ownerUrl, (client) =>
@@ -136,32 +137,32 @@ describe("redeeming a launch", () => {
         [riverside],
       ),
     );
-    // The service's own clock may come round meanwhile and delete some of them.
+    // The service's scheduled job may delete some of them meanwhile.
     assert.ok(
       (await deleteExpiredContexts(
         (
-          await connectTo<DB>(cleanUpAfter(t), ehr.serviceUrl, { statementTimeoutMs: 5_000 })
+          await connectAsService<DB>(cleanUpAfter(t), ehr.serviceUrl, { statementTimeoutMs: 5_000 })
         ).database,
         new Date(),
       )) <= 10_002,
     );
-    for (const slug of [expired.appSlug, "many"]) assert.deepEqual(await contextsOf(ehr.ownerUrl, slug), []);
+    for (const slug of [expired.appSlug, "many"]) assert.deepEqual(await findContexts(ehr.ownerUrl, slug), []);
     assert.equal((await ehr.redeem(live)).status, 200);
   });
 
   for (const status of ["paused", "removed"] as const) {
-    test(`of an app that is ${status} meanwhile: nothing, not even once it is back`, async () => {
+    test(`returns 410 for an app that is ${status} since, also after it is active again`, async () => {
       const redeeming = await launched();
-      await become(ehr.ownerUrl, redeeming.appSlug, status);
+      await setInstallationStatus(ehr.ownerUrl, redeeming.appSlug, status);
       await assertGone(await ehr.redeem(redeeming));
-      await become(ehr.ownerUrl, redeeming.appSlug, "active");
+      await setInstallationStatus(ehr.ownerUrl, redeeming.appSlug, "active");
       await assertGone(await ehr.redeem(redeeming));
     });
   }
 
-  test("a launch that only resembles one redeems nothing, and burns nothing", async () => {
+  test("returns 410 for a similar launch, without consuming the right one", async () => {
     const redeeming = await launched();
-    // Lenient decoders take these for the same bytes.
+    // Lenient decoders decode these to the same bytes.
     const { launch } = redeeming;
     for (const alike of [`${launch}=`, ` ${launch}`, `${launch}A`, launch.slice(0, -1), launch.toUpperCase()]) {
       await assertGone(await ehr.redeem({ ...redeeming, launch: alike }));
@@ -169,7 +170,7 @@ describe("redeeming a launch", () => {
     assert.equal((await ehr.redeem(redeeming)).status, 200);
   });
 
-  test("only an authorization server redeems; whoever may not burns nothing", async () => {
+  test("allows only authorization servers; a refused caller doesn't consume the launch", async () => {
     const redeeming = await launched();
     const body = { orgAlias: riverside, user: member, ...redeeming };
     const path = "/internal/launch-contexts/consume";

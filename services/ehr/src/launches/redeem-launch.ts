@@ -3,23 +3,23 @@ import { Problem } from "@ehr-marketplace/service-kit/http";
 import { v7 as uuid } from "uuid";
 import { prepareAuditPartitions } from "../audit/audit-log-retention.ts";
 import type { Actor } from "../audit/record-audit.ts";
-import { isWithoutPartition } from "../partitioned-log.ts";
-import { hashOf } from "./launch.ts";
-import type { Launching } from "./launch-app.ts";
+import { isMissingPartitionError } from "../partitioned-log.ts";
+import { hashLaunch } from "./launch.ts";
+import type { LaunchDeps } from "./launch-app.ts";
 import { redeemContext } from "./launch-context-store.ts";
 import { launchProblems } from "./launch-errors.ts";
 
-/** Once. Why it can't be redeemed is nobody's business: whoever guesses is to learn nothing. */
+/** Redeems a launch once. The response doesn't tell why a launch can't be redeemed, so that guessing reveals nothing. */
 export async function redeemLaunch(
-  { database, clock, metrics }: Pick<Launching, "database" | "clock" | "metrics">,
+  { database, clock, metrics }: Pick<LaunchDeps, "database" | "clock" | "metrics">,
   actor: Actor,
   { launch, orgAlias, appSlug, user }: ConsumeLaunchBody,
 ): Promise<LaunchContextDto> {
-  const redemption = { launchHash: hashOf(launch), orgAlias, appSlug, user, now: clock(), auditId: uuid(), actor };
+  const redemption = { launchHash: hashLaunch(launch), orgAlias, appSlug, user, now: clock(), auditId: uuid(), actor };
   const redeem = () => redeemContext(database.prepared, redemption);
   const context = await redeem().catch(async (error: unknown) => {
-    // No process has run for a week. The statement has deleted nothing, and a clinician waits.
-    if (!isWithoutPartition(error)) throw error;
+    // The partition is missing after a week without a running process. The failed statement deleted nothing, so retry it.
+    if (!isMissingPartitionError(error)) throw error;
     await prepareAuditPartitions(database.query, redemption.now);
     return redeem();
   });
@@ -27,7 +27,7 @@ export async function redeemLaunch(
   if (context === undefined) {
     throw new Problem(
       launchProblems.gone,
-      "The launch can't be redeemed: it is unknown, was used, has expired, or belongs to somebody or something else.",
+      "The launch can't be redeemed: it is unknown, used, expired, or belongs to another user, app or organisation.",
     );
   }
   return { patient: context.patient_id, encounter: context.encounter_id, orgAlias, appSlug, user };

@@ -12,7 +12,7 @@ import {
   timeLimitMs,
 } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
-import { eventOf, hilltop, knowApps, riverside, secretOf } from "./events.test-support.ts";
+import { eventOf, hilltop, riverside, secretOf, storeApps } from "./events.test-support.ts";
 
 const runs = rounds(300, 10_000);
 const maxBodyBytes = 65_536;
@@ -76,7 +76,7 @@ const fields = [
   "subscription/status",
   "more",
 ];
-/** An event with some of its fields replaced or left out, never the one that says whose it is. */
+/** An event with some fields replaced or left out, except the alias. */
 const odd = fc
   .tuple(
     genuine,
@@ -120,7 +120,7 @@ const bytes = fc.oneof(
 );
 
 const hmacOf = (body: Buffer, secret: string): string => createHmac("sha256", secret).update(body).digest("hex");
-/** What an HTTP parser lets pass. */
+/** Text that an HTTP parser accepts in a header. */
 const headerText = fc
   .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 70 })
   .map((codes) => String.fromCharCode(...codes));
@@ -178,7 +178,7 @@ const sent: fc.Arbitrary<Sent> = fc
     headers: { ...more, "content-type": contentType },
   }));
 
-/** Whose secret signed the bytes, where that is the organisation which they name. */
+/** The organisation that signed the bytes, if the body names it. */
 function signerOf({ body, signature: given }: Sent): string | undefined {
   let named: unknown;
   try {
@@ -193,18 +193,18 @@ function signerOf({ body, signature: given }: Sent): string | undefined {
 
 type Owner = Parameters<Parameters<typeof withClient>[1]>[0];
 
-describe("whatever is sent to the receiver of events", () => {
+describe("any request to the receiver of events", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let ownerUrl: string;
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
-    await knowApps(ownerUrl, ["known-app", "other-app"]);
+    await storeApps(ownerUrl, ["known-app", "other-app"]);
     ehr = await startEhr(cleanUp, database.serviceUrl);
   });
 
-  /** By organisation, everything that an event can change; and the apps, which they share. */
+  /** All rows that an event can change by organisation, and the shared apps. */
   async function storedOf(owner: Owner): Promise<Map<string, string>> {
     const { rows } = await owner.query<{ alias: string; stored: string }>(
       `

@@ -24,10 +24,10 @@ export async function isAppliedDelivery(database: Kysely<DB>, orgAlias: string, 
   return found !== undefined;
 }
 
-export async function deleteAppliedBefore(database: Kysely<DB>, before: Date, most: number): Promise<number> {
+export async function deleteAppliedBefore(database: Kysely<DB>, before: Date, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from applied_deliveries where ctid = any(array(
-      select ctid from applied_deliveries where applied_at < ${before} order by applied_at limit ${most}
+      select ctid from applied_deliveries where applied_at < ${before} order by applied_at limit ${limit}
     ))`.execute(database);
   return Number(numAffectedRows);
 }

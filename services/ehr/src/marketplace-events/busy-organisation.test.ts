@@ -2,27 +2,34 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { askAt, cleanUpAfter, cloneDatabase, eventually, startCallers, startEhr } from "@ehr-marketplace/tests/support";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  sendRequest,
+  startCallers,
+  startEhr,
+} from "@ehr-marketplace/tests/support";
 import { install } from "../installations/installations.test-support.ts";
-import { eventOf, hilltop, knowApps, riverside, send } from "./events.test-support.ts";
+import { eventOf, hilltop, riverside, send, storeApps } from "./events.test-support.ts";
 
 const sentAtOnce = 200;
 const withinMs = 30_000;
 
-test("200 events of one organisation at once take two connections, and another organisation's launches succeed", async (t) => {
+test("200 concurrent events of one organisation use two connections, and another organisation's launches succeed", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const callers = await startCallers(cleanUp);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, DATABASE_POOL_SIZE: "10" });
   const theirs = await install(ownerUrl, { orgAlias: hilltop });
-  await knowApps(ownerUrl, ["northwind-scribe"]);
+  await storeApps(ownerUrl, ["northwind-scribe"]);
   const launch = async (): Promise<number> => {
     const path = `${ehr.url}/api/app-installations/${theirs}/launch`;
-    return (await askAt(path, callers.token("hilltop-admin"), { method: "POST", body: { launchType: "native" } }))
+    return (await sendRequest(path, callers.token("hilltop-admin"), { method: "POST", body: { launchType: "native" } }))
       .status;
   };
 
-  const answered: number[] = [];
+  const statuses: number[] = [];
   const isRefused = (status: number): boolean => status === 429;
   let sent: Promise<unknown> = Promise.resolve();
   await withClient(ownerUrl, async (locker) => {
@@ -38,8 +45,8 @@ test("200 events of one organisation at once take two connections, and another o
     const events = Array.from({ length: sentAtOnce }, (_, nth) =>
       send(ehr.url, { body: eventOf({ what: "created", id: randomUUID(), at: Date.now() - nth }) }),
     );
-    sent = Promise.all(events.map((event) => event.then(({ status }) => answered.push(status))));
-    await eventually("most are refused at once", withinMs, () => answered.filter(isRefused).length >= sentAtOnce - 60);
+    sent = Promise.all(events.map((event) => event.then(({ status }) => statuses.push(status))));
+    await eventually("most are refused at once", withinMs, () => statuses.filter(isRefused).length >= sentAtOnce - 60);
     await eventually("two wait for the lock", withinMs, async () => (await waitingForLock()) === 2);
     for (let nth = 0; nth < 20; nth += 1) {
       const [status, waiting] = await Promise.all([launch(), waitingForLock()]);
@@ -48,5 +55,5 @@ test("200 events of one organisation at once take two connections, and another o
     await locker.query("commit");
   });
   await sent;
-  assert.ok(answered.includes(200), "those that waited are applied once the lock is free");
+  assert.ok(statuses.includes(200), "those that waited are applied once the lock is free");
 });

@@ -3,18 +3,18 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
-import { eventOf, installationsIn, knowApps, send } from "./events.test-support.ts";
+import { eventOf, readInstallationRows, send, storeApps } from "./events.test-support.ts";
 
-const messagesOf = (answers: { message: string }[]): Record<string, number> => {
+const messagesOf = (responses: { message: string }[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const { message } of answers) counts[message] = (counts[message] ?? 0) + 1;
+  for (const { message } of responses) counts[message] = (counts[message] ?? 0) + 1;
   return counts;
 };
 
-test("the same delivery sent by 20 at once to two processes is applied once", async (t) => {
+test("applies the same delivery once when 20 concurrent requests send it to two processes", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-  await knowApps(
+  await storeApps(
     ownerUrl,
     Array.from({ length: 10 }, (_, nth) => `app-${nth}`),
   );
@@ -25,22 +25,24 @@ test("the same delivery sent by 20 at once to two processes is applied once", as
       body: eventOf({ what: "created", id, at: Date.now() + round, app: `app-${round}` }),
       deliveryId: randomUUID(),
     };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, nth) => send(both[nth % 2]?.url ?? "", delivery)));
-    assert.deepEqual(messagesOf(answers), { applied: 1, "already applied": 19 });
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, nth) => send(both[nth % 2]?.url ?? "", delivery)),
+    );
+    assert.deepEqual(messagesOf(responses), { applied: 1, "already applied": 19 });
     const { rows } = await withClient(ownerUrl, (client) =>
       client.query("select from applied_deliveries where delivery_id = $1", [delivery.deliveryId]),
     );
     assert.equal(rows.length, 1);
   }
-  const installed = await installationsIn(ownerUrl);
+  const installed = await readInstallationRows(ownerUrl);
   assert.equal(installed.length, 10);
   for (const { installed_at, updated_at } of installed) assert.deepEqual(installed_at, updated_at);
 });
 
-test("all events of one subscription at once: the newest is what stays", async (t) => {
+test("keeps the newest state when all events of a subscription arrive concurrently", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-  await knowApps(
+  await storeApps(
     ownerUrl,
     Array.from({ length: 10 }, (_, nth) => `app-${nth}`),
   );
@@ -49,11 +51,11 @@ test("all events of one subscription at once: the newest is what stays", async (
   for (let round = 0; round < 10; round += 1) {
     const [id, app] = [randomUUID(), `app-${round}`];
     const whats = ["created", "paused", "resumed", "paused", "resumed", "paused"] as const;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       whats.map((what, nth) => send(ehr.url, { body: eventOf({ what, id, app, at: began + nth }) })),
     );
-    for (const { status } of answers) assert.equal(status, 200);
-    const found = (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === app);
+    for (const { status } of responses) assert.equal(status, 200);
+    const found = (await readInstallationRows(ownerUrl)).find(({ app_slug }) => app_slug === app);
     assert.deepEqual([found?.status, found?.subscription_id], ["paused", id]);
   }
 });

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  askAt,
   assertFailure,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
   eventually,
   type RunningEhr,
+  sendRequest,
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
@@ -17,11 +17,11 @@ import { type FetchJob, type Workbench, workbench } from "../apps/apps.test-supp
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { refreshApps } from "../apps/refresh-apps.ts";
 import { reserveAppFetch, takeAppFetch } from "../organisations/app-fetch-rate.ts";
-import { eventOf, hilltop, knowApps, riverside, secretOf, send } from "./events.test-support.ts";
+import { eventOf, hilltop, riverside, secretOf, send, storeApps } from "./events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
 
-describe("what verified events can create for one organisation is limited", () => {
+describe("limits of verified events of one organisation", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let ownerUrl: string;
@@ -35,7 +35,7 @@ describe("what verified events can create for one organisation is limited", () =
     ({ ownerUrl } = database);
     ehr = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });
     bench = await workbench(cleanUp, database.serviceUrl);
-    await knowApps(ownerUrl, ["known-app", "other-app"]);
+    await storeApps(ownerUrl, ["known-app", "other-app"]);
   });
   beforeEach(async () => {
     await change("delete from installations");
@@ -53,7 +53,7 @@ describe("what verified events can create for one organisation is limited", () =
   const jobsFor = async (slug: string): Promise<FetchJob[]> => (await bench.jobs()).filter((job) => job.slug === slug);
   const isInstalled = async (slug: string): Promise<boolean> => {
     const url = `${ehr.url}/api/app-installations/${slug}/installed`;
-    const response = await askAt(url, callers.token("riverside-member"), {});
+    const response = await sendRequest(url, callers.token("riverside-member"), {});
     return ((await response.json()) as { data: boolean }).data;
   };
   const has = (count: number, status: string, confirmed: string): Promise<unknown> =>
@@ -73,7 +73,7 @@ describe("what verified events can create for one organisation is limited", () =
     assert.deepEqual((await countOf()).rows, rows, "nothing is left of it");
   };
 
-  test("to 1,000 live subscriptions; cancelling is always possible, and makes room", async () => {
+  test("1,000 live subscriptions; cancelling is always possible", async () => {
     await has(999, "active", "now()");
     const id = randomUUID();
     assert.deepEqual(await sendEvent("known-app", { id }), applied);
@@ -84,20 +84,24 @@ describe("what verified events can create for one organisation is limited", () =
       applied,
       "one that is live may change",
     );
-    assert.deepEqual(await sendEvent("other-app", { orgAlias: hilltop }), applied, "others have room of their own");
+    assert.deepEqual(
+      await sendEvent("other-app", { orgAlias: hilltop }),
+      applied,
+      "doesn't count configurations of other organisations",
+    );
     assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 2 }), applied);
     assert.deepEqual(await sendEvent("other-app"), applied);
     await refused("known-app", /1000 live subscriptions/, { id, what: "resumed", at: began + 3 });
   });
 
-  test("to 1,000 live ones whether they are confirmed or not: a few hundred forged ones keep no genuine one out", async () => {
+  test("1,000 live subscriptions, confirmed or not: a few hundred forged ones keep no genuine one out", async () => {
     await has(998, "active", "null");
     assert.deepEqual(await sendEvent("a-new-app"), applied);
     assert.deepEqual(await sendEvent("known-app"), applied);
     await refused("another-new-app", /1000 live subscriptions/);
   });
 
-  test("to one app for each subscription: an event that names another leaves nothing behind", async () => {
+  test("one app for each subscription: an event that names another changes nothing", async () => {
     const id = randomUUID();
     assert.deepEqual(await sendEvent("known-app", { id }), applied);
     const reserved = () =>
@@ -108,14 +112,14 @@ describe("what verified events can create for one organisation is limited", () =
       });
     const earlier = await reserved();
     for (const what of ["created", "paused", "cancelled"] as const) {
-      await refused(`invented-${what}`, /known with another app/, { id, what, at: Date.now() });
+      await refused(`invented-${what}`, /stored with another app/, { id, what, at: Date.now() });
     }
     assert.deepEqual(await reserved(), earlier);
     assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 1 }), applied);
-    await refused("other-app", /known with another app/, { id, what: "resumed", at: Date.now() });
+    await refused("other-app", /stored with another app/, { id, what: "resumed", at: Date.now() });
   });
 
-  test("to 10,000 altogether, cancelled ones included", async () => {
+  test("10,000 subscriptions in total, including cancelled ones", async () => {
     await has(9_999, "cancelled", "now()");
     const id = randomUUID();
     assert.deepEqual(await sendEvent("known-app", { id }), applied);
@@ -124,7 +128,7 @@ describe("what verified events can create for one organisation is limited", () =
     assert.deepEqual(await sendEvent("known-app", { id, what: "cancelled", at: began + 1 }), applied);
   });
 
-  test("to 30 catalog requests at once and then 30 a minute, over all processes", async () => {
+  test("30 catalog requests at once and then 30 a minute, over all processes", async () => {
     const now = new Date();
     const reserve = (orgAlias: string, at = now): Promise<number | undefined> =>
       bench.database.transaction().execute((transaction) => reserveAppFetch(transaction, orgAlias, at));
@@ -139,7 +143,7 @@ describe("what verified events can create for one organisation is limited", () =
     assert.equal(await reserve(riverside, later), 2);
   });
 
-  test("to fields of a bounded length: 64 characters of a slug, 255 of a delivery id, 64 of a time", async () => {
+  test("64 characters of a slug, 255 of a delivery id, 64 of a time", async () => {
     const event = eventOf({ what: "created", id: randomUUID(), at: began, app: "known-app" });
     for (const [sending, why] of [
       [{ body: { ...event, app: { slug: "a".repeat(65) } } }, /app\/slug/],
@@ -153,7 +157,7 @@ describe("what verified events can create for one organisation is limited", () =
     assert.deepEqual(await send(ehr.url, { body: event, deliveryId: "x".repeat(255) }), applied);
   });
 
-  test("to five minutes of catalog requests ahead, so that a genuine app doesn't wait for hours", async () => {
+  test("five minutes of reserved catalog requests, so that a genuine app doesn't wait for hours", async () => {
     const now = new Date();
     const reserve = (): Promise<number | undefined> =>
       bench.database.transaction().execute((transaction) => reserveAppFetch(transaction, riverside, now));
@@ -169,7 +173,7 @@ describe("what verified events can create for one organisation is limited", () =
     await eventually("the hourly refresh finds it", 20_000, () => isInstalled("inbox-heron"));
   });
 
-  test("an organisation that has used its requests up waits for a job, and causes no request meanwhile", async () => {
+  test("beyond its requests, an organisation waits for a job and causes no request", async () => {
     await change("update organisations set app_fetches_until = now() + interval '4 minutes' where alias = $1", [
       riverside,
     ]);
@@ -178,7 +182,7 @@ describe("what verified events can create for one organisation is limited", () =
     const [job] = await jobsFor("lab-lantern");
     assert.ok(job !== undefined && job.inSeconds > 120, JSON.stringify(job));
     const url = `${ehr.url}/api/app-installations/lab-lantern`;
-    const launch = await askAt(`${url}/launch`, callers.token("riverside-member"), { body: {} });
+    const launch = await sendRequest(`${url}/launch`, callers.token("riverside-member"), { body: {} });
     assert.match(await assertFailure(launch, 429), /30 requests a minute to the marketplace's catalog are used up/);
     const wait = Number(launch.headers.get("retry-after"));
     assert.ok(wait > 120 && wait <= 190, `${wait} s`);

@@ -14,7 +14,7 @@ export function secretOf(alias: string): string {
   return found.secret;
 }
 
-export const appCalled = (slug: string): EventApp => ({
+export const buildApp = (slug: string): EventApp => ({
   id: "01890a5d-ac96-774b-bcce-b302099a8057",
   slug,
   name: `The app ${slug}`,
@@ -25,33 +25,39 @@ export const appCalled = (slug: string): EventApp => ({
   fhirScopes: "launch user/Patient.rs",
 });
 
-export const knowApps = (ownerUrl: string, slugs: string[]): Promise<void> =>
-  insertKnownApps(ownerUrl, slugs.map(appCalled));
+export const storeApps = (ownerUrl: string, slugs: string[]): Promise<void> =>
+  insertKnownApps(ownerUrl, slugs.map(buildApp));
 
 const statusAfter = { created: "active", paused: "paused", resumed: "active", cancelled: "cancelled" } as const;
 
-interface Told {
+interface EventInput {
   what: keyof typeof statusAfter;
   id: string;
-  /** Milliseconds of the marketplace's clock. */
+  /** The time in milliseconds, by the marketplace's clock. */
   at: number;
   app?: string;
   orgAlias?: string;
 }
 
-export function eventOf({ what, id, at, app = "northwind-scribe", orgAlias = riverside }: Told): SubscriptionEvent {
+export function eventOf({
+  what,
+  id,
+  at,
+  app = "northwind-scribe",
+  orgAlias = riverside,
+}: EventInput): SubscriptionEvent {
   const event: SubscriptionEventName = `subscription.${what}`;
   const reason = what === "paused" ? { pauseReason: "NON_PAYMENT" } : {};
   return {
     event,
-    app: appCalled(app),
+    app: buildApp(app),
     subscription: { id, status: statusAfter[what], orgAlias, ...reason },
     timestamp: new Date(at).toISOString(),
   };
 }
 
-export interface Sending {
-  /** Sent as they are; what is no text is written as JSON. */
+export interface SendOptions {
+  /** Text is sent unchanged; other values as JSON. */
   body: unknown;
   secret?: string;
   deliveryId?: string | null;
@@ -59,11 +65,11 @@ export interface Sending {
   headers?: Record<string, string>;
 }
 
-/** As the marketplace does it: the spec's headers, and the signature of the very bytes. */
-export async function send(url: string, sending: Sending): Promise<{ status: number; message: string }> {
+/** Sends an event like the marketplace: with the spec's headers and the signature of the exact bytes. */
+export async function send(url: string, sending: SendOptions): Promise<{ status: number; message: string }> {
   const { body, secret = secretOf(riverside), deliveryId = randomUUID(), headers } = sending;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const answer = await fetch(`${url}/api/internal/marketplace-webhook`, {
+  const response = await fetch(`${url}/api/internal/marketplace-webhook`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -74,9 +80,10 @@ export async function send(url: string, sending: Sending): Promise<{ status: num
     },
     body: text,
   });
-  const said = (await answer.json()) as { success: boolean; message: string; data: null };
-  if (said.success !== answer.ok || said.data !== null) throw new Error(`not in the wrapper: ${JSON.stringify(said)}`);
-  return { status: answer.status, message: said.message };
+  const said = (await response.json()) as { success: boolean; message: string; data: null };
+  if (said.success !== response.ok || said.data !== null)
+    throw new Error(`not in the wrapper: ${JSON.stringify(said)}`);
+  return { status: response.status, message: said.message };
 }
 
 export interface InstalledRow {
@@ -85,21 +92,21 @@ export interface InstalledRow {
   app_slug: string;
   status: string;
   subscription_id: string;
-  sealed_config: string | null;
+  encrypted_config: string | null;
   installed_at: Date;
   updated_at: Date;
   removed_at: Date | null;
 }
 
-export function installationsIn(ownerUrl: string): Promise<InstalledRow[]> {
+export function readInstallationRows(ownerUrl: string): Promise<InstalledRow[]> {
   return withClient(ownerUrl, async (client) => {
     const found = await client.query<InstalledRow>("select * from installations order by org_alias, app_slug");
     return found.rows;
   });
 }
 
-/** All that events may change, to see that they changed nothing. */
-export function everythingIn(ownerUrl: string): Promise<unknown[]> {
+/** All rows that events can change, to check that nothing changed. */
+export function readAllRows(ownerUrl: string): Promise<unknown[]> {
   return withClient(ownerUrl, async (client) => {
     const tables = ["organisations", "apps", "subscriptions", "installations", "applied_deliveries"];
     const all: unknown[] = [];

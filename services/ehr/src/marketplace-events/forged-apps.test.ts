@@ -3,24 +3,24 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { EventApp, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import {
-  type Asking,
-  askAt,
   assertFailure,
   type Callers,
   cleanUpAfter,
   cloneDatabase,
   eventually,
+  type RequestOptions,
   type RunningEhr,
+  sendRequest,
   startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
-import { appCalled, eventOf, hilltop, riverside, secretOf, send } from "./events.test-support.ts";
+import { buildApp, eventOf, hilltop, riverside, secretOf, send } from "./events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
 const ahead = (): number => Date.now() + 4 * 60_000;
 
-/** The same slug, and nothing else the same. */
+/** A forged app with the same slug and other fields. */
 const evil = (slug: string): EventApp => ({
   id: randomUUID(),
   slug,
@@ -33,7 +33,7 @@ const evil = (slug: string): EventApp => ({
 });
 const withoutLaunch = (slug: string): EventApp => ({ ...evil(slug), extensionPoints: [], smartLaunchUrl: null });
 
-describe("the holder of an organisation's signing secret can't say what an app is", () => {
+describe("the holder of an organisation's signing secret can't change an app's fields", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let callers: Callers;
@@ -54,16 +54,16 @@ describe("the holder of an organisation's signing secret can't say what an app i
     await deliver(orgAlias, evil(slug), ahead());
     await deliver(orgAlias, withoutLaunch(slug), ahead());
   };
-  const request = (path: string, orgAlias: string, options: Asking = {}): Promise<Response> => {
+  const request = (path: string, orgAlias: string, options: RequestOptions = {}): Promise<Response> => {
     const persona = orgAlias === hilltop ? "hilltop-admin" : "riverside-admin";
-    return askAt(`${ehr.url}/api/app-installations${path}`, callers.token(persona), options);
+    return sendRequest(`${ehr.url}/api/app-installations${path}`, callers.token(persona), options);
   };
   const data = async <T>(response: Response): Promise<T> => {
     const { data: given, message } = (await response.json()) as { data: T; message: string };
     assert.equal(response.status, 200, message);
     return given;
   };
-  /** All that its people are shown of an app, and where they are sent; without what changes with the subscription shown. */
+  /** All responses about an app and its launch URL, without the fields that depend on the subscription. */
   const seen = async (slug: string, orgAlias: string) => {
     const shown = await data<InstallationDto>(await request(`/${slug}`, orgAlias));
     const { subscriptionId: _id, updatedAt: _at, ...app } = shown;
@@ -71,10 +71,10 @@ describe("the holder of an organisation's signing secret can't say what an app i
     return { app, launchType, launchUrl: launchUrl?.replace(/launch=[^&]+/, "launch=…") ?? null };
   };
 
-  test("of one that is installed: neither for others nor for that organisation", async () => {
+  test("of an installed app, neither for others nor for that organisation", async () => {
     const slug = "northwind-scribe";
     for (const orgAlias of [hilltop, riverside]) {
-      await deliver(orgAlias, appCalled(slug), began);
+      await deliver(orgAlias, buildApp(slug), began);
       await eventually("it is installed", 15_000, async () => (await request(`/${slug}`, orgAlias)).status === 200);
       const earlier = await seen(slug, orgAlias);
       assert.equal(earlier.app.name, "Northwind Scribe");
@@ -84,11 +84,11 @@ describe("the holder of an organisation's signing secret can't say what an app i
     }
   });
 
-  test("of one that no organisation has yet, not even while the marketplace can't be reached", async () => {
+  test("of an app that isn't installed yet, also while the marketplace can't be reached", async () => {
     const slug = "cuffline";
-    catalog.become("shut");
+    catalog.setMode("shut");
     await forge(slug);
-    await deliver(hilltop, appCalled(slug), began);
+    await deliver(hilltop, buildApp(slug), began);
     for (const orgAlias of [riverside, hilltop]) {
       await assertFailure(await request(`/${slug}/launch`, orgAlias, { body: {} }), 503);
       await assertFailure(await request(`/${slug}`, orgAlias), 404);
@@ -97,14 +97,14 @@ describe("the holder of an organisation's signing secret can't say what an app i
         [],
       );
     }
-    catalog.become("open");
+    catalog.setMode("open");
     for (const orgAlias of [riverside, hilltop]) {
       await eventually("it is confirmed", 30_000, async () => (await request(`/${slug}`, orgAlias)).status === 200);
       assert.doesNotMatch(JSON.stringify(await seen(slug, orgAlias)), /evil/i);
     }
   });
 
-  test("of one that the catalog doesn't have: it is quarantined for every organisation, and can't be launched", async () => {
+  test("of an app that the catalog doesn't have: it is quarantined for every organisation, and can't be launched", async () => {
     const slug = "invented-by-somebody";
     await forge(slug);
     await deliver(hilltop, evil(slug), began);

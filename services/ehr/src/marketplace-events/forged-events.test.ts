@@ -7,23 +7,23 @@ import { signBody } from "@ehr-marketplace/webhook-signature";
 import fc from "fast-check";
 import {
   eventOf,
-  everythingIn,
   hilltop,
-  installationsIn,
-  knowApps,
+  readAllRows,
+  readInstallationRows,
   riverside,
-  type Sending,
+  type SendOptions,
   secretOf,
   send,
+  storeApps,
 } from "./events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
 const refusal = {
   status: 401,
-  message: "No secret of the organisation that the body names made this signature of it.",
+  message: "The signature doesn't match any secret of the organisation that the body names.",
 };
 
-describe("whoever has no secret of the organisation", () => {
+describe("a sender without a secret of the organisation", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let ownerUrl: string;
@@ -33,20 +33,20 @@ describe("whoever has no secret of the organisation", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
-    await knowApps(ownerUrl, ["northwind-scribe"]);
+    await storeApps(ownerUrl, ["northwind-scribe"]);
     ehr = await startEhr(cleanUp, database.serviceUrl);
     assert.equal((await send(ehr.url, { body: genuine, deliveryId: "the first" })).status, 200);
   });
-  const refused = async (sending: Sending): Promise<void> => {
-    const earlier = await everythingIn(ownerUrl);
+  const refused = async (sending: SendOptions): Promise<void> => {
+    const earlier = await readAllRows(ownerUrl);
     assert.deepEqual(await send(ehr.url, sending), refusal);
-    assert.deepEqual(await everythingIn(ownerUrl), earlier);
+    assert.deepEqual(await readAllRows(ownerUrl), earlier);
   };
 
   const news = eventOf({ what: "cancelled", id, at: began + 1 });
   const right = signBody(JSON.stringify(news), secretOf(riverside));
-  const forged: Record<string, Partial<Sending>> = {
-    "with a secret that is nobody's": { secret: "a secret of nobody at all" },
+  const forged: Record<string, Partial<SendOptions>> = {
+    "with an unknown secret": { secret: "a secret of nobody at all" },
     "without a signature": { signature: "" },
     "with a signature that is none": { signature: "0".repeat(64) },
     "with half a signature": { signature: right.slice(0, 32) },
@@ -64,7 +64,7 @@ describe("whoever has no secret of the organisation", () => {
     test(`can't forge an event ${how}`, () => refused({ body: news, ...sending }));
   }
 
-  test("can't send a genuine one cut short, at any place", () =>
+  test("can't truncate a genuine event at any byte", () =>
     fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: genuine.length - 1 }), async (length) => {
         await refused({ body: genuine.slice(0, length), signature: signBody(genuine, secretOf(riverside)) });
@@ -72,7 +72,7 @@ describe("whoever has no secret of the organisation", () => {
       { numRuns: 20 },
     ));
 
-  test("can't send a genuine one with any byte changed", () =>
+  test("can't change any byte of a genuine event", () =>
     fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: genuine.length - 1 }), async (at) => {
         const other = genuine[at] === "x" ? "y" : "x";
@@ -90,12 +90,12 @@ describe("whoever has no secret of the organisation", () => {
     "with a line's end": `${genuine}\n`,
   };
   for (const [how, body] of Object.entries(reserialised)) {
-    test(`can't send a genuine one written again ${how}`, () =>
+    test(`can't reformat a genuine event ${how}`, () =>
       refused({ body, signature: signBody(genuine, secretOf(riverside)) }));
   }
 
   const without: Record<string, unknown> = {
-    "an alias that nobody has": eventOf({ what: "created", id, at: began, orgAlias: "nobodys-clinic" }),
+    "an unknown alias": eventOf({ what: "created", id, at: began, orgAlias: "nobodys-clinic" }),
     "an alias that is none": eventOf({ what: "created", id, at: began, orgAlias: "nul \0 clinic" }),
     "an alias that is no text": { ...created, subscription: { ...created.subscription, orgAlias: { a: 1 } } },
     "an inherited alias": {
@@ -113,20 +113,20 @@ describe("whoever has no secret of the organisation", () => {
     }),
   };
   for (const [what, body] of Object.entries(without)) {
-    test(`learns nothing: ${what} is refused like a wrong signature`, () => refused({ body }));
+    test(`gets the same error for ${what} as for a wrong signature`, () => refused({ body }));
   }
 
-  test("can replay what was recorded, under any id and at any time, and changes nothing", async () => {
+  test("changes nothing by replaying recorded events with any id at any time", async () => {
     const cancelled = { body: JSON.stringify(news), deliveryId: "the second" };
     assert.deepEqual(await send(ehr.url, cancelled), { status: 200, message: "applied" });
-    const earlier = await everythingIn(ownerUrl);
+    const earlier = await readAllRows(ownerUrl);
     for (const body of [genuine, cancelled.body]) {
       for (const deliveryId of ["the first", "the second", "the third", randomUUID()]) {
         assert.equal((await send(ehr.url, { body, deliveryId })).status, 200);
       }
     }
-    assert.deepEqual(await everythingIn(ownerUrl), earlier);
-    assert.equal((await installationsIn(ownerUrl))[0]?.status, "removed");
+    assert.deepEqual(await readAllRows(ownerUrl), earlier);
+    assert.equal((await readInstallationRows(ownerUrl))[0]?.status, "removed");
   });
 });
 
@@ -138,24 +138,24 @@ describe("the holder of one organisation's secret", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
-    await knowApps(ownerUrl, ["northwind-scribe"]);
+    await storeApps(ownerUrl, ["northwind-scribe"]);
     ehr = await startEhr(cleanUp, database.serviceUrl);
     const body = eventOf({ what: "created", id: theirs, at: began, orgAlias: hilltop });
     assert.equal((await send(ehr.url, { body, secret: secretOf(hilltop), deliveryId: "of hilltop" })).status, 200);
   });
   const ofHilltop = async (): Promise<unknown[]> =>
-    JSON.parse(JSON.stringify(await everythingIn(ownerUrl)), (_key, value: unknown) =>
+    JSON.parse(JSON.stringify(await readAllRows(ownerUrl)), (_key, value: unknown) =>
       Array.isArray(value) ? value.filter((row) => !isOf(row, riverside)) : value,
     ) as unknown[];
   const isOf = (row: unknown, alias: string): boolean =>
     typeof row === "object" && row !== null && (row as { org_alias?: string }).org_alias === alias;
 
-  test("can tell nothing in the name of another", async () => {
+  test("can't send events of another organisation", async () => {
     const body = eventOf({ what: "cancelled", id: theirs, at: began + 1, orgAlias: hilltop });
     assert.deepEqual(await send(ehr.url, { body, secret: secretOf(riverside) }), refusal);
   });
 
-  test("can't name two organisations: the one whose key is taken is the one that is told of", async () => {
+  test("can't name two organisations: the verified alias is the applied one", async () => {
     const event = JSON.stringify(eventOf({ what: "cancelled", id: theirs, at: began + 2, orgAlias: hilltop }));
     const twice = event.replace('"orgAlias":', `"orgAlias":"${riverside}","orgAlias":`);
     assert.deepEqual(await send(ehr.url, { body: twice, secret: secretOf(riverside) }), refusal);
@@ -165,7 +165,7 @@ describe("the holder of one organisation's secret", () => {
     assert.deepEqual(await ofHilltop(), earlier);
   });
 
-  test("changes nothing of another, whatever it signs: not with its subscriptions, nor under its deliveries' ids", async () => {
+  test("can't change another organisation, neither by its subscriptions nor by its deliveries' ids", async () => {
     const earlier = await ofHilltop();
     const event = fc.record({
       what: fc.constantFrom("created", "paused", "resumed", "cancelled"),
@@ -175,8 +175,8 @@ describe("the holder of one organisation's secret", () => {
     });
     const deliveryId = fc.constantFrom("of hilltop", "of nobody");
     await fc.assert(
-      fc.asyncProperty(event, deliveryId, async (told, id) => {
-        const body: SubscriptionEvent = eventOf({ ...(told as Parameters<typeof eventOf>[0]), orgAlias: riverside });
+      fc.asyncProperty(event, deliveryId, async (input, id) => {
+        const body: SubscriptionEvent = eventOf({ ...(input as Parameters<typeof eventOf>[0]), orgAlias: riverside });
         assert.equal((await send(ehr.url, { body, deliveryId: id })).status, 200);
         assert.deepEqual(await ofHilltop(), earlier);
       }),
@@ -188,7 +188,7 @@ describe("the holder of one organisation's secret", () => {
 describe("refused signatures", () => {
   const cleanUp = cleanUpAfter();
 
-  test("count toward a rate, and nothing else does", async () => {
+  test("are the only requests that count toward the rate limit", async () => {
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     const ehr = await startEhr(cleanUp, serviceUrl, { PUBLIC_REQUESTS_PER_MINUTE: "5", TRUSTED_PROXIES: "127.0.0.1" });
     const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
@@ -208,14 +208,17 @@ describe("refused signatures", () => {
       "a good one is applied all the same",
     );
     assert.equal((await send(ehr.url, { body, ...from("192.0.2.2") })).status, 200);
-    const answer = await fetch(`${ehr.url}/api/internal/marketplace-webhook`, { method: "POST", ...from("192.0.2.1") });
-    assert.ok(Number(answer.headers.get("retry-after")) > 0);
-    assert.equal(answer.headers.get("ratelimit-limit"), "5");
+    const response = await fetch(`${ehr.url}/api/internal/marketplace-webhook`, {
+      method: "POST",
+      ...from("192.0.2.1"),
+    });
+    assert.ok(Number(response.headers.get("retry-after")) > 0);
+    assert.equal(response.headers.get("ratelimit-limit"), "5");
   });
 
-  test("of one address, thousands of them, don't keep good ones from the same address from being applied", async () => {
+  test("don't prevent valid ones from the same address, even thousands of them", async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-    await knowApps(ownerUrl, ["northwind-scribe"]);
+    await storeApps(ownerUrl, ["northwind-scribe"]);
     const ehr = await startEhr(cleanUp, serviceUrl, { PUBLIC_REQUESTS_PER_MINUTE: "5" });
     const large = { padding: "x".repeat(60_000) };
     const bad: number[] = [];
@@ -229,7 +232,7 @@ describe("refused signatures", () => {
       await Promise.all(forged);
     }
     assert.deepEqual(new Set(bad), new Set([401, 429]));
-    // Those that come at once are all verified before the first one is counted; each minute has a limit of its own.
+    // Concurrent requests are all verified before the first one is counted; each minute has its own limit.
     assert.ok(bad.filter((status) => status === 429).length > bad.length / 2, `${bad.length}`);
   });
 });

@@ -4,7 +4,7 @@ export const marketplaceEventProblems = {
   signatureRefused: {
     code: "signature-refused",
     status: 401,
-    title: "The signature is refused",
-    advice: "Sign the body's bytes with the organisation's secret, as they are sent.",
+    title: "The signature is invalid",
+    advice: "Sign the exact bytes of the body with the organisation's secret.",
   },
 } satisfies Record<string, ProblemKind>;

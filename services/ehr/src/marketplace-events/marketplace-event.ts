@@ -4,10 +4,10 @@ import {
   type SubscriptionEventName,
   subscriptionEventNames,
 } from "@ehr-marketplace/contracts";
-import { findNul, nestsTooDeep } from "@ehr-marketplace/service-kit/http";
-import { wireReader } from "../wire-validation.ts";
+import { findNul, isNestedTooDeep } from "@ehr-marketplace/service-kit/http";
+import { createValidator } from "../create-validator.ts";
 
-/** What a subscription is after each event. */
+/** The status of a subscription after each event. */
 const statusAfter: Record<SubscriptionEventName, ReceivedSubscriptionEvent["subscription"]["status"]> = {
   "subscription.created": "active",
   "subscription.paused": "paused",
@@ -17,10 +17,10 @@ const statusAfter: Record<SubscriptionEventName, ReceivedSubscriptionEvent["subs
 
 const knownNames = new Set<unknown>(subscriptionEventNames);
 
-/** Nothing of it may be used but the alias, until its bytes are verified. A body that nests too deep counts as no JSON. */
+/** Until the signature is verified, only the alias may be used. A body that nests too deep counts as invalid JSON. */
 export function parseBody(body: Buffer): unknown {
   const text = body.toString("utf8");
-  if (nestsTooDeep(text)) return undefined;
+  if (isNestedTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -34,8 +34,8 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** Whose event it says it is. */
-export function aliasIn(parsed: unknown): unknown {
+/** The alias that the body claims, not verified yet. */
+export function readAlias(parsed: unknown): unknown {
   return fieldOf(fieldOf(parsed, "subscription"), "orgAlias");
 }
 
@@ -43,21 +43,21 @@ export interface ReceivedEvent extends ReceivedSubscriptionEvent {
   occurredAt: Date;
 }
 
-const read = wireReader<ReceivedSubscriptionEvent>(receivedSubscriptionEvent);
+const validateEvent = createValidator<ReceivedSubscriptionEvent>(receivedSubscriptionEvent);
 
-/** An event of ours, the name of one that we don't know, or what is wrong with it. */
-export function readEvent(parsed: unknown): { event: ReceivedEvent } | { unknown: string } | { wrong: string } {
+/** Returns the event, the name of an unknown event, or the validation error. */
+export function parseEvent(parsed: unknown): { event: ReceivedEvent } | { unknown: string } | { error: string } {
   const name = fieldOf(parsed, "event");
   if (typeof name === "string" && !knownNames.has(name)) return { unknown: name };
   const nul = findNul(parsed, "body");
-  if (nul !== undefined) return { wrong: `${nul} contains a NUL character` };
-  const result = read(parsed);
-  if ("wrong" in result) return { wrong: `/body${result.wrong}` };
-  const event = result.read;
+  if (nul !== undefined) return { error: `${nul} contains a NUL character` };
+  const result = validateEvent(parsed);
+  if ("error" in result) return { error: `/body${result.error}` };
+  const event = result.value;
   if (event.subscription.status !== statusAfter[event.event]) {
-    return { wrong: `/body/subscription/status is not what ${event.event} leaves` };
+    return { error: `/body/subscription/status is not the status after ${event.event}` };
   }
   const occurredAt = new Date(event.timestamp);
-  if (Number.isNaN(occurredAt.getTime())) return { wrong: "/body/timestamp is no time" };
+  if (Number.isNaN(occurredAt.getTime())) return { error: "/body/timestamp is not a time" };
   return { event: { ...event, occurredAt } };
 }

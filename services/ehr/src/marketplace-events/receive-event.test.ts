@@ -4,18 +4,18 @@ import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
 import {
-  appCalled,
+  buildApp,
   eventOf,
-  everythingIn,
   hilltop,
-  installationsIn,
-  knowApps,
+  readAllRows,
+  readInstallationRows,
   riverside,
   secretOf,
   send,
+  storeApps,
 } from "./events.test-support.ts";
 
-describe("what the marketplace tells", () => {
+describe("receiving an event", () => {
   const cleanUp = cleanUpAfter();
   let ehr: RunningEhr;
   let ownerUrl: string;
@@ -23,29 +23,29 @@ describe("what the marketplace tells", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
-    await knowApps(
+    await storeApps(
       ownerUrl,
       Array.from({ length: 50 }, (_, index) => `app-${index}`),
     );
     ehr = await startEhr(cleanUp, database.serviceUrl);
   });
   const began = Date.now() - 3_600_000;
-  /** An app of the test's own, and a subscription to it. */
+  /** A new app and a subscription to it. */
   const newApp = (): { app: string; id: string } => {
     nth += 1;
     return { app: `app-${nth}`, id: randomUUID() };
   };
-  const tell = async (told: Parameters<typeof eventOf>[0], message = "applied"): Promise<void> => {
-    assert.deepEqual(await send(ehr.url, { body: eventOf(told) }), { status: 200, message });
+  const tell = async (input: Parameters<typeof eventOf>[0], message = "applied"): Promise<void> => {
+    assert.deepEqual(await send(ehr.url, { body: eventOf(input) }), { status: 200, message });
   };
   const installed = async (slug: string) => {
-    const found = (await installationsIn(ownerUrl)).find(({ app_slug }) => app_slug === slug);
+    const found = (await readInstallationRows(ownerUrl)).find(({ app_slug }) => app_slug === slug);
     return found && { status: found.status, subscription: found.subscription_id };
   };
   const unchanged = async (work: () => Promise<unknown>): Promise<void> => {
-    const earlier = await everythingIn(ownerUrl);
+    const earlier = await readAllRows(ownerUrl);
     await work();
-    assert.deepEqual(await everythingIn(ownerUrl), earlier);
+    assert.deepEqual(await readAllRows(ownerUrl), earlier);
   };
 
   test("installs, pauses, resumes and removes", async () => {
@@ -60,7 +60,7 @@ describe("what the marketplace tells", () => {
     assert.deepEqual(await installed(app), { status: "removed", subscription: id });
   });
 
-  test("needs of the app only its slug: what else the event says of it changes nothing, and may be missing or odd", async () => {
+  test("uses only the app's slug: other fields change nothing, and may be missing or invalid", async () => {
     for (const fields of [
       {},
       {
@@ -72,8 +72,8 @@ describe("what the marketplace tells", () => {
         smartLaunchUrl: 1,
         fhirScopes: {},
       },
-      { ...appCalled("any"), name: "Evil", smartLaunchUrl: "https://evil.example/launch" },
-      { ...appCalled("any"), name: "half \ud83d" },
+      { ...buildApp("any"), name: "Evil", smartLaunchUrl: "https://evil.example/launch" },
+      { ...buildApp("any"), name: "half \ud83d" },
     ]) {
       const { app, id } = newApp();
       const appIn = (): Promise<unknown> =>
@@ -102,7 +102,7 @@ describe("what the marketplace tells", () => {
     assert.equal(await installed(app), undefined);
   });
 
-  test("cancelled removes only its own: who subscribed again keeps the app, in either order", async () => {
+  test("cancelled removes only its own subscription: a newer one keeps the app, in either order", async () => {
     for (const late of ["cancelled", "created"] as const) {
       const { app, id } = newApp();
       const again = randomUUID();
@@ -122,7 +122,7 @@ describe("what the marketplace tells", () => {
     }
   });
 
-  test("the same delivery again is answered 200 `already applied`, and changes nothing", async () => {
+  test("returns 200 `already applied` for the same delivery again, and changes nothing", async () => {
     const { app, id } = newApp();
     const delivery = { body: eventOf({ what: "created", id, app, at: began }), deliveryId: randomUUID() };
     assert.deepEqual(await send(ehr.url, delivery), { status: 200, message: "applied" });
@@ -131,17 +131,17 @@ describe("what the marketplace tells", () => {
     });
   });
 
-  test("a delivery's id is each organisation's own", async () => {
+  test("keeps delivery ids of organisations apart", async () => {
     const { app, id } = newApp();
     const deliveryId = randomUUID();
     for (const orgAlias of [riverside, hilltop]) {
       const body = eventOf({ what: "created", id, app, at: began, orgAlias });
-      const answer = await send(ehr.url, { body, secret: secretOf(orgAlias), deliveryId });
-      assert.deepEqual(answer, { status: 200, message: "applied" });
+      const response = await send(ehr.url, { body, secret: secretOf(orgAlias), deliveryId });
+      assert.deepEqual(response, { status: 200, message: "applied" });
     }
   });
 
-  test("the id of a delivery isn't signed: under that of another one, news are applied all the same", async () => {
+  test("applies a new event with the unsigned id of another delivery", async () => {
     const { app, id } = newApp();
     const deliveryId = randomUUID();
     await send(ehr.url, { body: eventOf({ what: "created", id, app, at: began }), deliveryId });
@@ -150,7 +150,7 @@ describe("what the marketplace tells", () => {
     assert.equal((await installed(app))?.status, "paused");
   });
 
-  test("events that nobody knows are answered 200, and change nothing", async () => {
+  test("returns 200 for unknown events, and changes nothing", async () => {
     const { id } = newApp();
     await unchanged(async () => {
       for (const event of ["usage.reported", "subscription.transferred", "__proto__", "toString"]) {
@@ -161,7 +161,7 @@ describe("what the marketplace tells", () => {
     });
   });
 
-  test("fields that nobody knows are ignored, at every depth", async () => {
+  test("ignores unknown fields at every depth", async () => {
     const { app, id } = newApp();
     const event = eventOf({ what: "created", id, app, at: began });
     const body = {
@@ -174,15 +174,15 @@ describe("what the marketplace tells", () => {
     assert.equal((await installed(app))?.status, "active");
   });
 
-  test("a time with other digits than ours is UTC all the same", async () => {
+  test("accepts times with another precision", async () => {
     for (const timestamp of ["2026-03-18T09:30:00Z", "2026-03-18T09:30:00.123456Z", "2026-03-18T09:30:00+00:00"]) {
       const { app, id } = newApp();
-      const answer = await send(ehr.url, { body: { ...eventOf({ what: "created", id, app, at: 0 }), timestamp } });
-      assert.deepEqual(answer, { status: 200, message: "applied" }, timestamp);
+      const response = await send(ehr.url, { body: { ...eventOf({ what: "created", id, app, at: 0 }), timestamp } });
+      assert.deepEqual(response, { status: 200, message: "applied" }, timestamp);
     }
   });
 
-  test("up to five minutes ahead, the marketplace's clock is believed; beyond, the answer is 400", async () => {
+  test("accepts times up to five minutes ahead; returns 400 beyond", async () => {
     const { app, id } = newApp();
     await tell({ what: "created", id, app, at: Date.now() + 290_000 });
     await unchanged(async () => {
@@ -193,7 +193,7 @@ describe("what the marketplace tells", () => {
     });
   });
 
-  test("without its delivery's id, or with one that is too long, an event is refused: 400", async () => {
+  test("returns 400 without a delivery id, or with one that is too long", async () => {
     const { app, id } = newApp();
     const body = eventOf({ what: "created", id, app, at: began });
     await unchanged(async () => {
@@ -222,7 +222,7 @@ describe("what the marketplace tells", () => {
     "a status of another event": { ...event, subscription: { ...subscription, status: "cancelled" } },
     "a status that is none": { ...event, subscription: { ...subscription, status: "asleep" } },
     "NUL in a name": { ...event, app: { ...app, name: "nul \0 here" } },
-    "NUL in a field that nobody knows": { ...event, more: ["\0"] },
+    "NUL in an unknown field": { ...event, more: ["\0"] },
     "a time that is none": { ...event, timestamp: "yesterday" },
     "a time without a zone": { ...event, timestamp: "2026-03-18T09:30:00" },
     "a time elsewhere": { ...event, timestamp: "2026-03-18T09:30:00+02:00" },
@@ -230,14 +230,14 @@ describe("what the marketplace tells", () => {
     "without a time": { ...event, timestamp: undefined },
   };
   for (const [what, body] of Object.entries(noEvents)) {
-    test(`verified, but no event of ours, is 400: ${what}`, () =>
+    test(`returns 400 for a verified but invalid event: ${what}`, () =>
       unchanged(async () => {
         const { status, message } = await send(ehr.url, { body });
         assert.equal(status, 400, message);
       }));
   }
 
-  test("64 KiB are read; what is larger is 413, and another type than JSON 415, in the wrapper", async () => {
+  test("accepts 64 KiB; returns 413 for more, and 415 for another content type", async () => {
     const { app: slug, id } = newApp();
     const small = eventOf({ what: "created", id, app: slug, at: began });
     const padded = (bytes: number): string => {

@@ -13,27 +13,27 @@ describe("the log of a refused signature", () => {
     ehr = await startEhrProcess(cleanUp, serviceUrl, { marketplaceUrl: "http://127.0.0.1:9", environment });
   });
   const event = eventOf({ what: "created", id: randomUUID(), at: Date.UTC(2026, 2, 18) });
-  /** Sends an event of this organisation with a wrong secret, and returns what is logged of it. */
+  /** Sends an event of this organisation with a wrong secret, and returns its log entries. */
   const linesAbout = async (orgAlias: string): Promise<Record<string, unknown>[]> => {
     const body = { ...event, subscription: { ...event.subscription, orgAlias } };
     const requestId = randomUUID();
     const sending = { body, secret: "a secret of somebody else", headers: { "x-request-id": requestId } };
     assert.equal((await send(ehr.url, sending)).status, 401);
-    const lines = (): Record<string, unknown>[] => ehr.logged.filter((line) => line["requestId"] === requestId);
-    // In one process lines are written in order: with the next request's line, all of this one's are there.
+    const lines = (): Record<string, unknown>[] => ehr.logEntries.filter((line) => line["requestId"] === requestId);
+    // A process writes log lines in order: once the next request is logged, all lines of this one are there.
     await fetch(`${ehr.url}/health/live`, { headers: { "x-request-id": `after-${requestId}` } });
     await eventually("both are logged", 10_000, () => {
-      const answered = ehr.logged.filter((line) => line["msg"] === "answered");
-      return [requestId, `after-${requestId}`].every((id) => answered.some((line) => line["requestId"] === id));
+      const responded = ehr.logEntries.filter((line) => line["msg"] === "request completed");
+      return [requestId, `after-${requestId}`].every((id) => responded.some((line) => line["requestId"] === id));
     });
     return lines();
   };
 
-  test("names the organisation where it is known, and the code of the problem", async () => {
+  test("contains the alias of a known organisation and the problem's code", async () => {
     const lines = await linesAbout(riverside);
-    const answered = lines.find((line) => line["msg"] === "answered");
-    assert.deepEqual([answered?.["status"], answered?.["code"]], [401, "signature-refused"]);
-    const others = lines.filter((line) => line !== answered);
+    const responded = lines.find((line) => line["msg"] === "request completed");
+    assert.deepEqual([responded?.["status"], responded?.["code"]], [401, "signature-refused"]);
+    const others = lines.filter((line) => line !== responded);
     assert.deepEqual(
       others.map((line) => [line["level"], line["orgAlias"]]),
       [["warn", riverside]],
@@ -42,11 +42,11 @@ describe("the log of a refused signature", () => {
     assert.doesNotMatch(JSON.stringify(lines), /somebody else|northwind-scribe/);
   });
 
-  test("doesn't repeat an alias that nobody has", async () => {
+  test("doesn't contain an unknown alias", async () => {
     const lines = await linesAbout("no-such-clinic");
     assert.deepEqual(
       lines.map((line) => line["msg"]),
-      ["answered"],
+      ["request completed"],
     );
     assert.doesNotMatch(JSON.stringify(lines), /no-such-clinic/);
   });

@@ -7,7 +7,7 @@ export const practices = Array.from({ length: 50 }, (_, nth) => `practice-${nth 
 
 export type Draw = (below: number) => number;
 
-/** The same numbers for the same seed, so that a failure can be run again. */
+/** A seeded random generator, so that a failure can be reproduced. */
 export function drawing(seed: number): Draw {
   let drawn = 0;
   return (below) => {
@@ -18,12 +18,12 @@ export function drawing(seed: number): Draw {
 
 export interface History {
   events: SubscriptionEvent[];
-  /** What the marketplace has in the end, by organisation and app. */
+  /** The final subscriptions at the marketplace, by organisation and app. */
   live: Map<string, { status: string; subscription: string }>;
   subscriptions: number;
 }
 
-/** What organisations do over some time: each has at most one live subscription to an app, cancels it, and subscribes again. */
+/** A history of events: each organisation has at most one live subscription to an app, cancels it, and subscribes again. */
 export function historyOf(subscriptions: number, draw: Draw): History {
   const history: History = { events: [], live: new Map(), subscriptions: 0 };
   const beganAt = Date.now() - 365 * day;
@@ -36,21 +36,21 @@ export function historyOf(subscriptions: number, draw: Draw): History {
     for (let turn = 0; turn < turns && history.subscriptions < subscriptions; turn += 1) {
       history.subscriptions += 1;
       const id = uuidFor(history.subscriptions);
-      const told = (what: "created" | "paused" | "resumed" | "cancelled"): void => {
+      const add = (what: "created" | "paused" | "resumed" | "cancelled"): void => {
         at += 1 + draw(3) * draw(1_000_000);
         history.events.push(eventOf({ what, id, at, app, orgAlias }));
         const status = what === "paused" ? "paused" : "active";
         if (what === "cancelled") history.live.delete(key);
         else history.live.set(key, { status, subscription: id });
       };
-      told("created");
+      add("created");
       let paused = false;
       for (let changes = draw(4); changes > 0; changes -= 1) {
-        told(paused ? "resumed" : "paused");
+        add(paused ? "resumed" : "paused");
         paused = !paused;
       }
-      // Only a cancelled one can be followed by another.
-      if (turn < turns - 1 || draw(2) === 0) told("cancelled");
+      // Only a cancelled subscription can be followed by another.
+      if (turn < turns - 1 || draw(2) === 0) add("cancelled");
       if (draw(2) === 0) at += draw(60 * day);
     }
   }
@@ -63,11 +63,11 @@ export interface Arrival {
   event: SubscriptionEvent;
   deliveryId: string;
   at: number;
-  /** So many of it arrive at the same moment. */
+  /** The number of concurrent copies. */
   copies: number;
 }
 
-/** Every event `repeats` times, each on its way for minutes or for weeks, in the order in which they arrive. */
+/** Every event `repeats` times, delayed by minutes to weeks, in the order of arrival. */
 export function arrivalsOf(events: SubscriptionEvent[], repeats: number, draw: Draw): Arrival[] {
   const arrivals = events.flatMap((event, nth) =>
     Array.from({ length: repeats }, () => ({
@@ -81,15 +81,15 @@ export function arrivalsOf(events: SubscriptionEvent[], repeats: number, draw: D
 }
 
 export interface Left {
-  /** When the app came to be there for the first time: somebody configures it then, and never again. */
+  /** When the app was first installed: it is configured then, and never again. */
   configuredBy: Map<Arrival, string>;
-  /** Organisation and app, of those whose configuration was left for over 30 days before it was there again. */
+  /** Organisation and app of installations that were removed for over 30 days before they were installed again. */
   forgotten: Set<string>;
-  /** Left for a shorter time. */
+  /** Those removed for a shorter time. */
   takenUp: number;
 }
 
-/** What the contract says of configurations, arrival by arrival. */
+/** The expected configurations, arrival by arrival. */
 export function configurationsLeft(arrivals: Arrival[]): Left {
   const left: Left = { configuredBy: new Map(), forgotten: new Set(), takenUp: 0 };
   const apps = new Map<string, { newest: Map<string, SubscriptionEvent>; isThere: boolean; leftAt: number | null }>();

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { cleanUpAfter, cloneDatabase, connectTo, rounds } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, rounds } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { createOrganisationSlots } from "../organisations/organisation-slots.ts";
-import { installationsIn, knowApps } from "./events.test-support.ts";
+import { readInstallationRows, storeApps } from "./events.test-support.ts";
 import { type Outcome, receiveEvent } from "./receive-event.ts";
 import {
   type Arrival,
@@ -19,7 +19,7 @@ import {
 const repeats = 3;
 const atOnce = 16;
 
-test("events repeated 3 times, delayed by up to 40 days and so shuffled: the installations are the subscriptions, always", async (t) => {
+test("installations match the subscriptions after events that are repeated 3 times and delayed by up to 40 days", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const seed = randomInt(2 ** 31);
   const draw = drawing(seed);
@@ -28,10 +28,10 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
     ownerUrl,
     practices.map((alias) => ({ alias, secret: `the secret of ${alias}` })),
   );
-  // Without HTTP, which has tests of its own.
-  const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: atOnce, statementTimeoutMs: 30_000 });
+  // Without HTTP, which other tests cover.
+  const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: atOnce, statementTimeoutMs: 30_000 });
   const { events, live, subscriptions } = historyOf(rounds(1_000, 10_000), draw);
-  await knowApps(ownerUrl, [...new Set(events.map(({ app }) => app.slug))]);
+  await storeApps(ownerUrl, [...new Set(events.map(({ app }) => app.slug))]);
   const arrivals = arrivalsOf(events, repeats, draw);
   const { configuredBy, forgotten, takenUp } = configurationsLeft(arrivals);
 
@@ -45,10 +45,10 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
     for (const outcome of await Promise.all(Array.from({ length: copies }, receive)))
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if (!configuredBy.has(arrival)) return;
-    const configured = connected.database.updateTable("installations").set({ sealed_config: "1.c2VhbGVk" });
+    const configured = connected.database.updateTable("installations").set({ encrypted_config: "1.c2VhbGVk" });
     await configured.where("org_alias", "=", orgAlias).where("app_slug", "=", event.app.slug).execute();
   };
-  // Each organisation's in the order of their arrival, so that it is certain how long a configuration was left.
+  // Events of an organisation are applied in the order of arrival, so that the time without a subscription is deterministic.
   const waiting = [...Map.groupBy(arrivals, ({ event }) => event.subscription.orgAlias).values()];
   const arriveByOrganisation = async (): Promise<void> => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
@@ -56,11 +56,11 @@ test("events repeated 3 times, delayed by up to 40 days and so shuffled: the ins
   };
   await Promise.all(Array.from({ length: atOnce }, arriveByOrganisation));
 
-  const installed = (await installationsIn(ownerUrl))
+  const installed = (await readInstallationRows(ownerUrl))
     .filter(({ status }) => status !== "removed")
-    .map(({ org_alias, app_slug, status, subscription_id, sealed_config }) => [
+    .map(({ org_alias, app_slug, status, subscription_id, encrypted_config }) => [
       `${org_alias} ${app_slug}`,
-      { status, subscription: subscription_id, isConfigured: sealed_config !== null },
+      { status, subscription: subscription_id, isConfigured: encrypted_config !== null },
     ]);
   const expected = [...live].map(([key, state]) => [key, { ...state, isConfigured: !forgotten.has(key) }]);
   const byName = ([one]: unknown[], [other]: unknown[]): number => (String(one) < String(other) ? -1 : 1);

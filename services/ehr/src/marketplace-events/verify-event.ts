@@ -1,47 +1,46 @@
 import { randomBytes } from "node:crypto";
 import { orgAliasPattern } from "@ehr-marketplace/contracts";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import { verifyBody } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { findLiveSecrets } from "../organisations/live-secrets.ts";
-import { aliasIn, parseBody } from "./marketplace-event.ts";
+import { parseBody, readAlias } from "./marketplace-event.ts";
 
 export interface Delivery {
   body: Buffer;
   signature: string | string[] | undefined;
 }
 
-/** Signed with a secret of this organisation: only now may the rest of it be looked at. */
-export interface Verified {
+/** An event signed with a secret of this organisation. */
+export interface VerifiedEvent {
   orgAlias: string;
   parsed: unknown;
 }
 
 /** For the log only: the sender learns neither whether the organisation is known nor how many secrets it has. */
-export interface Refused {
+export interface RefusedEvent {
   knownAlias: string | undefined;
 }
 
 const aliasForm = new RegExp(orgAliasPattern);
-const decoyOwner = "nobody";
+const decoyOwner = "decoy";
 
 /**
- * Whoever has no secret learns nothing: an alias that nobody has, and a body without any, take the same way with a key that
- * nobody has either.
+ * A sender without a secret learns nothing from the timing: an unknown alias, and a body without an alias, are verified with a decoy secret.
  */
 export function createVerifier(
   database: Kysely<DB>,
-  seal: Seal,
+  encryption: Encryption,
   clock: () => Date,
-): (delivery: Delivery) => Promise<Verified | Refused> {
-  const decoy = seal.close(randomBytes(32).toString("base64"), decoyOwner);
+): (delivery: Delivery) => Promise<VerifiedEvent | RefusedEvent> {
+  const decoy = encryption.encrypt(randomBytes(32).toString("base64"), decoyOwner);
   return async ({ body, signature }) => {
     const parsed = parseBody(body);
-    const claimed = aliasIn(parsed);
+    const claimed = readAlias(parsed);
     const orgAlias = typeof claimed === "string" && aliasForm.test(claimed) ? claimed : "";
-    const live = await findLiveSecrets(database, seal, orgAlias, clock());
-    const secrets = live.length === 0 ? [seal.open(decoy, decoyOwner)] : live;
+    const live = await findLiveSecrets(database, encryption, orgAlias, clock());
+    const secrets = live.length === 0 ? [encryption.decrypt(decoy, decoyOwner)] : live;
     if (verifyBody({ body, signature, secrets })) return { orgAlias, parsed };
     return { knownAlias: live.length === 0 ? undefined : orgAlias };
   };

@@ -3,16 +3,16 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Asking,
-  askAt,
   assertFailure,
   cleanUpAfter,
   cloneDatabase,
   eventually,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
+  type RequestOptions,
   type RunningEhr,
+  sendRequest,
   startEhr,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { type Workbench, workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
@@ -20,13 +20,13 @@ import { eventOf, hilltop, riverside, secretOf, send } from "./events.test-suppo
 
 describe("an app that the marketplace has withdrawn", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let catalog: Catalog;
   let ehr: RunningEhr;
   let ownerUrl: string;
   let bench: Workbench;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     catalog = await startCatalog(cleanUp, { ...marketplace, ownerUrl: marketplace.database.ownerUrl });
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
@@ -39,8 +39,8 @@ describe("an app that the marketplace has withdrawn", () => {
       MARKETPLACE_CLIENT_SECRET: "development-only",
     });
   });
-  const request = (path: string, options: Asking = {}): Promise<Response> =>
-    askAt(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token("riverside-admin"), options);
+  const request = (path: string, options: RequestOptions = {}): Promise<Response> =>
+    sendRequest(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token("riverside-admin"), options);
   const isInstalled = async (slug: string): Promise<boolean> =>
     ((await (await request(`/${slug}/installed`)).json()) as { data: boolean }).data;
   const deliver = async (what: "created" | "cancelled" | "resumed", id: string, app: string, at: number) => {
@@ -72,7 +72,7 @@ describe("an app that the marketplace has withdrawn", () => {
     await assertFailure(await request(`/${slug}/config`, { method: "PUT", body: {} }), 404);
   };
 
-  test("isn't installed by an event, however well it was known before", async () => {
+  test("isn't installed by an event, even if it was stored before", async () => {
     const slug = "northwind-scribe";
     const id = await install(slug);
     await deliver("cancelled", id, slug, Date.now());
@@ -86,7 +86,7 @@ describe("an app that the marketplace has withdrawn", () => {
     await assertQuarantined(slug);
   });
 
-  test("is quarantined again where it was installed by an event and the marketplace never listed the subscription", async () => {
+  test("is quarantined if an event installed it and the marketplace never listed the subscription", async () => {
     const slug = "cuffline";
     await install(slug);
     assert.equal((await request(`/${slug}/launch`, { body: {} })).status, 200);
@@ -103,15 +103,17 @@ describe("an app that the marketplace has withdrawn", () => {
     });
   });
 
-  test("stays installed where the marketplace has listed the subscription", async () => {
+  test("stays installed if the marketplace has listed the subscription", async () => {
     const slug = "quiet-room";
     const [plan] = await marketplace.plans(slug);
     const body = { appSlug: slug, orgAlias: riverside, pricingPlanId: plan?.id };
-    const { id } = (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as { id: string };
+    const { id } = (await (await marketplace.requestAs("operator", "/subscriptions", { body })).json()) as {
+      id: string;
+    };
     await install(slug, id);
     const url = `${ehr.url}/api/admin/organisations/${riverside}/reconcile`;
-    assert.equal((await askAt(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
-    // Another organisation's subscription to the same app exists at no marketplace.
+    assert.equal((await sendRequest(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
+    // Another organisation's subscription to the same app is forged.
     const forged = eventOf({ what: "created", id: randomUUID(), app: slug, at: Date.now(), orgAlias: hilltop });
     assert.equal((await send(ehr.url, { body: forged, secret: secretOf(hilltop) })).status, 200);
     await catalog.unpublish(slug);

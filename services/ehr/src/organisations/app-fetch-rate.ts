@@ -2,16 +2,16 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { advanceAppFetches, findAppFetchesUntil } from "./organisation-store.ts";
 
-/** One organisation causes at most 30 catalog requests a minute, at all processes together. */
+/** The limit of catalog requests that one organisation causes, over all processes. */
 export const appFetchesPerMinute = 30;
 const burstMs = 60_000;
 const intervalMs = burstMs / appFetchesPerMinute;
-/** Otherwise forged events could reserve hours, and a genuine new app would wait for them to pass. */
+/** Without this limit forged events could reserve hours, and a genuine new app would have to wait for them. */
 const maxReservedMs = 300_000;
 
 /**
- * For an event, which can wait: after how many seconds the catalog may be requested for the app that it names. Undefined where five minutes
- * are reserved already: then no job is sent, and the hourly refresh fetches the app.
+ * Reserves a catalog request for an event, which can wait: returns the delay in seconds. Undefined if five minutes are reserved already: then
+ * no job is sent, and the hourly refresh fetches the app.
  */
 export async function reserveAppFetch(
   transaction: Transaction<DB>,
@@ -23,7 +23,7 @@ export async function reserveAppFetch(
   return until && secondsUntilAllowed(until, now);
 }
 
-/** For a request, which can't wait: 0 where the catalog may be requested now, else the seconds until it may be. */
+/** Takes a catalog request for an API request, which can't wait: returns 0 if it is allowed now, else the seconds until it is. */
 export async function takeAppFetch(database: Kysely<DB>, orgAlias: string, now: Date): Promise<number> {
   const noLaterThan = new Date(now.getTime() + burstMs);
   if ((await advanceAppFetches(database, orgAlias, { now, intervalMs, noLaterThan })) !== undefined) return 0;

@@ -1,15 +1,15 @@
-import { orgAliasParams, putSecretAnswer, putSecretBody } from "@ehr-marketplace/contracts";
-import { answerOf } from "@ehr-marketplace/service-kit/http";
+import { orgAliasParams, putSecretBody, putSecretResponse } from "@ehr-marketplace/contracts";
+import { responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { failureResponses, success } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
-import { type KeepingSecrets, putSecret } from "./put-secret.ts";
+import { failureResponses, success } from "../responses.ts";
+import { putSecret, type SecretDeps } from "./put-secret.ts";
 
 const operators = ["operator"] as const;
 
-export async function organisationRoutes(scope: FastifyInstance, options: KeepingSecrets): Promise<void> {
-  scope.addSchema(putSecretAnswer);
+export async function organisationRoutes(scope: FastifyInstance, options: SecretDeps): Promise<void> {
+  scope.addSchema(putSecretResponse);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.put(
@@ -21,12 +21,12 @@ export async function organisationRoutes(scope: FastifyInstance, options: Keepin
         operationId: "putSecret",
         summary: "Set the secret of an organisation's webhooks",
         description:
-          "The organisation is known from then on. The secret before still verifies for a while, so that both sides can change in turn. The same secret again changes nothing but, where `overlapSeconds` is given, the end of that while.",
+          "Creates the organisation if it is unknown. The previous secret stays valid during an overlap, so that both sides can change one after the other. Setting the same secret again changes nothing but, if `overlapSeconds` is given, the end of the overlap.",
         params: orgAliasParams,
         body: putSecretBody,
         response: {
-          200: answerOf("The secret is in use", "PutSecretAnswer"),
-          201: answerOf("The organisation is known, and its secret in use", "PutSecretAnswer"),
+          200: responseOf("The secret is in use", "PutSecretResponse"),
+          201: responseOf("The organisation is created, and its secret is in use", "PutSecretResponse"),
           ...failureResponses(401, 403, 413, 415),
         },
       },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import { createOrganisationSlots } from "./organisation-slots.ts";
 
-test("two changes of an organisation run and fifty wait; more are refused, others' are not, and nothing idle is kept", async () => {
+test("runs two changes of an organisation, queues fifty and refuses more, without affecting others or keeping idle entries", async () => {
   const slots = createOrganisationSlots();
   let running = 0;
   let end = (): void => undefined;

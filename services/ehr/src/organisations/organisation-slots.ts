@@ -4,28 +4,27 @@ const organisationProblems = {
   busy: {
     code: "organisation-busy",
     status: 429,
-    title: "Too many changes of one organisation at once",
-    advice:
-      "Send fewer requests for the organisation at the same time. Try again after as many seconds as `Retry-After` says.",
+    title: "Too many concurrent changes of one organisation",
+    advice: "Send fewer concurrent requests for the organisation. Retry after the number of seconds in `Retry-After`.",
   },
 } satisfies Record<string, ProblemKind>;
 
 /**
- * Changes of one organisation queue on the lock of its row, and each holds a connection meanwhile. They wait here instead, so that one
- * organisation can't take the whole pool from all others.
+ * Limits concurrent changes of one organisation. Changes wait for the lock of the organisation's row, and each takes a connection while it
+ * waits. They wait here instead, so that one organisation can't use up the connection pool.
  */
 export interface OrganisationSlots {
-  /** Throws 429 where too many wait already. */
+  /** Throws 429 if too many changes are waiting. */
   run<T>(orgAlias: string, work: () => Promise<T>): Promise<T>;
-  /** How many organisations have work under way. */
+  /** The number of organisations with running or waiting changes. */
   size(): number;
 }
 
-/** One that works, and one that takes the lock at once when it ends. */
+/** One holds the lock; the other waits in the database to take it without delay. */
 const maxRunning = 2;
 /**
- * The marketplace counts a 429 as a failure like any other, so its own traffic must not reach this: each of its workers has 8 requests
- * under way to one organisation, unless it is configured otherwise.
+ * The marketplace counts a 429 as a failure, so its own traffic must not reach this limit: by default each of its workers sends 8
+ * concurrent requests to one organisation.
  */
 const maxWaiting = 50;
 
@@ -51,6 +50,6 @@ export function createOrganisationSlots(): OrganisationSlots {
 const busy = (): Problem =>
   new Problem(
     organisationProblems.busy,
-    `${maxRunning + maxWaiting} changes of the organisation are under way already. Nothing was changed; try again in a moment.`,
+    `${maxRunning + maxWaiting} changes of the organisation are already in progress. Nothing was changed; retry later.`,
     { headers: { "retry-after": "1" } },
   );

@@ -3,16 +3,16 @@ import type { DB, Organisations } from "../database-schema.ts";
 
 export type SecretRow = Pick<
   Selectable<Organisations>,
-  "sealed_secret" | "sealed_previous_secret" | "previous_until" | "updated_at"
+  "encrypted_secret" | "encrypted_previous_secret" | "previous_until" | "updated_at"
 >;
 
-const secretColumns = ["sealed_secret", "sealed_previous_secret", "previous_until", "updated_at"] as const;
+const secretColumns = ["encrypted_secret", "encrypted_previous_secret", "previous_until", "updated_at"] as const;
 
 export function findSecrets(database: Kysely<DB>, alias: string): Promise<SecretRow | undefined> {
   return database.selectFrom("organisations").select(secretColumns).where("alias", "=", alias).executeTakeFirst();
 }
 
-/** No key changes under this lock, so that rows which refer to the organisation need not wait for it. */
+/** Locks with `for no key update`, so that inserts which refer to the organisation don't wait. */
 export function lockOrganisation(transaction: Transaction<DB>, alias: string): Promise<SecretRow | undefined> {
   return transaction
     .selectFrom("organisations")
@@ -22,7 +22,7 @@ export function lockOrganisation(transaction: Transaction<DB>, alias: string): P
     .executeTakeFirst();
 }
 
-/** False where another request was first. */
+/** Returns false if the organisation exists. */
 export async function insertOrganisation(
   transaction: Transaction<DB>,
   row: Insertable<Organisations>,
@@ -71,14 +71,17 @@ export async function findLongestUnreconciled(database: Kysely<DB>): Promise<Dat
   return row?.since;
 }
 
-/** Those with anything that another version sealed, for whoever seals them anew. */
-export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
-  const otherwise = `${version}.%`;
+/** Locks organisations with a secret that is encrypted with another key version. */
+export function lockSecretsToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
+  const currentPattern = `${version}.%`;
   return transaction
     .selectFrom("organisations")
-    .select(["alias", "sealed_secret", "sealed_previous_secret"])
+    .select(["alias", "encrypted_secret", "encrypted_previous_secret"])
     .where((is) =>
-      is.or([is("sealed_secret", "not like", otherwise), is("sealed_previous_secret", "not like", otherwise)]),
+      is.or([
+        is("encrypted_secret", "not like", currentPattern),
+        is("encrypted_previous_secret", "not like", currentPattern),
+      ]),
     )
     .orderBy("alias")
     .limit(limit)
@@ -86,12 +89,12 @@ export function lockSealedOtherwise(transaction: Transaction<DB>, version: numbe
     .execute();
 }
 
-/** Locked first: one whose overlap is just being moved is left alone. */
-export async function clearOverlapsUntil(database: Kysely<DB>, until: Date, most: number): Promise<number> {
+/** Skips locked rows: their overlap is being changed. */
+export async function clearExpiredPreviousSecrets(database: Kysely<DB>, now: Date, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    update organisations set sealed_previous_secret = null, previous_until = null where alias = any(array(
-      select alias from organisations where previous_until <= ${until}
-      order by previous_until limit ${most} for no key update skip locked
+    update organisations set encrypted_previous_secret = null, previous_until = null where alias = any(array(
+      select alias from organisations where previous_until <= ${now}
+      order by previous_until limit ${limit} for no key update skip locked
     ))`.execute(database);
   return Number(numAffectedRows);
 }
@@ -106,8 +109,8 @@ export async function findAppFetchesUntil(database: Kysely<DB>, alias: string): 
 }
 
 /**
- * Counts one more catalog request of the organisation, by the generic cell rate algorithm, and returns until when its requests are used up. Undefined
- * where that would be later than `noLaterThan`; then nothing is counted.
+ * Counts one catalog request of the organisation, by the generic cell rate algorithm, and returns the time until which its requests are used
+ * up. Undefined if that would be later than `noLaterThan`; then nothing is counted.
  */
 export async function advanceAppFetches(
   database: Kysely<DB>,
@@ -125,21 +128,21 @@ export async function advanceAppFetches(
   return row?.app_fetches_until ?? undefined;
 }
 
-/** False where it was noted since then. */
-export async function noteQuarantineCheck(
+/** Sets the time of the check; returns false if one was made since then. */
+export async function claimQuarantineCheck(
   transaction: Transaction<DB>,
   alias: string,
   now: Date,
   since: Date,
 ): Promise<boolean> {
-  const noted = await transaction
+  const claimed = await transaction
     .updateTable("organisations")
     .set({ quarantine_checked_at: now })
     .where("alias", "=", alias)
     .where((is) => is.or([is("quarantine_checked_at", "is", null), is("quarantine_checked_at", "<", since)]))
     .returning("alias")
     .execute();
-  return noted.length > 0;
+  return claimed.length > 0;
 }
 
 export async function sumUnlisted(database: Kysely<DB>): Promise<number> {

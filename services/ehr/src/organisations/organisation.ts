@@ -1,4 +1,4 @@
-/** Names the row that a sealed secret belongs to. */
+/** The column that an encrypted secret is bound to. */
 export const secretOwner = (alias: string): string => `organisations/${alias}/secret`;
-/** The one before has a place of its own: swapped in the database, neither opens. */
+/** The previous secret has its own owner: if the two are swapped in the database, neither can be decrypted. */
 export const previousSecretOwner = (alias: string): string => `organisations/${alias}/previous-secret`;

@@ -7,11 +7,11 @@ import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
-import { createAppReader } from "../apps/read-app.ts";
-import { appCalled } from "../marketplace-events/events.test-support.ts";
-import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
-import { createSubscriptionList, type ListSubscriptions } from "./marketplace-subscriptions.ts";
-import { createMarketplaceToken, type MarketplaceCredentials } from "./marketplace-token.ts";
+import { createAppParser } from "../apps/parse-app.ts";
+import { buildApp } from "../marketplace-events/events.test-support.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
+import { createSubscriptionLister, type ListSubscriptions } from "./marketplace-subscriptions.ts";
+import { createMarketplaceTokens, type MarketplaceCredentials } from "./marketplace-tokens.ts";
 
 const subscription = (orgAlias = "riverside-clinic"): SubscriptionDto => ({
   id: randomUUID(),
@@ -33,9 +33,9 @@ describe("the marketplace's list of subscriptions", () => {
   const cleanUp = cleanUpAfter();
   let url: string;
   let list: ListSubscriptions;
-  /** How the stand-in answers the list; it stands for marketplaces that misbehave as ours doesn't. */
-  let answer: (request: IncomingMessage, response: ServerResponse) => void;
-  let asked: { url: string; authorization: string | undefined }[] = [];
+  /** The stub's response to the list, for errors that our marketplace doesn't make. */
+  let respondToList: (request: IncomingMessage, response: ServerResponse) => void;
+  let requests: { url: string; authorization: string | undefined }[] = [];
   let tokens = 0;
   let tokenRequests: string[] = [];
   let refusal: { status: number; error: string } | undefined;
@@ -55,8 +55,8 @@ describe("the marketplace's list of subscriptions", () => {
         void giveToken(request, response);
         return;
       }
-      asked.push({ url: request.url ?? "", authorization: request.headers.authorization });
-      answer(request, response);
+      requests.push({ url: request.url ?? "", authorization: request.headers.authorization });
+      respondToList(request, response);
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     cleanUp(async () => {
@@ -75,21 +75,21 @@ describe("the marketplace's list of subscriptions", () => {
   });
   const start = (parameters = ""): void => {
     const credentials = credentialsWith({ parameters });
-    list = createSubscriptionList(
+    list = createSubscriptionLister(
       `${url}/api/v1`,
-      createMarketplaceToken(credentials, () => new Date(now)),
-      createAppReader({ allowsHttp: false }),
+      createMarketplaceTokens(credentials, () => new Date(now)),
+      createAppParser({ allowsHttp: false }),
     );
-    [asked, tokens, tokenLives, tokenRequests, refusal] = [[], 0, 3_600, [], undefined];
+    [requests, tokens, tokenLives, tokenRequests, refusal] = [[], 0, 3_600, [], undefined];
   };
   const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}): void => {
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
-  test("is followed from page to page, by its cursor and never elsewhere", async () => {
+  test("is read page by page with its cursor, and never from another host", async () => {
     start();
     const all = [subscription(), subscription(), subscription()];
-    answer = (request, response) => {
+    respondToList = (request, response) => {
       const after = new URL(request.url ?? "", url).searchParams.get("after");
       const nth = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
       const next = `<http://elsewhere.example/steal?after=${all[nth]?.id}>; rel="next"`;
@@ -97,7 +97,7 @@ describe("the marketplace's list of subscriptions", () => {
     };
     assert.deepEqual(await list("riverside-clinic"), all);
     assert.deepEqual(
-      asked.map((each) => [each.url, each.authorization]),
+      requests.map((each) => [each.url, each.authorization]),
       [
         ["/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200", "Bearer token-1"],
         [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200&after=${all[0]?.id}`, "Bearer token-1"],
@@ -106,22 +106,22 @@ describe("the marketplace's list of subscriptions", () => {
     );
   });
 
-  test("is not followed for ever", async () => {
+  test("is limited to 500 pages", async () => {
     start();
-    answer = (_request, response) => json(response, [], { link: `</x?after=${randomUUID()}>; rel="next"` });
-    await assert.rejects(list("riverside-clinic"), MarketplaceRefusesError);
-    assert.equal(asked.length, 500);
+    respondToList = (_request, response) => json(response, [], { link: `</x?after=${randomUUID()}>; rel="next"` });
+    await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);
+    assert.equal(requests.length, 500);
   });
 
-  test("fields that nobody knows are ignored", async () => {
+  test("ignores unknown fields", async () => {
     start();
-    answer = (_request, response) => json(response, [{ ...subscription(), region: "north" }]);
+    respondToList = (_request, response) => json(response, [{ ...subscription(), region: "north" }]);
     assert.equal((await list("riverside-clinic")).length, 1);
   });
 
-  test("has each subscription's app, but none that can't be used: that one is left out, and the subscription stays", async () => {
+  test("contains each subscription's app, except invalid ones", async () => {
     start();
-    const app = appCalled("northwind-scribe");
+    const app = buildApp("northwind-scribe");
     const unusable = [
       { ...app, slug: "cuffline" },
       { ...app, smartLaunchUrl: "http://127.0.0.1:8080/launch" },
@@ -129,7 +129,7 @@ describe("the marketplace's list of subscriptions", () => {
       "northwind-scribe",
       null,
     ];
-    answer = (_request, response) =>
+    respondToList = (_request, response) =>
       json(
         response,
         [app, ...unusable].map((each) => ({ ...subscription(), app: each })),
@@ -151,20 +151,20 @@ describe("the marketplace's list of subscriptions", () => {
     ["nothing of JSON that is no problem", 403, "null", "(403)"],
     ["no detail of another type", 403, '{"detail":{"a":1}}', "(403)"],
   ] as const) {
-    test(`that is refused names the token, the organisation and ${what}`, async () => {
+    test(`an error for a refused token names the token, the organisation and ${what}`, async () => {
       start();
-      answer = (_request, response) => response.writeHead(status).end(body);
+      respondToList = (_request, response) => response.writeHead(status).end(body);
       const advice = "check that the token has the role ehr-service and names the organisation";
       const expected = `the marketplace refuses this service's token for riverside-clinic ${message}; ${advice}`;
-      await assert.rejects(list("riverside-clinic"), new MarketplaceRefusesError(expected));
+      await assert.rejects(list("riverside-clinic"), new MarketplaceRefusalError(expected));
     });
   }
 
-  test("that can't be asked for says the status and the problem", async () => {
+  test("an error for a refused list contains the status and the problem", async () => {
     start();
-    answer = (_request, response) => response.writeHead(422).end('{"detail":"It is not registered."}');
+    respondToList = (_request, response) => response.writeHead(422).end('{"detail":"It is not registered."}');
     const expected = "the marketplace refuses to list subscriptions of riverside-clinic (422: It is not registered)";
-    await assert.rejects(list("riverside-clinic"), new MarketplaceRefusesError(expected));
+    await assert.rejects(list("riverside-clinic"), new MarketplaceRefusalError(expected));
   });
 
   const bad: Record<string, (response: ServerResponse) => void> = {
@@ -175,18 +175,18 @@ describe("the marketplace's list of subscriptions", () => {
     "that is refused": (response) => response.writeHead(403).end(),
   };
   for (const [what, respond] of Object.entries(bad)) {
-    test(`one ${what} is not used, and not asked for again`, async () => {
+    test(`rejects one ${what} without a retry`, async () => {
       start();
-      answer = (_request, response) => respond(response);
-      await assert.rejects(list("riverside-clinic"), MarketplaceRefusesError);
-      assert.equal(asked.length, 1);
+      respondToList = (_request, response) => respond(response);
+      await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);
+      assert.equal(requests.length, 1);
     });
   }
 
-  const away: Record<string, (response: ServerResponse) => void> = {
-    "is answered 500": (response) => response.writeHead(500).end(),
-    "is answered 503": (response) => response.writeHead(503).end(),
-    "is answered 429": (response) => response.writeHead(429).end(),
+  const unavailable: Record<string, (response: ServerResponse) => void> = {
+    "returns 500": (response) => response.writeHead(500).end(),
+    "returns 503": (response) => response.writeHead(503).end(),
+    "returns 429": (response) => response.writeHead(429).end(),
     "leads elsewhere": (response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end(),
     "breaks off": (response) => {
       response.writeHead(200, { "content-length": "1000" }).write("[");
@@ -201,18 +201,18 @@ describe("the marketplace's list of subscriptions", () => {
       pour();
     },
   };
-  for (const [what, respond] of Object.entries(away)) {
-    test(`one that ${what} may be asked for later`, async () => {
+  for (const [what, respond] of Object.entries(unavailable)) {
+    test(`counts as unavailable if it ${what}`, async () => {
       start();
-      answer = (_request, response) => respond(response);
-      await assert.rejects(list("riverside-clinic"), MarketplaceAwayError);
+      respondToList = (_request, response) => respond(response);
+      await assert.rejects(list("riverside-clinic"), MarketplaceUnavailableError);
     });
   }
 
-  test("a token is kept until it is about to end, and asked for once by many at once", async () => {
+  test("caches a token until shortly before its expiry, and requests it once for concurrent callers", async () => {
     start();
     tokenLives = 120;
-    answer = (_request, response) => json(response, []);
+    respondToList = (_request, response) => json(response, []);
     await Promise.all(Array.from({ length: 10 }, () => list("riverside-clinic")));
     assert.equal(tokens, 1);
     now += 59_000;
@@ -223,9 +223,9 @@ describe("the marketplace's list of subscriptions", () => {
     assert.equal(tokens, 2);
   });
 
-  test("the identity provider is told what it wants to be told beside", async () => {
+  test("sends the configured parameters to the identity provider", async () => {
     start("audience=https://marketplace.example.com/api&scope=organization:*");
-    answer = (_request, response) => json(response, []);
+    respondToList = (_request, response) => json(response, []);
     await list("riverside-clinic");
     await list("hilltop-family-practice");
     assert.deepEqual(tokenRequests, [
@@ -233,24 +233,24 @@ describe("the marketplace's list of subscriptions", () => {
     ]);
   });
 
-  test("where a token names one organisation, each has its own, and the marketplace sees no other", async () => {
+  test("uses a token per organisation if the parameters name it", async () => {
     start("scope=organization:{orgAlias}");
-    answer = (_request, response) => json(response, []);
+    respondToList = (_request, response) => json(response, []);
     const aliases = ["riverside-clinic", "hilltop-family-practice"];
     await Promise.all([...aliases, ...aliases].map((alias) => list(alias)));
     assert.deepEqual(
       tokenRequests.map((each) => new URLSearchParams(each).get("scope")),
       aliases.map((alias) => `organization:${alias}`),
     );
-    const bearers = asked.map(
+    const bearers = requests.map(
       (each) => `${new URL(each.url, url).searchParams.get("orgAlias")}: ${each.authorization}`,
     );
     assert.equal(new Set(bearers).size, 2, String(bearers));
   });
 
-  test("however many organisations there are, a hundred tokens are held", async () => {
+  test("caches at most 100 tokens", async () => {
     start("scope=organization:{orgAlias}");
-    answer = (_request, response) => json(response, []);
+    respondToList = (_request, response) => json(response, []);
     for (let nth = 0; nth < 101; nth += 1) await list(`practice-${nth}`);
     await list("practice-100");
     assert.equal(tokens, 101);
@@ -258,38 +258,39 @@ describe("the marketplace's list of subscriptions", () => {
     assert.equal(tokens, 102);
   });
 
-  const noToken: [number, string, typeof MarketplaceAwayError | typeof MarketplaceRefusesError][] = [
-    [400, "invalid_scope", MarketplaceRefusesError],
-    [403, "access_denied", MarketplaceRefusesError],
-    [401, "invalid_client", MarketplaceAwayError],
-    [503, "temporarily_unavailable", MarketplaceAwayError],
+  const noToken: [number, string, typeof MarketplaceUnavailableError | typeof MarketplaceRefusalError][] = [
+    [400, "invalid_scope", MarketplaceRefusalError],
+    [403, "access_denied", MarketplaceRefusalError],
+    [401, "invalid_client", MarketplaceUnavailableError],
+    [503, "temporarily_unavailable", MarketplaceUnavailableError],
   ];
   for (const [status, error, failure] of noToken) {
-    const later = failure === MarketplaceAwayError ? "for all organisations, until later" : "for one organisation";
-    test(`an identity provider that says ${error} gives no token ${later}`, async () => {
+    const later =
+      failure === MarketplaceUnavailableError ? "for all organisations, until later" : "for one organisation";
+    test(`an identity provider's ${error} is ${later}`, async () => {
       start();
       refusal = { status, error };
       await assert.rejects(list("riverside-clinic"), failure);
-      assert.equal(asked.length, 0);
+      assert.equal(requests.length, 0);
     });
   }
 
-  test("a token that is refused is replaced once", async () => {
+  test("replaces a refused token once", async () => {
     start();
-    answer = (request, response) => {
+    respondToList = (request, response) => {
       if (request.headers.authorization === "Bearer token-1") response.writeHead(401).end();
       else json(response, []);
     };
     assert.deepEqual(await list("riverside-clinic"), []);
     assert.equal(tokens, 2);
-    answer = (_request, response) => response.writeHead(401).end();
-    await assert.rejects(list("riverside-clinic"), MarketplaceRefusesError);
+    respondToList = (_request, response) => response.writeHead(401).end();
+    await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);
   });
 
-  test("nothing is sent in the clear unless that is allowed", async () => {
+  test("rejects plain http unless it is allowed", async () => {
     start();
-    const token = createMarketplaceToken(credentialsWith({ plainHttp: false }), () => new Date(now));
-    await assert.rejects(token.get("riverside-clinic"), MarketplaceAwayError);
+    const token = createMarketplaceTokens(credentialsWith({ plainHttp: false }), () => new Date(now));
+    await assert.rejects(token.get("riverside-clinic"), MarketplaceUnavailableError);
     assert.equal(tokens, 0);
   });
 });

@@ -1,83 +1,90 @@
 import { type EventApp, type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
-import type { ReadApp } from "../apps/read-app.ts";
-import { boundedText } from "../bounded-text.ts";
-import { wireReader } from "../wire-validation.ts";
-import { MarketplaceAwayError, MarketplaceRefusesError } from "./marketplace-failures.ts";
-import type { MarketplaceToken } from "./marketplace-token.ts";
+import type { ParseApp } from "../apps/parse-app.ts";
+import { createValidator } from "../create-validator.ts";
+import { readBoundedText } from "../read-bounded-text.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
+import type { MarketplaceTokens } from "./marketplace-tokens.ts";
 
-/** With its app, unless the marketplace describes that in a way that can't be used. */
+/** A subscription with its app, unless the listed app is invalid. */
 export type ListedSubscription = SubscriptionDto & { app?: EventApp };
 export type ListSubscriptions = (orgAlias: string) => Promise<ListedSubscription[]>;
 
 const timeoutMs = 10_000;
-/** With their apps, a thousand subscriptions could be more than is read of a response. */
+/** A page of 1,000 subscriptions with their apps could exceed `maxResponseBytes`. */
 const pageSize = 200;
-const mostPages = 500;
-const mostBytes = 4 * 1_048_576;
+const maxPages = 500;
+const maxResponseBytes = 4 * 1_048_576;
 const maxDetailLength = 200;
 
-const readPage = wireReader<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
+const validatePage = createValidator<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
   subscriptionDto,
 ]);
 
-/** All subscriptions that an organisation has and had, as the marketplace has them. */
-export function createSubscriptionList(
+/** Lists all subscriptions of an organisation at the marketplace, including cancelled ones. */
+export function createSubscriptionLister(
   marketplaceUrl: string,
-  token: MarketplaceToken,
-  readApp: ReadApp,
+  tokens: MarketplaceTokens,
+  parseApp: ParseApp,
 ): ListSubscriptions {
-  const ask = async (orgAlias: string, url: URL): Promise<{ status: number; text: string; link: string | null }> => {
-    const bearer = await token.get(orgAlias);
+  const request = async (
+    orgAlias: string,
+    url: URL,
+  ): Promise<{ status: number; text: string; link: string | null }> => {
+    const bearer = await tokens.get(orgAlias);
     try {
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         headers: { authorization: `Bearer ${bearer}`, accept: "application/json" },
         redirect: "error",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      if (answer.status === 401) token.forget(bearer);
-      return { status: answer.status, text: await boundedText(answer, mostBytes), link: answer.headers.get("link") };
+      if (response.status === 401) tokens.invalidate(bearer);
+      return {
+        status: response.status,
+        text: await readBoundedText(response, maxResponseBytes),
+        link: response.headers.get("link"),
+      };
     } catch (error) {
-      throw new MarketplaceAwayError("the marketplace doesn't answer", { cause: error });
+      throw new MarketplaceUnavailableError("the request to the marketplace failed", { cause: error });
     }
   };
 
-  const pageOf = async (
+  const fetchPage = async (
     orgAlias: string,
     url: URL,
   ): Promise<{ items: ListedSubscription[]; next: string | undefined }> => {
-    let answer = await ask(orgAlias, url);
-    // The token may have been revoked, or the keys behind it: another one is worth a try.
-    if (answer.status === 401) answer = await ask(orgAlias, url);
-    const { status, text, link } = answer;
+    let response = await request(orgAlias, url);
+    // The token or its signing key may have been revoked, so retry once with a new token.
+    if (response.status === 401) response = await request(orgAlias, url);
+    const { status, text, link } = response;
     if (status === 408 || status === 429 || status >= 500) {
-      throw new MarketplaceAwayError(`the marketplace answers ${status}`);
+      throw new MarketplaceUnavailableError(`the marketplace responded with ${status}`);
     }
-    if (status !== 200) throw new MarketplaceRefusesError(refusalMessage(orgAlias, status, text));
-    return { items: itemsIn(text, readApp), next: nextIn(link, url) };
+    if (status !== 200) throw new MarketplaceRefusalError(refusalMessage(orgAlias, status, text));
+    return { items: parseItems(text, parseApp), next: parseNextCursor(link, url) };
   };
 
   return async (orgAlias) => {
     const all: ListedSubscription[] = [];
     let after: string | undefined;
-    for (let page = 0; page < mostPages; page += 1) {
+    for (let page = 0; page < maxPages; page += 1) {
       const url = new URL(`${marketplaceUrl}/subscriptions`);
       url.searchParams.set("orgAlias", orgAlias);
       url.searchParams.set("expand", "app");
       url.searchParams.set("limit", String(pageSize));
       if (after !== undefined) url.searchParams.set("after", after);
-      const { items, next } = await pageOf(orgAlias, url);
+      const { items, next } = await fetchPage(orgAlias, url);
       if (items.some((item) => item.orgAlias !== orgAlias)) {
-        throw new MarketplaceRefusesError("the marketplace lists subscriptions of another organisation");
+        throw new MarketplaceRefusalError("the marketplace's list contains subscriptions of another organisation");
       }
       all.push(...items);
       if (next === undefined) return all;
       after = next;
     }
-    throw new MarketplaceRefusesError(`the marketplace lists more than ${mostPages} pages`);
+    throw new MarketplaceRefusalError(`the marketplace's list has more than ${maxPages} pages`);
   };
 }
 
-/** Names the cause and the next step, for the log and for the operator who asked for the reconciliation. */
+/** Names the cause and the next step, for the log and for the operator who requested the reconciliation. */
 function refusalMessage(orgAlias: string, status: number, text: string): string {
   const detail = problemDetail(text);
   const reason = detail === undefined ? String(status) : `${status}: ${detail}`;
@@ -86,13 +93,13 @@ function refusalMessage(orgAlias: string, status: number, text: string): string 
   return `the marketplace refuses this service's token for ${orgAlias} (${reason}); check that the token has the role ehr-service and names the organisation`;
 }
 
-/** What a problem document says, bounded. A word as long as a token is left out: a proxy may have echoed the request. */
+/** The detail of a problem document, shortened. Words as long as a token are left out, since a proxy may have echoed the request. */
 function problemDetail(text: string): string | undefined {
   let detail: unknown;
   try {
     ({ detail } = Object(JSON.parse(text)) as { detail?: unknown });
   } catch {
-    // A proxy's page.
+    // Not a problem document, for example a proxy's error page.
   }
   if (typeof detail !== "string") return undefined;
   const plain = detail
@@ -103,26 +110,26 @@ function problemDetail(text: string): string | undefined {
   return plain.length > maxDetailLength ? `${plain.slice(0, maxDetailLength)}…` : plain;
 }
 
-function itemsIn(text: string, readApp: ReadApp): ListedSubscription[] {
+function parseItems(text: string, parseApp: ParseApp): ListedSubscription[] {
   try {
-    const result = readPage(JSON.parse(text));
-    if ("read" in result) return result.read.map((item) => withApp(item, readApp));
+    const result = validatePage(JSON.parse(text));
+    if ("value" in result) return result.value.map((item) => withApp(item, parseApp));
   } catch {
-    // Not even JSON.
+    // Not JSON.
   }
-  throw new MarketplaceRefusesError("the marketplace's answer is no list of subscriptions");
+  throw new MarketplaceRefusalError("the marketplace's response is not a valid list of subscriptions");
 }
 
-/** An app that can't be used is left out: the others, and the subscription itself, are not its fault. */
-function withApp(item: SubscriptionDto & { app?: unknown }, readApp: ReadApp): ListedSubscription {
+/** Leaves out an invalid app; the subscription itself and the other apps stay usable. */
+function withApp(item: SubscriptionDto & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
   const { app: given, ...subscription } = item;
-  const result = readApp(given);
+  const result = parseApp(given);
   return "app" in result && result.app.slug === item.appSlug ? { ...subscription, app: result.app } : subscription;
 }
 
-/** Where the list goes on. Only the cursor is taken: a link must not send this service's token elsewhere. */
-function nextIn(link: string | null, asked: URL): string | undefined {
+/** Only the cursor of the link is used: following the URL could send this service's token to another host. */
+function parseNextCursor(link: string | null, requestUrl: URL): string | undefined {
   const target = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? "")?.[1];
   if (target === undefined) return undefined;
-  return URL.parse(target, asked.href)?.searchParams.get("after") ?? undefined;
+  return URL.parse(target, requestUrl.href)?.searchParams.get("after") ?? undefined;
 }

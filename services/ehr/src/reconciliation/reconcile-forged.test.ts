@@ -3,22 +3,22 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  askAt,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
+  connectAsService,
   eventually,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
   type RunningEhr,
+  sendRequest,
   startEhr,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { createAppReader } from "../apps/read-app.ts";
+import { createAppParser } from "../apps/parse-app.ts";
 import type { DB } from "../database-schema.ts";
-import { eventOf, installationsIn, riverside, send } from "../marketplace-events/events.test-support.ts";
-import { createSubscriptionList } from "./marketplace-subscriptions.ts";
-import { createMarketplaceToken } from "./marketplace-token.ts";
-import { type Reconciled, type Reconciling, reconcile } from "./reconcile.ts";
+import { eventOf, readInstallationRows, riverside, send } from "../marketplace-events/events.test-support.ts";
+import { createSubscriptionLister } from "./marketplace-subscriptions.ts";
+import { createMarketplaceTokens } from "./marketplace-tokens.ts";
+import { type ReconciliationDeps, type ReconciliationResult, reconcile } from "./reconcile.ts";
 
 type EventName = Parameters<typeof eventOf>[0]["what"];
 
@@ -26,13 +26,13 @@ const ahead = (): number => Date.now() + 4 * 60_000;
 
 describe("forged events that name a listed subscription are corrected by reconciliation", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let ehr: RunningEhr;
   let ownerUrl: string;
-  let reconciling: Reconciling;
+  let reconciling: ReconciliationDeps;
 
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const marketplaceUrl = `${marketplace.url}/api/v1`;
     const credentials = {
       tokenUrl: `${marketplace.callers.identityProvider.issuer}/token`,
@@ -50,24 +50,24 @@ describe("forged events that name a listed subscription are corrected by reconci
       MARKETPLACE_CLIENT_ID: credentials.clientId,
       MARKETPLACE_CLIENT_SECRET: credentials.clientSecret,
     });
-    const connected = await connectTo<DB>(cleanUp, database.serviceUrl);
-    const token = createMarketplaceToken(credentials, connected.clock);
-    const readApp = createAppReader({ allowsHttp: true });
+    const connected = await connectAsService<DB>(cleanUp, database.serviceUrl);
+    const token = createMarketplaceTokens(credentials, connected.clock);
+    const readApp = createAppParser({ allowsHttp: true });
     reconciling = {
       ...connected,
       countCorrections: () => undefined,
-      listSubscriptions: createSubscriptionList(marketplaceUrl, token, readApp),
+      listSubscriptions: createSubscriptionLister(marketplaceUrl, token, readApp),
     };
   });
 
   const subscribe = async (appSlug: string): Promise<SubscriptionDto> => {
     const [plan] = await marketplace.plans(appSlug);
     const body = { appSlug, orgAlias: riverside, pricingPlanId: plan?.id };
-    return (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
+    return (await (await marketplace.requestAs("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
   };
   const change = async ({ id }: SubscriptionDto, command: string, body?: object): Promise<SubscriptionDto> => {
     const options = { method: "POST", ...(body === undefined ? {} : { body }) };
-    const response = await marketplace.as("operator", `/subscriptions/${id}/${command}`, options);
+    const response = await marketplace.requestAs("operator", `/subscriptions/${id}/${command}`, options);
     assert.equal(response.status, 200, await response.clone().text());
     return (await response.json()) as SubscriptionDto;
   };
@@ -77,15 +77,15 @@ describe("forged events that name a listed subscription are corrected by reconci
   };
   const deliverGenuine = (what: EventName, subscription: SubscriptionDto): Promise<void> =>
     deliver(what, subscription, Date.parse(subscription.updatedAt));
-  const requestReconciliation = async (): Promise<Pick<Reconciled, "changed" | "corrected" | "unlisted">> => {
+  const requestReconciliation = async (): Promise<Pick<ReconciliationResult, "changed" | "corrected" | "unlisted">> => {
     const url = `${ehr.url}/api/admin/organisations/${riverside}/reconcile`;
-    const response = await askAt(url, marketplace.callers.token("operator"), { method: "POST" });
+    const response = await sendRequest(url, marketplace.callers.token("operator"), { method: "POST" });
     assert.equal(response.status, 200);
-    const { changed, corrected, unlisted } = ((await response.json()) as { data: Reconciled }).data;
+    const { changed, corrected, unlisted } = ((await response.json()) as { data: ReconciliationResult }).data;
     return { changed, corrected, unlisted };
   };
   const statusOf = async (slug: string): Promise<string | undefined> =>
-    (await installationsIn(ownerUrl)).find((row) => row.app_slug === slug)?.status;
+    (await readInstallationRows(ownerUrl)).find((row) => row.app_slug === slug)?.status;
   const becomes = (slug: string, status: string): Promise<unknown> =>
     eventually(`${slug} is ${status}`, 15_000, async () => (await statusOf(slug)) === status);
   const corrections = async (): Promise<number> =>
@@ -95,11 +95,11 @@ describe("forged events that name a listed subscription are corrected by reconci
       )?.[1] ?? Number.NaN,
     );
 
-  test("in status and in app, whatever time they claim; the correction is counted, and genuine events apply at once", async () => {
+  test("in status and in app, whatever time they claim; corrections are counted, and genuine events apply immediately", async () => {
     const cancelled = await subscribe("northwind-scribe");
     await deliverGenuine("created", cancelled);
     await becomes("northwind-scribe", "active");
-    // The second one arrives here forged before its own event does.
+    // For the second one, a forged event arrives before the genuine one.
     const renamed = await subscribe("cuffline");
     await deliver("cancelled", cancelled, ahead());
     await deliver("created", { ...renamed, appSlug: "lab-lantern" }, ahead());
@@ -118,7 +118,7 @@ describe("forged events that name a listed subscription are corrected by reconci
     assert.deepEqual(await requestReconciliation(), { changed: 0, corrected: 0, unlisted: 0 });
   });
 
-  test("once more after the five minutes that a timestamp can be ahead, in case genuine events were ignored meanwhile", async () => {
+  test("again after the five minutes that a timestamp can be ahead, in case genuine events were ignored", async () => {
     const { rows } = await withClient(ownerUrl, (client) =>
       client.query<{ seconds: string }>(
         `select extract(epoch from start_after - created_on) as seconds from pgboss.job
@@ -130,7 +130,7 @@ describe("forged events that name a listed subscription are corrected by reconci
     assert.ok(Number(rows[0]?.seconds) > 300, `${rows[0]?.seconds} s`);
   });
 
-  test("also where they revive a subscription that was cancelled at the marketplace", async () => {
+  test("also if they revive a subscription that is cancelled at the marketplace", async () => {
     const subscription = await subscribe("refill-robin");
     await deliverGenuine("created", subscription);
     await deliverGenuine("cancelled", await change(subscription, "cancel"));
@@ -145,7 +145,7 @@ describe("forged events that name a listed subscription are corrected by reconci
     await deliverGenuine("created", subscription);
     await becomes("cafe-intake", "active");
     await deliver("paused", subscription, Date.now() + 30_000);
-    const whileListing: Reconciling = {
+    const whileListing: ReconciliationDeps = {
       ...reconciling,
       async listSubscriptions(orgAlias) {
         const listed = await reconciling.listSubscriptions(orgAlias);

@@ -4,30 +4,30 @@ import { before, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Asking,
-  askAt,
   assertFailure,
   cleanUpAfter,
   cloneDatabase,
   eventually,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
+  type RequestOptions,
   type RunningEhr,
+  sendRequest,
   startEhr,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { eventOf, hilltop, riverside, secretOf, send } from "../marketplace-events/events.test-support.ts";
 
-describe("a subscription to an app that the catalog doesn't have any more", () => {
+describe("a subscription to an app that the catalog no longer has", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let catalog: Catalog;
   let ehr: RunningEhr;
   let ownerUrl: string;
   let serviceUrl: string;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     catalog = await startCatalog(cleanUp, { ...marketplace, ownerUrl: marketplace.database.ownerUrl });
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl, serviceUrl } = database);
@@ -39,9 +39,9 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
       MARKETPLACE_CLIENT_SECRET: "development-only",
     });
   });
-  const request = (path: string, options: Asking = {}, orgAlias = riverside): Promise<Response> => {
+  const request = (path: string, options: RequestOptions = {}, orgAlias = riverside): Promise<Response> => {
     const persona = orgAlias === riverside ? "riverside-admin" : "hilltop-admin";
-    return askAt(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token(persona), options);
+    return sendRequest(`${ehr.url}/api/app-installations${path}`, marketplace.callers.token(persona), options);
   };
   const data = async <T>(response: Response): Promise<T> => {
     assert.equal(response.status, 200, await response.clone().text());
@@ -52,7 +52,7 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
   const subscribe = async (appSlug: string, orgAlias = riverside): Promise<SubscriptionDto> => {
     const [plan] = await marketplace.plans(appSlug);
     const body = { appSlug, orgAlias, pricingPlanId: plan?.id };
-    return (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
+    return (await (await marketplace.requestAs("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
   };
   const deliver = async ({
     id,
@@ -66,7 +66,7 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
   const listsRequested = (): number =>
     catalog.requested.filter((path) => path.includes(`/subscriptions?orgAlias=${hilltop}`)).length;
 
-  test("is installed once the marketplace lists it, with what its list says of the app; and can be launched and configured", async () => {
+  test("is installed once the marketplace lists it, with the app's fields from the list, and can be launched and configured", async () => {
     const slug = "northwind-scribe";
     const subscription = await subscribe(slug);
     await catalog.unpublish(slug);
@@ -81,19 +81,19 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
     assert.deepEqual(configured.config, { apiKey: null, anything: null }, "its schema was never known");
   });
 
-  test("is described by the list whenever it is reconciled", async () => {
+  test("gets the app's fields from the list at every reconciliation", async () => {
     await withClient(marketplace.database.ownerUrl, (client) =>
       client.query("update apps set name = 'Renamed' where slug = 'northwind-scribe'"),
     );
     const url = `${ehr.url}/api/admin/organisations/${riverside}/reconcile`;
-    assert.equal((await askAt(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
+    assert.equal((await sendRequest(url, marketplace.callers.token("operator"), { method: "POST" })).status, 200);
     await eventually("the new name is shown", 15_000, async () => {
       const { name } = await data<InstallationDto>(await request("/northwind-scribe"));
       return name === "Renamed";
     });
   });
 
-  test("stays quarantined where the marketplace doesn't list it, and its list is requested once in five minutes", async () => {
+  test("stays quarantined if the marketplace doesn't list it, and its list is requested once in five minutes", async () => {
     await withClient(ownerUrl, (client) => client.query("update organisations set quarantine_checked_at = null"));
     const earlier = listsRequested();
     const invented = ["invented-one", "invented-two", "invented-three"];
@@ -127,7 +127,7 @@ describe("a subscription to an app that the catalog doesn't have any more", () =
     assert.match(metrics, /^subscriptions_unlisted{[^}]*} 0$/m, "what was never installed isn't missed on the list");
   });
 
-  test("that was installed by its event and withdrawn before any list was read comes back with the list", async () => {
+  test("is installed again by the list if the app was withdrawn before any list was read", async () => {
     const slug = "cuffline";
     const { id } = await subscribe(slug);
     await deliver({ id, appSlug: slug, orgAlias: riverside, updatedAt: new Date().toISOString() });

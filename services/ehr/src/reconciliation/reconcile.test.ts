@@ -3,41 +3,41 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  askAt,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
+  connectAsService,
   eventually,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
   type RunningEhr,
+  sendRequest,
   startEhr,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { createAppReader } from "../apps/read-app.ts";
+import { createAppParser } from "../apps/parse-app.ts";
 import type { DB } from "../database-schema.ts";
 import {
   eventOf,
   hilltop,
-  installationsIn,
-  knowApps,
+  readInstallationRows,
   riverside,
   send,
+  storeApps,
 } from "../marketplace-events/events.test-support.ts";
-import { createSubscriptionList } from "./marketplace-subscriptions.ts";
-import { createMarketplaceToken } from "./marketplace-token.ts";
-import { type Reconciled, type Reconciling, reconcile } from "./reconcile.ts";
-import { requestAllReconciliations } from "./reconcile-by-jobs.ts";
+import { createSubscriptionLister } from "./marketplace-subscriptions.ts";
+import { createMarketplaceTokens } from "./marketplace-tokens.ts";
+import { type ReconciliationDeps, type ReconciliationResult, reconcile } from "./reconcile.ts";
+import { requestAllReconciliations } from "./reconciliation-jobs.ts";
 
-describe("held against the marketplace's own list", () => {
+describe("reconciling with the marketplace's list", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let environment: Record<string, string>;
   let ehr: RunningEhr;
   let ownerUrl: string;
-  let reconciling: Reconciling;
+  let reconciling: ReconciliationDeps;
 
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const tokenUrl = `${marketplace.callers.identityProvider.issuer}/token`;
     const credentials = {
       tokenUrl,
@@ -57,15 +57,15 @@ describe("held against the marketplace's own list", () => {
     ({ ownerUrl } = database);
     ehr = await startEhr(cleanUp, database.serviceUrl, environment);
 
-    const connected = await connectTo<DB>(cleanUp, database.serviceUrl);
-    const token = createMarketplaceToken(credentials, connected.clock);
+    const connected = await connectAsService<DB>(cleanUp, database.serviceUrl);
+    const token = createMarketplaceTokens(credentials, connected.clock);
     reconciling = {
       ...connected,
       countCorrections: () => undefined,
-      listSubscriptions: createSubscriptionList(
+      listSubscriptions: createSubscriptionLister(
         `${marketplace.url}/api/v1`,
         token,
-        createAppReader({ allowsHttp: true }),
+        createAppParser({ allowsHttp: true }),
       ),
     };
   });
@@ -73,39 +73,39 @@ describe("held against the marketplace's own list", () => {
   const subscribe = async (appSlug: string, orgAlias = riverside): Promise<SubscriptionDto> => {
     const [plan] = await marketplace.plans(appSlug);
     const body = { appSlug, orgAlias, pricingPlanId: plan?.id };
-    return (await (await marketplace.as("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
+    return (await (await marketplace.requestAs("operator", "/subscriptions", { body })).json()) as SubscriptionDto;
   };
   const change = async ({ id }: SubscriptionDto, command: string, body?: object): Promise<SubscriptionDto> => {
-    const asking = { method: "POST", ...(body === undefined ? {} : { body }) };
-    const answer = await marketplace.as("operator", `/subscriptions/${id}/${command}`, asking);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as SubscriptionDto;
+    const request = { method: "POST", ...(body === undefined ? {} : { body }) };
+    const response = await marketplace.requestAs("operator", `/subscriptions/${id}/${command}`, request);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as SubscriptionDto;
   };
-  const ask = (alias: string, url = ehr.url): Promise<Response> =>
-    askAt(`${url}/api/admin/organisations/${alias}/reconcile`, marketplace.callers.token("operator"), {
+  const requestReconciliation = (alias: string, url = ehr.url): Promise<Response> =>
+    sendRequest(`${url}/api/admin/organisations/${alias}/reconcile`, marketplace.callers.token("operator"), {
       method: "POST",
     });
-  const reconciled = async (alias = riverside): Promise<Reconciled> => {
-    const answer = await ask(alias);
-    const said = (await answer.json()) as { message: string; data: Reconciled };
-    assert.equal(answer.status, 200, said.message);
+  const reconciled = async (alias = riverside): Promise<ReconciliationResult> => {
+    const response = await requestReconciliation(alias);
+    const said = (await response.json()) as { message: string; data: ReconciliationResult };
+    assert.equal(response.status, 200, said.message);
     return said.data;
   };
   const statusOf = async (slug: string, alias = riverside): Promise<string | undefined> =>
-    (await installationsIn(ownerUrl)).find((row) => row.app_slug === slug && row.org_alias === alias)?.status;
+    (await readInstallationRows(ownerUrl)).find((row) => row.app_slug === slug && row.org_alias === alias)?.status;
   const tell = async (what: Parameters<typeof eventOf>[0]["what"], dto: SubscriptionDto): Promise<void> => {
     const body = eventOf({ what, id: dto.id, app: dto.appSlug, at: Date.parse(dto.updatedAt) });
     assert.equal((await send(ehr.url, { body })).status, 200);
   };
 
-  test("what was lost is made up for in both directions, and the second time there is nothing to do", async () => {
-    // Nothing of this arrives: no worker runs.
+  test("applies lost events in both directions, and changes nothing the second time", async () => {
+    // No worker runs, so no event arrives.
     await subscribe("northwind-scribe");
     const paused = await change(await subscribe("cuffline"), "pause", { reason: "ORG_REQUEST" });
-    const told = await subscribe("quiet-room");
-    await tell("created", told);
+    const input = await subscribe("quiet-room");
+    await tell("created", input);
     await eventually("it is installed", 15_000, async () => (await statusOf("quiet-room")) === "active");
-    await change(told, "cancel");
+    await change(input, "cancel");
 
     const { checked, changed, unlisted } = await reconciled();
     assert.deepEqual({ checked, changed, unlisted }, { checked: 3, changed: 3, unlisted: 0 });
@@ -115,31 +115,31 @@ describe("held against the marketplace's own list", () => {
     const again = await reconciled();
     assert.equal(again.changed, 0);
 
-    // The events come after all, as old as they are.
-    const earlier = await installationsIn(ownerUrl);
-    await tell("created", told);
+    // The events arrive late, with their original times.
+    const earlier = await readInstallationRows(ownerUrl);
+    await tell("created", input);
     await tell("created", { ...paused, updatedAt: paused.createdAt });
     await tell("paused", paused);
-    assert.deepEqual(await installationsIn(ownerUrl), earlier);
+    assert.deepEqual(await readInstallationRows(ownerUrl), earlier);
   });
 
-  test("of an app that no event told of, the marketplace says what it is", async () => {
+  test("stores an app that no event named from the list", async () => {
     await subscribe("northwind-scribe", hilltop);
     await reconciled(hilltop);
     const [catalog] = (await (await marketplace.get("/apps/search?q=northwind+scribe")).json()) as { name: string }[];
     const url = `${ehr.url}/api/app-installations/northwind-scribe`;
-    const answer = await askAt(url, marketplace.callers.token("hilltop-admin"), {});
-    const { data } = (await answer.json()) as { data: { name: string; status: string } | null };
+    const response = await sendRequest(url, marketplace.callers.token("hilltop-admin"), {});
+    const { data } = (await response.json()) as { data: { name: string; status: string } | null };
     assert.deepEqual([data?.name, data?.status], [catalog?.name, "active"]);
   });
 
-  test("an event that arrives between the list and its application wins by its time", async () => {
+  test("a newer event that arrives between the list and its application wins", async () => {
     const created = await subscribe("cafe-intake");
     assert.ok(created.id);
     await tell("created", created);
     await eventually("it is installed", 15_000, async () => (await statusOf("cafe-intake")) === "active");
     const paused = await change(created, "pause", { reason: "ORG_REQUEST" });
-    const late: Reconciling = {
+    const late: ReconciliationDeps = {
       ...reconciling,
       async listSubscriptions(alias) {
         const listed = await reconciling.listSubscriptions(alias);
@@ -152,10 +152,10 @@ describe("held against the marketplace's own list", () => {
     assert.equal(await statusOf("cafe-intake"), "active");
   });
 
-  test("what is installed here and not listed there is left as it is, and counted by a gauge", async () => {
+  test("keeps installed subscriptions that aren't listed, and counts them in a gauge", async () => {
     const id = "01890a5d-ac96-774b-bcce-b302099a8058";
-    const told = { id, app: "lab-lantern", at: Date.now() };
-    assert.equal((await send(ehr.url, { body: eventOf({ what: "created", ...told }) })).status, 200);
+    const input = { id, app: "lab-lantern", at: Date.now() };
+    assert.equal((await send(ehr.url, { body: eventOf({ what: "created", ...input }) })).status, 200);
     await eventually("it is installed", 15_000, async () => (await statusOf("lab-lantern")) === "active");
     const gauge = async (): Promise<string | undefined> =>
       /^subscriptions_unlisted{[^}]*} (\S+)$/m.exec(await (await fetch(`${ehr.url}/metrics`)).text())?.[1];
@@ -163,38 +163,41 @@ describe("held against the marketplace's own list", () => {
     assert.equal((await reconciled()).unlisted, 1);
     assert.equal(await statusOf("lab-lantern"), "active");
     assert.equal(await gauge(), "1");
-    assert.equal((await send(ehr.url, { body: eventOf({ what: "cancelled", ...told, at: told.at + 1 }) })).status, 200);
+    assert.equal(
+      (await send(ehr.url, { body: eventOf({ what: "cancelled", ...input, at: input.at + 1 }) })).status,
+      200,
+    );
     assert.equal((await reconciled()).unlisted, 0);
     assert.equal(await gauge(), "0");
   });
 
-  test("a marketplace that is down, or an identity provider that is, harms nothing: 503 in the wrapper", async () => {
+  test("returns 503 and changes nothing while the marketplace or the identity provider is unavailable", async () => {
     const { serviceUrl, ownerUrl: other } = await cloneDatabase(cleanUp, "ehr");
-    await knowApps(other, ["northwind-scribe"]);
-    for (const away of [
+    await storeApps(other, ["northwind-scribe"]);
+    for (const unavailable of [
       { MARKETPLACE_URL: "http://127.0.0.1:9/api/v1" },
       { MARKETPLACE_TOKEN_URL: "http://127.0.0.1:9/token" },
     ]) {
-      const alone = await startEhr(cleanUp, serviceUrl, { ...environment, ...away });
+      const alone = await startEhr(cleanUp, serviceUrl, { ...environment, ...unavailable });
       const delivered = eventOf({ what: "created", id: "01890a5d-ac96-774b-bcce-b302099a8059", at: Date.now() });
       await send(alone.url, { body: delivered });
-      const earlier = await installationsIn(other);
-      const answer = await ask(riverside, alone.url);
-      assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get("retry-after"), "30");
-      const said = (await answer.json()) as { success: boolean; message: string };
+      const earlier = await readInstallationRows(other);
+      const response = await requestReconciliation(riverside, alone.url);
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get("retry-after"), "30");
+      const said = (await response.json()) as { success: boolean; message: string };
       assert.equal(said.success, false);
       assert.doesNotMatch(said.message, /127\.0\.0\.1|ECONN|fetch/);
-      assert.deepEqual(await installationsIn(other), earlier);
+      assert.deepEqual(await readInstallationRows(other), earlier);
     }
   });
 
-  test("an organisation that nobody knows is 404; one that the marketplace keeps from us 409; without credentials, 409", async () => {
-    assert.equal((await ask("nobodys-clinic")).status, 404);
+  test("returns 404 for an unknown organisation, and 409 for a refused one or without credentials", async () => {
+    assert.equal((await requestReconciliation("nobodys-clinic")).status, 404);
     const url = `${ehr.url}/api/admin/organisations/closed-clinic/secret`;
     const put = { method: "PUT", body: { secret: "the secret of the closed" } };
-    assert.equal((await askAt(url, marketplace.callers.token("operator"), put)).status, 201);
-    const refused = await ask("closed-clinic");
+    assert.equal((await sendRequest(url, marketplace.callers.token("operator"), put)).status, 201);
+    const refused = await requestReconciliation("closed-clinic");
     assert.equal(refused.status, 409);
     assert.match(
       ((await refused.json()) as { message: string }).message,
@@ -202,10 +205,10 @@ describe("held against the marketplace's own list", () => {
     );
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     const without = await startEhr(cleanUp, serviceUrl, { ...environment, MARKETPLACE_TOKEN_URL: "" });
-    assert.equal((await ask(riverside, without.url)).status, 409);
+    assert.equal((await requestReconciliation(riverside, without.url)).status, 409);
   });
 
-  test("metrics tell how long the one that has waited longest waits, by an index, and go on where nobody can tell", async () => {
+  test("reports the time since the oldest reconciliation by an index, and keeps other metrics if the database fails", async () => {
     const oldest = async (url = ehr.url): Promise<number | undefined> => {
       const said = await (await fetch(`${url}/metrics`)).text();
       assert.match(said, /^launches_total|^# HELP launches_total/m);
@@ -234,7 +237,7 @@ describe("held against the marketplace's own list", () => {
     assert.notEqual(await oldest(), undefined);
   });
 
-  test("every night there is one job for each organisation, and it is done", async () => {
+  test("runs one job for each organisation every night", async () => {
     const lost = await subscribe("refill-robin");
     assert.ok(lost.id);
     await withClient(ownerUrl, (client) =>
@@ -254,14 +257,14 @@ describe("held against the marketplace's own list", () => {
     await withClient(ownerUrl, (client) => client.query("update pgboss.job set start_after = now()"));
     await eventually("both are reconciled", 20_000, async () => (await statusOf("refill-robin")) === "active");
     await eventually("no job is left", 20_000, async () => (await jobs()).length === 0);
-    // Whoever was reconciled tonight is left alone; the one that is refused is asked about every night.
+    // Organisations that were reconciled tonight are skipped; a refused one is retried every night.
     await eventually("the refused one is done with", 20_000, async () => {
       await requestAllReconciliations(reconciling, () => 1);
       return JSON.stringify(await jobs()) === JSON.stringify(["closed-clinic"]);
     });
   });
 
-  test("whoever's secret is another is held against it at once, also while the night's job for it waits its turn", async () => {
+  test("reconciles an organisation immediately after its secret changes, also while its nightly job is queued", async () => {
     await withClient(ownerUrl, async (client) => {
       await client.query("update organisations set reconciled_at = now() - interval '1 day' where alias = $1", [
         hilltop,
@@ -272,7 +275,7 @@ describe("held against the marketplace's own list", () => {
     await subscribe("cuffline", hilltop);
     const url = `${ehr.url}/api/admin/organisations/${hilltop}/secret`;
     const put = { method: "PUT", body: { secret: "another secret of hilltop" } };
-    assert.equal((await askAt(url, marketplace.callers.token("operator"), put)).status, 200);
+    assert.equal((await sendRequest(url, marketplace.callers.token("operator"), put)).status, 200);
     await eventually("it is reconciled", 20_000, async () => (await statusOf("cuffline", hilltop)) === "active");
   });
 });

@@ -4,13 +4,14 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { storeListedApps } from "../apps/store-listed-apps.ts";
 import type { DB } from "../database-schema.ts";
-import { type Applied, applyState } from "../installations/apply-state.ts";
-import { findKnownStates, type KnownState, noteListed } from "../installations/known-states.ts";
-import { holdingOrganisation, noteReconciled } from "../organisations/hold-organisation.ts";
+import { type AppliedState, applyState } from "../installations/apply-state.ts";
+import { findStoredStates, markListed, type StoredState } from "../installations/stored-states.ts";
+import { withOrganisationLock } from "../organisations/organisation-lock.ts";
+import { recordReconciliation } from "../organisations/reconciliation-state.ts";
 import type { ListedSubscription, ListSubscriptions } from "./marketplace-subscriptions.ts";
 import { requestReconciliation } from "./request-reconciliation.ts";
 
-export interface Reconciling {
+export interface ReconciliationDeps {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
@@ -19,7 +20,7 @@ export interface Reconciling {
   countCorrections: (count: number) => void;
 }
 
-export interface Reconciled {
+export interface ReconciliationResult {
   orgAlias: string;
   checked: number;
   changed: number;
@@ -32,18 +33,18 @@ export interface Reconciled {
 const recheckCorrectionsSeconds = 360;
 
 /**
- * Compares what is known of an organisation with the marketplace's own list. Its records count as events of the moment when they were last
- * changed: one that arrives meanwhile and is newer wins, and one that arrives later and is older changes nothing.
+ * Reconciles an organisation's stored subscriptions with the marketplace's list. A listed record counts as an event at the time of its last
+ * change: a newer event that arrives meanwhile wins, and an older one that arrives later changes nothing.
  *
  * A record also replaces a state that contradicts it and claims to be newer, if that was stored before the list was requested. A genuine
  * event can't be lost by this: the marketplace sends it after the commit of the change, and reads each page of the list from the same
- * database after the request, so the list is at least as new as every genuine event that arrived before. What was known is read before the
- * list is requested, so no clocks are compared.
+ * database after the request, so the list is at least as new as every genuine event that arrived before. The stored states are read before
+ * the list is requested, so no clocks are compared.
  */
-export async function reconcile(reconciling: Reconciling, orgAlias: string): Promise<Reconciled> {
-  const { database, clock, logger } = reconciling;
-  const known = await findKnownStates(database, orgAlias);
-  const listed = await reconciling.listSubscriptions(orgAlias);
+export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Promise<ReconciliationResult> {
+  const { database, clock, logger } = deps;
+  const known = await findStoredStates(database, orgAlias);
+  const listed = await deps.listSubscriptions(orgAlias);
   const live = listed.filter(isLive);
   await storeListedApps(
     database,
@@ -52,62 +53,62 @@ export async function reconcile(reconciling: Reconciling, orgAlias: string): Pro
   );
   const newlyListed = live.filter(({ id }) => known.get(id)?.isListed === false);
   if (newlyListed.length > 0) {
-    await holdingOrganisation(reconciling, orgAlias, (transaction) =>
-      noteListed(transaction, orgAlias, newlyListed, clock()),
+    await withOrganisationLock(deps, orgAlias, (transaction) =>
+      markListed(transaction, orgAlias, newlyListed, clock()),
     );
   }
   let [changed, corrected] = [0, 0];
   for (const subscription of listed) {
     const before = known.get(subscription.id);
     if (before !== undefined && isUpToDate(before, subscription)) continue;
-    const applied = await applyOne(reconciling, subscription, before);
+    const applied = await applyListed(deps, subscription, before);
     if (applied.changed) changed += 1;
     if (applied.corrected) corrected += 1;
   }
-  if (corrected > 0) await followUp(reconciling, orgAlias, corrected);
+  if (corrected > 0) await scheduleRecheck(deps, orgAlias, corrected);
   const unlisted = countUnlisted(known, listed);
   if (unlisted > 0)
-    logger.warn({ orgAlias, unlisted }, "the marketplace doesn't list subscriptions that are live here");
+    logger.warn({ orgAlias, unlisted }, "found live subscriptions that the marketplace doesn't list; keeping them");
   const now = clock();
-  await noteReconciled(database, orgAlias, { at: now, unlisted });
+  await recordReconciliation(database, orgAlias, { at: now, unlisted });
   return { orgAlias, checked: listed.length, changed, corrected, unlisted, reconciledAt: now.toISOString() };
 }
 
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
 
-function isUpToDate(known: KnownState, listed: SubscriptionDto): boolean {
+function isUpToDate(known: StoredState, listed: SubscriptionDto): boolean {
   const isSame = known.status === listed.status && known.appSlug === listed.appSlug;
   return isSame && known.asOf >= new Date(listed.updatedAt) && (known.isConfirmed || !isLive(listed));
 }
 
-async function followUp(reconciling: Reconciling, orgAlias: string, corrected: number): Promise<void> {
-  reconciling.countCorrections(corrected);
-  await reconciling.database.transaction().execute((transaction) =>
-    requestReconciliation(transaction, reconciling.queue, orgAlias, {
+async function scheduleRecheck(deps: ReconciliationDeps, orgAlias: string, corrected: number): Promise<void> {
+  deps.countCorrections(corrected);
+  await deps.database.transaction().execute((transaction) =>
+    requestReconciliation(transaction, deps.queue, orgAlias, {
       because: "correction",
       startAfter: recheckCorrectionsSeconds,
     }),
   );
 }
 
-/** Installed and not listed. They stay: a list can be wrong, and must not take apps away from a practice. */
-function countUnlisted(known: Map<string, KnownState>, listed: SubscriptionDto[]): number {
+/** Counts installed subscriptions that aren't listed. They stay: an incomplete list must not remove apps from a practice. */
+function countUnlisted(known: Map<string, StoredState>, listed: SubscriptionDto[]): number {
   const ids = new Set(listed.map(({ id }) => id));
-  const isUnlisted = ([id, { status, isConfirmed }]: [string, KnownState]): boolean =>
+  const isUnlisted = ([id, { status, isConfirmed }]: [string, StoredState]): boolean =>
     status !== "cancelled" && isConfirmed && !ids.has(id);
   return [...known].filter(isUnlisted).length;
 }
 
-/** A transaction for each: held for all of them, the organisation's row would keep its events waiting. */
-async function applyOne(
-  reconciling: Reconciling,
+/** Each subscription has its own transaction: one lock for all of them would delay the organisation's events. */
+async function applyListed(
+  deps: ReconciliationDeps,
   { id: subscriptionId, orgAlias, appSlug, status, updatedAt }: ListedSubscription,
-  known: KnownState | undefined,
-): Promise<Applied> {
-  const { queue, clock, logger } = reconciling;
+  known: StoredState | undefined,
+): Promise<AppliedState> {
+  const { queue, clock, logger } = deps;
   const asOf = new Date(updatedAt);
-  const applied = await holdingOrganisation(reconciling, orgAlias, (transaction) => {
-    const state = { orgAlias, subscriptionId, appSlug, status, asOf, knownAsOf: known?.asOf };
+  const applied = await withOrganisationLock(deps, orgAlias, (transaction) => {
+    const state = { orgAlias, subscriptionId, appSlug, status, asOf, storedAsOf: known?.asOf };
     return applyState(transaction, queue, { ...state, now: clock(), isListed: true });
   });
   if (applied.corrected) {

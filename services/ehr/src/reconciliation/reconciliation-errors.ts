@@ -4,8 +4,8 @@ export const reconciliationProblems = {
   organisationNotFound: {
     code: "organisation-not-found",
     status: 404,
-    title: "No such organisation",
-    advice: "Set its secret first: that is how this service comes to know an organisation.",
+    title: "The organisation is unknown",
+    advice: "Set its secret first, which creates the organisation.",
   },
   notConfigured: {
     code: "reconciliation-not-configured",
@@ -16,7 +16,7 @@ export const reconciliationProblems = {
   refused: {
     code: "marketplace-refuses",
     status: 409,
-    title: "The marketplace refuses",
-    advice: "Check that the client's token has the role ehr-service, and names the organisation.",
+    title: "The marketplace refuses the request",
+    advice: "Check that the client's token has the role ehr-service and names the organisation.",
   },
 } satisfies Record<string, ProblemKind>;

@@ -1,31 +1,31 @@
-import { orgAliasParams, reconciliationAnswer } from "@ehr-marketplace/contracts";
-import { answerOf, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { orgAliasParams, reconciliationResponse } from "@ehr-marketplace/contracts";
+import { requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { failureResponses, success } from "../answers.ts";
 import { actorOf } from "../audit/record-audit.ts";
-import { type OnDemand, reconcileOnDemand } from "./reconcile-on-demand.ts";
+import { failureResponses, success } from "../responses.ts";
+import { type OnDemandDeps, reconcileOnDemand } from "./reconcile-on-demand.ts";
 
 const operators = ["operator"] as const;
 
-export async function reconciliationRoutes(scope: FastifyInstance, options: OnDemand): Promise<void> {
-  scope.addSchema(reconciliationAnswer);
+export async function reconciliationRoutes(scope: FastifyInstance, options: OnDemandDeps): Promise<void> {
+  scope.addSchema(reconciliationResponse);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.post(
     "/admin/organisations/:alias/reconcile",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config: { access: operators },
       schema: {
         tags: ["Operations"],
         operationId: "reconcile",
-        summary: "Hold an organisation against the marketplace",
+        summary: "Reconcile an organisation with the marketplace",
         description:
-          "Asks the marketplace for the organisation's subscriptions, and takes over what is newer than what is known here. Where the list contradicts what was stored before it was requested, the list wins, whatever time the stored event claimed: `corrected` counts these. This happens every night as well.",
+          "Requests the organisation's subscriptions from the marketplace, and applies those that are newer than the stored ones. Where the list contradicts a state that was stored before the request, the list wins, whatever time the stored event claimed: `corrected` counts these. A scheduled job does this every night.",
         params: orgAliasParams,
         response: {
-          200: answerOf("What is known here is what the marketplace has", "ReconciliationAnswer"),
+          200: responseOf("The organisation is reconciled", "ReconciliationResponse"),
           ...failureResponses(401, 403, 404, 409, 413, 415, {
             503: "The marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
           }),

@@ -5,8 +5,8 @@ import type { DB } from "../database-schema.ts";
 import { reconciliations } from "../queues.ts";
 
 /**
- * Once the transaction has committed, one job for the organisation and the reason; where one waits already, that is it. The night's job
- * may wait for hours, and so has a key of its own.
+ * Sends one job per organisation and reason with the transaction, unless one is queued already. The nightly job may be queued for hours, so
+ * it has another key.
  */
 export async function requestReconciliation(
   transaction: Transaction<DB>,

@@ -7,7 +7,7 @@ import {
   type PageQuery,
   pageQuery,
 } from "@ehr-marketplace/contracts";
-import { answerOf, callerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { getCaller, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
@@ -17,7 +17,7 @@ import { listAudit, readAudit } from "./read-audit.ts";
 export async function auditRoutes(scope: FastifyInstance, options: { database: Kysely<DB> }): Promise<void> {
   for (const schema of [auditEntry, auditPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
-  const response = { 200: answerOf("Entries, the newest first", "AuditPage"), ...problemResponses(401, 403) };
+  const response = { 200: responseOf("Entries, the newest first", "AuditPage"), ...problemResponses(401, 403) };
 
   routes.get(
     "/organisations/:alias/audit",
@@ -27,13 +27,14 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
         tags: ["Organisations"],
         operationId: "readAudit",
         summary: "Read an organisation's audit log",
-        description: "Every change that concerns the organisation: who, as what, when, what, before and after.",
+        description:
+          "Every change made on behalf of the organisation: actor, role, time, action, and the state before and after.",
         params: organisationParams,
         querystring: pageQuery,
         response,
       },
     },
-    (request) => readAudit(options.database, callerOf(request), request.params.alias, request.query as PageQuery),
+    (request) => readAudit(options.database, getCaller(request), request.params.alias, request.query as PageQuery),
   );
 
   routes.get(

@@ -1,5 +1,5 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { AuditEntries, DB } from "../database-schema.ts";
 
@@ -33,7 +33,7 @@ export interface AuditFilter {
 
 const [minId, maxId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-/** The filters that an index begins with. Those of one organisation come without other filters. */
+/** The filters that are leading columns of an index. `onBehalfOf` is never combined with others. */
 function leadingColumns({ onBehalfOf, actor, action }: AuditFilter): [column: string, value: string][] {
   if (onBehalfOf !== undefined) return [["on_behalf_of", onBehalfOf]];
   return [
@@ -43,13 +43,13 @@ function leadingColumns({ onBehalfOf, actor, action }: AuditFilter): [column: st
 }
 
 /**
- * The newest first. The rows are one range of one index, and are stated as such, not as an equality: with an equality PostgreSQL
- * may walk the index of the whole log instead, and read millions of entries for the few of a rare actor.
+ * Newest first. The condition is one range of row values on one index, not an equality: for an equality PostgreSQL may choose the
+ * index of the whole log, and read millions of entries to find the few of a rare actor.
  */
 export async function findEntries(
   database: Kysely<DB>,
   filter: AuditFilter,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<AuditEntry[]> {
   const { from, to } = filter;
   const leading = leadingColumns(filter);

@@ -5,11 +5,11 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   assertShape,
-  type Connected,
   cleanUpAfter,
-  connectTo,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  connectAsService,
+  type MarketplaceWithCallers,
+  type ServiceConnection,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { rowsRead } from "../rows-read.test-support.ts";
@@ -19,21 +19,21 @@ const many = 20_000;
 
 describe("GET /admin/audit", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
-  let connected: Connected<DB>;
+  let marketplace: MarketplaceWithCallers;
+  let connected: ServiceConnection<DB>;
   let all: AuditEntry[];
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
-    connected = await connectTo<DB>(cleanUp, marketplace.database.serviceUrl);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
+    connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
     all = await withClient(marketplace.database.ownerUrl, async (client) => {
-      // Nine at a time have the same time, so that only their ids put them in order. Every thousandth is a rare one.
+      // Groups of nine have the same time, so that their order depends on their ids. Every thousandth is a rare one.
       await client.query(
         `insert into audit_entries
-         select gen_random_uuid(), '2026-01-01'::timestamptz + place / 9 * interval '1 s', 'https://id.example',
-           case when place % 1000 = 0 then 'rare person' else 'person ' || place % 3 end, 'operator',
-           'organisation-' || place % 7, case when place % 1000 = 1 then 'rare.action' else 'action.' || place % 4 end,
-           'test', place::text, 'request', null, null
-         from generate_series(1, $1::int) as place`,
+         select gen_random_uuid(), '2026-01-01'::timestamptz + n / 9 * interval '1 s', 'https://id.example',
+           case when n % 1000 = 0 then 'rare person' else 'person ' || n % 3 end, 'operator',
+           'organisation-' || n % 7, case when n % 1000 = 1 then 'rare.action' else 'action.' || n % 4 end,
+           'test', n::text, 'request', null, null
+         from generate_series(1, $1::int) as n`,
         [many],
       );
       await client.query("analyze audit_entries");
@@ -46,13 +46,13 @@ describe("GET /admin/audit", () => {
     all.sort((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? 1 : -1));
   });
 
-  const read = (search: string): Promise<Response> => marketplace.as("auditor", `/admin/audit?${search}`);
+  const read = (search: string): Promise<Response> => marketplace.requestAs("auditor", `/admin/audit?${search}`);
   const walk = async (search: string): Promise<string[]> => {
     const found: string[] = [];
     for (let next: string | null = ""; next !== null; ) {
-      const answer = await read(`limit=1000&${search}${next === "" ? "" : `&after=${next}`}`);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const page = (await answer.json()) as AuditPage;
+      const response = await read(`limit=1000&${search}${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(response.status, 200, await response.clone().text());
+      const page = (await response.json()) as AuditPage;
       assertShape("AuditPage", page);
       found.push(...page.items.map(({ id }) => id));
       next = page.next;
@@ -76,15 +76,15 @@ describe("GET /admin/audit", () => {
     ["from=0000-01-01T00:00:00Z&to=2026-01-01T00:00:10%2B00:00", ({ at }) => at < "2026-01-01T00:00:10.000Z"],
   ];
   for (const [search, holds] of filters) {
-    test(`${search}: exactly those, the newest first, each once`, async () => {
+    test(`${search}: returns the matching entries, newest first, each once`, async () => {
       const expected = all.filter(holds).map(({ id }) => id);
       assert.deepEqual(await walk(search), expected);
     });
   }
 
-  test("without a filter it is everything, of every organisation and vendor", async () => {
-    const answer = await read("limit=50");
-    const page = (await answer.json()) as AuditPage;
+  test("returns entries of every organisation and vendor without a filter", async () => {
+    const response = await read("limit=50");
+    const page = (await response.json()) as AuditPage;
     assert.deepEqual(
       page.items.map(({ id }) => id),
       all.slice(0, 50).map(({ id }) => id),
@@ -98,7 +98,7 @@ describe("GET /admin/audit", () => {
     });
   }
 
-  test("each filter reads no more entries than it shows, whatever the planner knows of the values", async () => {
+  test("reads no more entries than it returns, for each filter, under a generic plan", async () => {
     const after = { at: "2026-01-01T00:30:00.000Z", id: "ffffffff-ffff-7fff-bfff-ffffffffffff" };
     for (const filter of [
       {},

@@ -1,16 +1,16 @@
 import type { AuditPage, ListAuditQuery, PageQuery } from "@ehr-marketplace/contracts";
-import { pageOf, timeInQuery } from "@ehr-marketplace/service-kit/http";
+import { listPage, parseQueryTime } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
-import { requireRole } from "../access/role-for.ts";
+import { requireRole } from "../access/require-role.ts";
 import type { DB } from "../database-schema.ts";
 import { type AuditFilter, findEntries } from "./audit-store.ts";
 
 function listEntries(database: Kysely<DB>, filter: AuditFilter, query: PageQuery): Promise<AuditPage> {
-  return pageOf(query, {
+  return listPage(query, {
     find: (slice) => findEntries(database, filter, slice),
-    timeOf: (entry) => new Date(entry.at),
-    itemOf: (entry) => entry,
+    getTime: (entry) => new Date(entry.at),
+    toItem: (entry) => entry,
   });
 }
 
@@ -24,9 +24,9 @@ export async function readAudit(
   return listEntries(database, { onBehalfOf: alias }, query);
 }
 
-/** Of all organisations and vendors. Access is the route's: its roles hold everywhere. */
+/** Lists entries of all organisations and vendors. The route checks access: its roles aren't bound to an organisation. */
 export async function listAudit(database: Kysely<DB>, query: ListAuditQuery): Promise<AuditPage> {
   const { actor, action } = query;
-  const [from, to] = [timeInQuery("from", query.from), timeInQuery("to", query.to)];
+  const [from, to] = [parseQueryTime("from", query.from), parseQueryTime("to", query.to)];
   return listEntries(database, { actor, action, from, to }, query);
 }

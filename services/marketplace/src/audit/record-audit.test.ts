@@ -2,25 +2,25 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
 import {
-  type Asking,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  type RequestOptions,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 
-type Persona = Exclude<Parameters<PeopledMarketplace["as"]>[0], null>;
+type Persona = Exclude<Parameters<MarketplaceWithCallers["requestAs"]>[0], null>;
 const alias = "riverside-clinic";
 
 describe("the audit log", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const newest = async (organisation: string): Promise<AuditEntry[]> => {
-    const answer = await marketplace.as("operator", `/organisations/${organisation}/audit?limit=2`);
-    const page = (await answer.json()) as AuditPage;
+    const response = await marketplace.requestAs("operator", `/organisations/${organisation}/audit?limit=2`);
+    const page = (await response.json()) as AuditPage;
     assertShape("AuditPage", page);
     return page.items;
   };
@@ -30,31 +30,31 @@ describe("the audit log", () => {
     organisation: string,
     who: Persona,
     path: string,
-    asking: Asking,
+    options: RequestOptions,
   ): Promise<{ body: Record<string, unknown>; entry: AuditEntry | undefined }> => {
     const [had] = await newest(organisation);
-    const answer = await marketplace.as(who, path, asking);
-    assert.ok(answer.ok, await answer.clone().text());
+    const response = await marketplace.requestAs(who, path, options);
+    assert.ok(response.ok, await response.clone().text());
     const [entry, last] = await newest(organisation);
     assert.notEqual(entry?.id, had?.id);
     assert.equal(last?.id, had?.id);
-    assert.equal(entry?.requestId, answer.headers.get("x-request-id"));
+    assert.equal(entry?.requestId, response.headers.get("x-request-id"));
     assert.deepEqual(
       [entry?.actor.issuer, entry?.actor.subject, entry?.onBehalfOf],
       [marketplace.callers.identityProvider.issuer, who, organisation],
     );
-    return { body: (await answer.json()) as Record<string, unknown>, entry };
+    return { body: (await response.json()) as Record<string, unknown>, entry };
   };
   const leavesNone = async (
     who: Persona | null,
     path: string,
-    asking: Asking,
+    options: RequestOptions,
     status: number,
     organisation = alias,
   ): Promise<void> => {
     const had = await newest(organisation);
-    const answer = await marketplace.as(who, path, asking);
-    assert.equal(answer.status, status, await answer.clone().text());
+    const response = await marketplace.requestAs(who, path, options);
+    assert.equal(response.status, status, await response.clone().text());
     assert.deepEqual(await newest(organisation), had, `${who} ${path}`);
   };
   const bodyFor = async (appSlug: string): Promise<object> => {
@@ -62,9 +62,9 @@ describe("the audit log", () => {
     return { appSlug, orgAlias: alias, pricingPlanId: plan?.id };
   };
 
-  test("has one entry for each change of a subscription: who, as what, for whom, what, before and after", async () => {
-    const asking = { body: await bodyFor("lumen-schedule") };
-    const created = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
+  test("has one entry for each change of a subscription: actor, role, organisation, action, before and after", async () => {
+    const options = { body: await bodyFor("lumen-schedule") };
+    const created = await leavesOne(alias, "riverside-admin", "/subscriptions", options);
     const { id, createdAt } = created.body as SubscriptionDto;
     assert.deepEqual(created.entry, {
       id: created.entry?.id,
@@ -107,8 +107,8 @@ describe("the audit log", () => {
     }
   });
 
-  test("has one entry for each change of an organisation, which says that the secret changed, and not what it is", async () => {
-    const put = (body: object): Asking => ({ method: "PUT", body });
+  test("has one entry for each change of an organisation, which says that the secret changed, without the secret", async () => {
+    const put = (body: object): RequestOptions => ({ method: "PUT", body });
     const path = "/admin/organisations/audited";
     const secret = "a secret nobody reads";
     const registered = await leavesOne("audited", "operator", path, put({ displayName: "One" }));
@@ -124,22 +124,22 @@ describe("the audit log", () => {
     );
     const rotated = await leavesOne("audited", "operator", path, put({ displayName: "Two", secret }));
     assert.deepEqual(rotated.entry?.after, { ...rotated.body, secretChanged: true });
-    const log = await (await marketplace.as("operator", "/organisations/audited/audit")).text();
-    for (const hidden of [secret, String(made), "sealed"]) assert.ok(!log.includes(hidden));
+    const log = await (await marketplace.requestAs("operator", "/organisations/audited/audit")).text();
+    for (const hidden of [secret, String(made), "encrypted"]) assert.ok(!log.includes(hidden));
   });
 
-  test("names the request as its sender did", async () => {
+  test("has the request id that the client sent", async () => {
     const headers = { "x-request-id": "their.own-id_1" };
-    const asking = { body: await bodyFor("inbox-heron"), headers };
-    const { entry } = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
+    const options = { body: await bodyFor("inbox-heron"), headers };
+    const { entry } = await leavesOne(alias, "riverside-admin", "/subscriptions", options);
     assert.equal(entry?.requestId, "their.own-id_1");
   });
 
-  test("has nothing of what changed nothing", async () => {
+  test("has no entry for requests that changed nothing", async () => {
     const headers = { "idempotency-key": "audited once" };
-    const asking = { body: await bodyFor("lab-lantern"), headers };
-    const { body } = await leavesOne(alias, "riverside-admin", "/subscriptions", asking);
-    await leavesNone("riverside-admin", "/subscriptions", asking, 201);
+    const options = { body: await bodyFor("lab-lantern"), headers };
+    const { body } = await leavesOne(alias, "riverside-admin", "/subscriptions", options);
+    await leavesNone("riverside-admin", "/subscriptions", options, 201);
     const path = `/subscriptions/${String(body["id"])}`;
     await leavesNone("operator", `${path}/resume`, { method: "POST" }, 200);
     const pause = { body: { reason: "ORG_REQUEST" } };
@@ -154,7 +154,7 @@ describe("the audit log", () => {
     await leavesNone("riverside-member", path, {}, 200);
   });
 
-  test("has nothing of what was refused", async () => {
+  test("has no entry for refused requests", async () => {
     const body = await bodyFor("cuffline");
     await leavesNone("riverside-member", "/subscriptions", { body }, 403);
     await leavesNone("riverside-admin", "/subscriptions", { body: { ...body, appSlug: "none" } }, 422);

@@ -1,6 +1,6 @@
 import type { AppPage, ListAppsQuery } from "@ehr-marketplace/contracts";
 
-const mostPerPage = 100;
+const maxPageSize = 100;
 
 export interface PageRequest {
   category: string | undefined;
@@ -9,18 +9,18 @@ export interface PageRequest {
   sort: { property: string; descending: boolean };
 }
 
-export function pageRequest(query: ListAppsQuery): PageRequest {
+export function parsePageRequest(query: ListAppsQuery): PageRequest {
   const [property = "name", direction] = query.sort.split(",");
   return {
     category: query.category,
     page: query.page,
-    size: Math.min(query.size, mostPerPage),
+    size: Math.min(query.size, maxPageSize),
     sort: { property, descending: direction?.toLowerCase() === "desc" },
   };
 }
 
-/** `content` is JSON already, one app after the other: it is put into its place as text. */
-export function pageJson(request: PageRequest, found: { total: number; count: number; content: string }): string {
+/** `content` is the JSON of the apps, joined by commas. It is inserted as text to avoid parsing it. */
+export function buildPageJson(request: PageRequest, found: { total: number; count: number; content: string }): string {
   const { page, size } = request;
   const totalPages = Math.ceil(found.total / size);
   const sort = { sorted: true, unsorted: false, empty: false };

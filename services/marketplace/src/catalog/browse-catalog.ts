@@ -1,15 +1,15 @@
 import type { CategoryDto, ListAppsQuery, SearchAppsQuery } from "@ehr-marketplace/contracts";
 import { slugPattern } from "@ehr-marketplace/contracts";
 import {
-  type AnswerCache,
+  createRepresentation,
   invalidRequest,
   Problem,
   type Representation,
-  representationOf,
+  type ResponseCache,
 } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { pageJson, pageRequest } from "./app-page.ts";
+import { buildPageJson, parsePageRequest } from "./app-page.ts";
 import { catalogProblems } from "./catalog-errors.ts";
 import {
   findApp,
@@ -21,72 +21,72 @@ import {
   findPricing,
 } from "./catalog-store.ts";
 
-export interface Browsing {
+export interface CatalogDeps {
   database: Kysely<DB>;
-  answers: AnswerCache;
+  responseCache: ResponseCache;
 }
 
-type Answer = Representation | Promise<Representation>;
+type CatalogResponse = Representation | Promise<Representation>;
 
-const mostFound = 100;
-const slug = new RegExp(slugPattern);
+const maxSearchResults = 100;
+const slugRegExp = new RegExp(slugPattern);
 
-const answerOf = (json: string): Representation =>
-  representationOf(json, {
+const jsonResponse = (json: string): Representation =>
+  createRepresentation(json, {
     contentType: "application/json; charset=utf-8",
     cacheControl: "public, max-age=30, stale-while-revalidate=60",
   });
 
-const arrayOf = (apps: string[]): Representation => answerOf(`[${apps.join(",")}]`);
+const jsonArrayResponse = (apps: string[]): Representation => jsonResponse(`[${apps.join(",")}]`);
 
-export function listApps(browsing: Browsing, query: ListAppsQuery): Answer {
-  const request = pageRequest(query);
-  return browsing.answers.get(`list ${JSON.stringify(request)}`, async () =>
-    answerOf(pageJson(request, await findPage(browsing.database, request))),
+export function listApps(deps: CatalogDeps, query: ListAppsQuery): CatalogResponse {
+  const request = parsePageRequest(query);
+  return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () =>
+    jsonResponse(buildPageJson(request, await findPage(deps.database, request))),
   );
 }
 
-export function searchApps(browsing: Browsing, query: SearchAppsQuery): Answer {
+export function searchApps(deps: CatalogDeps, query: SearchAppsQuery): CatalogResponse {
   const text = query.q?.trim() ?? "";
   const { category } = query;
-  const most = Math.min(query.limit, mostFound);
+  const limit = Math.min(query.limit, maxSearchResults);
   if (text === "" && category === undefined) {
     throw invalidRequest("/query/q", "is required, unless category is given");
   }
-  return browsing.answers.get(`search ${JSON.stringify([text, category, most])}`, async () =>
-    arrayOf(
+  return deps.responseCache.get(`search ${JSON.stringify([text, category, limit])}`, async () =>
+    jsonArrayResponse(
       text === "" && category !== undefined
-        ? await findMostPopular(browsing.database, category, most)
-        : await findMatching(browsing.database, { text, category, most }),
+        ? await findMostPopular(deps.database, category, limit)
+        : await findMatching(deps.database, { text, category, limit }),
     ),
   );
 }
 
-export function listFeatured(browsing: Browsing): Answer {
-  return browsing.answers.get("featured", async () => arrayOf(await findFeatured(browsing.database)));
+export function listFeatured(deps: CatalogDeps): CatalogResponse {
+  return deps.responseCache.get("featured", async () => jsonArrayResponse(await findFeatured(deps.database)));
 }
 
-export function listCategories(browsing: Browsing): Answer {
-  return browsing.answers.get("categories", async () => {
-    const categories: CategoryDto[] = await findCategories(browsing.database);
-    return answerOf(JSON.stringify(categories));
+export function listCategories(deps: CatalogDeps): CatalogResponse {
+  return deps.responseCache.get("categories", async () => {
+    const categories: CategoryDto[] = await findCategories(deps.database);
+    return jsonResponse(JSON.stringify(categories));
   });
 }
 
-export function getApp(browsing: Browsing, given: string): Answer {
-  return ofApp(browsing, "app", given, findApp);
+export function getApp(deps: CatalogDeps, slug: string): CatalogResponse {
+  return getAppResponse(deps, "app", slug, findApp);
 }
 
-export function getPricing(browsing: Browsing, given: string): Answer {
-  return ofApp(browsing, "pricing", given, findPricing);
+export function getPricing(deps: CatalogDeps, slug: string): CatalogResponse {
+  return getAppResponse(deps, "pricing", slug, findPricing);
 }
 
-function ofApp(browsing: Browsing, what: string, given: string, find: typeof findApp): Answer {
-  const absent = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
-  if (!slug.test(given)) throw absent();
-  return browsing.answers.get(`${what} ${given}`, async () => {
-    const json = await find(browsing.database, given);
-    if (json === undefined) throw absent();
-    return answerOf(json);
+function getAppResponse(deps: CatalogDeps, what: string, slug: string, find: typeof findApp): CatalogResponse {
+  const appNotFound = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
+  if (!slugRegExp.test(slug)) throw appNotFound();
+  return deps.responseCache.get(`${what} ${slug}`, async () => {
+    const json = await find(deps.database, slug);
+    if (json === undefined) throw appNotFound();
+    return jsonResponse(json);
   });
 }

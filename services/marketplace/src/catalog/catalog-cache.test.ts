@@ -12,7 +12,7 @@ import {
 
 const visibleWithinMs = 1_000;
 
-describe("the catalog's answers are kept, and dropped when the catalog changes", () => {
+describe("catalog responses are cached, and invalidated when the catalog changes", () => {
   const cleanUp = cleanUpAfter();
   let database: ServiceDatabase;
   let processes: RunningMarketplace[];
@@ -33,7 +33,7 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
     );
   const first = (): RunningMarketplace => processes[0] as RunningMarketplace;
 
-  test("answers carry Cache-Control, Vary and an ETag per content coding, and 304 answers a known one", async () => {
+  test("responses have Cache-Control, Vary and an ETag per content coding; a known ETag gets 304", async () => {
     for (const path of [
       "/apps",
       "/apps/search?q=scribe",
@@ -44,14 +44,14 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
     ]) {
       const etags = new Set<string>();
       for (const coding of ["identity", "gzip", "br"]) {
-        const answer = await first().get(path, { "accept-encoding": coding });
-        assert.equal(answer.status, 200, await answer.clone().text());
-        assert.equal(answer.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
-        assert.equal(answer.headers.get("vary"), "accept-encoding");
-        assert.equal(answer.headers.get("access-control-allow-origin"), "*");
-        assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding, path);
-        JSON.parse(await answer.text());
-        const etag = answer.headers.get("etag") ?? "";
+        const response = await first().get(path, { "accept-encoding": coding });
+        assert.equal(response.status, 200, await response.clone().text());
+        assert.equal(response.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
+        assert.equal(response.headers.get("vary"), "accept-encoding");
+        assert.equal(response.headers.get("access-control-allow-origin"), "*");
+        assert.equal(response.headers.get("content-encoding"), coding === "identity" ? null : coding, path);
+        JSON.parse(await response.text());
+        const etag = response.headers.get("etag") ?? "";
         assert.match(etag, /^"[\w-]+"$/);
         etags.add(etag);
         const again = await first().get(path, { "accept-encoding": coding, "if-none-match": etag });
@@ -90,7 +90,7 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
     );
   });
 
-  test("a listener that lost its connection drops everything when it is back", async () => {
+  test("a listener that lost its connection clears the cache after it reconnects", async () => {
     await Promise.all(processes.map(nameAt));
     await withClient(database.ownerUrl, async (client) => {
       // Listeners cut off and a change in the same moment: no notification can reach them.
@@ -104,8 +104,8 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
     await seenByAll("Cuffline reconnected");
   });
 
-  test("a thundering herd on a cold key costs one query", async () => {
-    const herd = await startMarketplace(cleanUp, database.serviceUrl);
+  test("concurrent requests for an uncached key cause one query", async () => {
+    const coldProcess = await startMarketplace(cleanUp, database.serviceUrl);
     await withClient(database.ownerUrl, async (client) => {
       const waiting = async (): Promise<number> => {
         const { rows } = await client.query<{ waiting: number }>(
@@ -113,7 +113,7 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
         );
         return rows[0]?.waiting ?? 0;
       };
-      // Until it listens, it has yet to drop everything once: in the middle of the herd, that would cost a second query.
+      // The process clears its cache once when it starts to listen. During the requests below, that would cause a second query.
       await eventually("all processes listen", 20_000, async () => {
         const { rowCount } = await client.query(
           "select from pg_stat_activity where datname = current_database() and application_name like '%listener' and query ilike 'listen%'",
@@ -122,18 +122,18 @@ describe("the catalog's answers are kept, and dropped when the catalog changes",
       });
       await client.query("begin");
       await client.query("lock table app_listings in access exclusive mode");
-      const answers = Array.from({ length: 200 }, () => herd.get("/apps/inbox-heron"));
-      await eventually("a query of the herd waits", 20_000, async () => (await waiting()) > 0);
-      // All two hundred are in: the server counts them as begun.
-      await eventually("the herd has arrived", 20_000, async () => {
+      const responses = Array.from({ length: 200 }, () => coldProcess.get("/apps/inbox-heron"));
+      await eventually("a query waits", 20_000, async () => (await waiting()) > 0);
+      // All two hundred requests have arrived: the server counts them as started.
+      await eventually("all requests have arrived", 20_000, async () => {
         const connections = await new Promise<number>((resolve) =>
-          herd.server.server.getConnections((_error, count) => resolve(count)),
+          coldProcess.server.server.getConnections((_error, count) => resolve(count)),
         );
         return connections >= 200;
       });
       assert.equal(await waiting(), 1);
       await client.query("commit");
-      assert.ok((await Promise.all(answers)).every((answer) => answer.status === 200));
+      assert.ok((await Promise.all(responses)).every((response) => response.status === 200));
     });
   });
 });

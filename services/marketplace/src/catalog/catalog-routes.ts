@@ -5,16 +5,16 @@ import {
   type ListAppsQuery,
   listAppsQuery,
   maxLookupLength,
+  noNulPattern,
   pricingPlanDto,
   type SearchAppsQuery,
   searchAppsQuery,
-  withoutNul,
 } from "@ehr-marketplace/contracts";
 import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import {
-  type Browsing,
+  type CatalogDeps,
   getApp,
   getPricing,
   listApps,
@@ -29,7 +29,7 @@ const slugParameter = {
   properties: {
     slug: {
       type: "string",
-      pattern: withoutNul,
+      pattern: noNulPattern,
       maxLength: maxLookupLength,
       description: "The app's slug",
       examples: ["northwind-scribe"],
@@ -37,10 +37,10 @@ const slugParameter = {
   },
 } as const;
 
-function answers(description: string, schema: object, ...problems: number[]): Record<number, object> {
+function responses(description: string, schema: object, ...problems: number[]): Record<number, object> {
   return {
     200: { description, content: { "application/json": { schema } } },
-    304: { description: "Unchanged since the answer whose ETag was sent as `If-None-Match`", type: "null" },
+    304: { description: "Unchanged since the response whose ETag was sent as `If-None-Match`", type: "null" },
     ...problemResponses(...problems),
   };
 }
@@ -49,7 +49,7 @@ const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${na
 
 export async function catalogRoutes(
   scope: FastifyInstance,
-  options: Browsing & { requestsPerMinute: number },
+  options: CatalogDeps & { requestsPerMinute: number },
 ): Promise<void> {
   for (const schema of [appDto, appPage, categoryDto, pricingPlanDto]) scope.addSchema(schema);
   allowAnyOrigin(scope, "/apps");
@@ -68,7 +68,7 @@ export async function catalogRoutes(
         summary: "List apps",
         description: "A page of published apps, filtered by category and sorted.",
         querystring: listAppsQuery,
-        response: answers("A page of apps", { $ref: "AppPage#" }),
+        response: responses("A page of apps", { $ref: "AppPage#" }),
       },
     },
     (request, reply) => sendRepresentation(request, reply, listApps(options, request.query as ListAppsQuery)),
@@ -82,9 +82,9 @@ export async function catalogRoutes(
         tags,
         operationId: "searchApps",
         summary: "Search apps",
-        description: "Looks through name, summary, description, vendor and category; the most relevant come first.",
+        description: "Searches name, summary, description, vendor and category. Most relevant first.",
         querystring: searchAppsQuery,
-        response: answers("Apps, the most relevant first", arrayOf("AppDto")),
+        response: responses("Apps, the most relevant first", arrayOf("AppDto")),
       },
     },
     (request, reply) => sendRepresentation(request, reply, searchApps(options, request.query as SearchAppsQuery)),
@@ -99,7 +99,7 @@ export async function catalogRoutes(
         operationId: "listFeaturedApps",
         summary: "List featured apps",
         description: "The apps that the marketplace recommends, the most popular first.",
-        response: answers("Featured apps", arrayOf("AppDto")),
+        response: responses("Featured apps", arrayOf("AppDto")),
       },
     },
     (request, reply) => sendRepresentation(request, reply, listFeatured(options)),
@@ -114,7 +114,7 @@ export async function catalogRoutes(
         operationId: "listCategories",
         summary: "List categories",
         description: "Every category, with the number of apps published in it.",
-        response: answers("Categories", arrayOf("CategoryDto")),
+        response: responses("Categories", arrayOf("CategoryDto")),
       },
     },
     (request, reply) => sendRepresentation(request, reply, listCategories(options)),
@@ -130,7 +130,7 @@ export async function catalogRoutes(
         summary: "Get an app",
         description: "One published app.",
         params: slugParameter,
-        response: answers("The app", { $ref: "AppDto#" }, 404),
+        response: responses("The app", { $ref: "AppDto#" }, 404),
       },
     },
     (request, reply) => sendRepresentation(request, reply, getApp(options, request.params.slug)),
@@ -146,7 +146,7 @@ export async function catalogRoutes(
         summary: "Get an app's pricing",
         description: "The plans that a practice can subscribe to. A published plan never changes.",
         params: slugParameter,
-        response: answers("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
+        response: responses("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
       },
     },
     (request, reply) => sendRepresentation(request, reply, getPricing(options, request.params.slug)),

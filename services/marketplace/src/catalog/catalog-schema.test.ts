@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { webUrlPattern } from "@ehr-marketplace/contracts";
 import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
-import { strictAjv } from "@ehr-marketplace/service-kit/http";
+import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 
-describe("the database itself refuses what must not be", () => {
+describe("constraints of the catalog's schema", () => {
   const cleanUp = cleanUpAfter();
   let database: ServiceDatabase;
   before(async () => {
@@ -38,7 +38,7 @@ describe("the database itself refuses what must not be", () => {
     "under_score",
     "a".repeat(65),
   ]) {
-    test(`no app may be called ${slug.slice(0, 20)}`, async () => {
+    test(`rejects the slug ${slug.slice(0, 20)}`, async () => {
       await assert.rejects(asOwner(`update apps set slug = '${slug}' where slug = 'cuffline'`), /apps_slug_check/);
     });
   }
@@ -83,7 +83,7 @@ describe("the database itself refuses what must not be", () => {
       "update apps set screenshots = array['https://a.example/1.png', $1]",
       "update vendors set website_url = $1",
     ];
-    const isWebUrl = strictAjv().compile({ type: "string", pattern: webUrlPattern, maxLength: 2048 });
+    const isWebUrl = createStrictAjv().compile({ type: "string", pattern: webUrlPattern, maxLength: 2048 });
     await withClient(database.ownerUrl, async (client) => {
       const change = async (statement: string, url: string): Promise<void> => {
         await client.query("begin");
@@ -131,7 +131,7 @@ describe("the database itself refuses what must not be", () => {
     ["USAGE without a metric", "pricing_model, amount, interval) values ('USAGE', 1, 'MONTH'"],
     ["FLAT with a metric", "pricing_model, amount, interval, metric) values ('FLAT', 1, 'MONTH', 'calls'"],
   ]) {
-    test(`no plan is ${what}`, async () => {
+    test(`rejects a plan that is ${what}`, async () => {
       const statement = `insert into pricing_plans (id, app_id, position, name, description, currency, ${columns},`;
       const given = statement.replace(
         /values \((.*),$/,
@@ -166,7 +166,7 @@ describe("the database itself refuses what must not be", () => {
     }
   });
 
-  test("writers that meet in the same apps wait for each other and never deadlock", async () => {
+  test("concurrent writers of the same apps wait for each other and never deadlock", async () => {
     const rename = (slugs: string[]): Promise<unknown> =>
       withClient(database.ownerUrl, async (client) => {
         await client.query("begin");
@@ -178,7 +178,7 @@ describe("the database itself refuses what must not be", () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => rename(index % 2 === 0 ? both : both.toReversed())));
   });
 
-  test("what changes nothing that anyone sees drops no cache", async () => {
+  test("a change that isn't visible in the catalog doesn't invalidate caches", async () => {
     await withClient(database.ownerUrl, async (client) => {
       const heard: string[] = [];
       client.on("notification", ({ channel }) => heard.push(channel));

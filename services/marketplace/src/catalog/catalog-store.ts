@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { PageRequest } from "./app-page.ts";
 
-const mostFeatured = 100;
+const maxFeatured = 100;
 
 const sortColumns: Record<string, RawBuilder<unknown>> = {
   name: sql`name`,
@@ -12,11 +12,11 @@ const sortColumns: Record<string, RawBuilder<unknown>> = {
   popularity: sql`popularity`,
 };
 
-/** Popularity is in a table of its own, with a row for each listing. */
+/** The table with the sort column: popularity has a table of its own, with one row per listing. */
 const sortedTable = (property: string): RawBuilder<unknown> =>
   property === "popularity" ? sql`app_popularity` : sql`app_listings`;
 
-/** Walks an index that ends with the id to find the page, and only then touches the rows that are on it. */
+/** Finds the page's ids by an index that ends with the id, then reads only the rows on the page. */
 export async function findPage(
   database: Kysely<DB>,
   request: PageRequest,
@@ -29,9 +29,9 @@ export async function findPage(
     select
       (select coalesce(sum(apps), 0)::integer from category_counts ${inCategory}) as total,
       count(*)::integer as count,
-      coalesce(string_agg(app_dto, ',' order by page.place ${direction}, page.app_id ${direction}), '') as content
+      coalesce(string_agg(app_dto, ',' order by page.sort_key ${direction}, page.app_id ${direction}), '') as content
     from (
-      select app_id, ${column} as place from ${sortedTable(request.sort.property)} ${inCategory}
+      select app_id, ${column} as sort_key from ${sortedTable(request.sort.property)} ${inCategory}
       order by ${column} ${direction}, app_id ${direction}
       limit ${size} offset ${Math.min(page * size, Number.MAX_SAFE_INTEGER)}
     ) page
@@ -65,17 +65,17 @@ async function findByPopularity(database: Kysely<DB>, filter: RawBuilder<unknown
 }
 
 export const findFeatured = (database: Kysely<DB>): Promise<string[]> =>
-  findByPopularity(database, sql`featured`, mostFeatured);
+  findByPopularity(database, sql`featured`, maxFeatured);
 
-export const findMostPopular = (database: Kysely<DB>, category: string, most: number): Promise<string[]> =>
-  findByPopularity(database, sql`category = ${category}`, most);
+export const findMostPopular = (database: Kysely<DB>, category: string, limit: number): Promise<string[]> =>
+  findByPopularity(database, sql`category = ${category}`, limit);
 
 export async function findMatching(
   database: Kysely<DB>,
-  search: { text: string; category: string | undefined; most: number },
+  search: { text: string; category: string | undefined; limit: number },
 ): Promise<string[]> {
   const { rows } = await sql<{ app_dto: string }>`
-    select app_dto from search_listings(${search.text}, ${search.category ?? null}, ${search.most}) as app_dto
+    select app_dto from search_listings(${search.text}, ${search.category ?? null}, ${search.limit}) as app_dto
   `.execute(database);
   return rows.map((row) => row.app_dto);
 }

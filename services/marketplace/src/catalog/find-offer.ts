@@ -7,13 +7,13 @@ import { findOfferRow } from "./catalog-store.ts";
 export interface Offer {
   app: EventApp;
   vendorId: string;
-  /** Undefined where the app has no such plan on sale. */
+  /** Undefined if the app has no such plan on sale. */
   plan: { id: string; countsUnits: boolean; trialDays: number } | undefined;
 }
 
 const slug = new RegExp(slugPattern);
 
-/** What a practice can subscribe to now: a published app, and one of its plans. */
+/** Finds a published app and one of its plans on sale. */
 export async function findOffer(database: Kysely<DB>, appSlug: string, planId: string): Promise<Offer | undefined> {
   if (!slug.test(appSlug)) return undefined;
   const row = await findOfferRow(database, appSlug, planId);

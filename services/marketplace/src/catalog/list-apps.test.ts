@@ -19,13 +19,13 @@ describe("GET /apps", () => {
   });
 
   async function page(query = ""): Promise<AppPage> {
-    const answer = await marketplace.get(`/apps${query}`);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as AppPage;
+    const response = await marketplace.get(`/apps${query}`);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as AppPage;
   }
   const names = (of: AppPage): string[] => of.content.map((app) => app.name);
 
-  test("without parameters answers the first 20 apps by name, in the shape of the contract", async () => {
+  test("returns the first 20 apps by name without parameters, in the shape of the contract", async () => {
     const first = await page();
     assertShape("AppPage", first);
     assert.equal(first.content.length, 20);
@@ -87,7 +87,7 @@ describe("GET /apps", () => {
     updatedAt: (a, b) => a.updatedAt.localeCompare(b.updatedAt),
   };
   for (const [property, order] of Object.entries(orders)) {
-    test(`sort=${property} sorts upwards unless desc is asked for, the direction in either case`, async () => {
+    test(`sort=${property} sorts ascending unless desc is requested; the direction is case-insensitive`, async () => {
       const upwards = await page(`?size=100&sort=${property}`);
       const byId = (a: AppDto, b: AppDto): number => (a.id < b.id ? -1 : 1);
       const expected = upwards.content.toSorted((a, b) => order(a, b) || byId(a, b)).map((app) => app.slug);
@@ -139,7 +139,7 @@ describe("GET /apps", () => {
     });
   }
 
-  test("a sort that is refused is told which are allowed", async () => {
+  test("a refused sort returns the allowed ones", async () => {
     const { detail } = await assertProblem(await marketplace.get("/apps?sort=name,up"), 400, "invalid-request");
     assert.equal(
       detail,

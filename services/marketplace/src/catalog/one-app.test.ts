@@ -11,7 +11,7 @@ import {
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
 
-describe("one app, its pricing, what is featured, and the categories", () => {
+describe("one app, its pricing, featured apps, and categories", () => {
   const cleanUp = cleanUpAfter();
   let database: ServiceDatabase;
   let marketplace: RunningMarketplace;
@@ -20,12 +20,12 @@ describe("one app, its pricing, what is featured, and the categories", () => {
     marketplace = await startMarketplace(cleanUp, database.serviceUrl, { CATALOG_CACHE_SECONDS: "0" });
   });
   const read = async <T>(path: string): Promise<T> => {
-    const answer = await marketplace.get(path);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as T;
+    const response = await marketplace.get(path);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as T;
   };
 
-  test("GET /apps/{slug} answers the app", async () => {
+  test("GET /apps/{slug} returns the app", async () => {
     const app = await read<AppDto>("/apps/northwind-scribe");
     assertShape("AppDto", app);
     assert.deepEqual(
@@ -57,12 +57,12 @@ describe("one app, its pricing, what is featured, and the categories", () => {
     assert.deepEqual([...models].toSorted(), ["FLAT", "FREE", "PER_UNIT", "TIERED", "USAGE"]);
   });
 
-  test("GET /apps/{slug}/pricing answers the plans in the vendor's order", async () => {
+  test("GET /apps/{slug}/pricing returns the plans in the vendor's order", async () => {
     assert.equal((await read<PricingPlanDto[]>("/apps/northwind-scribe/pricing"))[0]?.pricingModel, "FLAT");
     assert.equal((await read<PricingPlanDto[]>("/apps/lumen-schedule/pricing"))[0]?.pricingModel, "PER_UNIT");
   });
 
-  test("the starting price is the lowest fixed price by the month; none where all depends on use", async () => {
+  test("the starting price is the lowest fixed monthly price; none if all plans are by usage", async () => {
     const { content } = await read<{ content: AppDto[] }>("/apps?size=100");
     let withoutFixedPrice = 0;
     for (const app of content) {
@@ -92,14 +92,14 @@ describe("one app, its pricing, what is featured, and the categories", () => {
   ]) {
     test(`/apps/${path.slice(0, 30)} and its pricing are 404`, async () => {
       const segment = path === ".." ? "%2E%2E" : path;
-      const answers = [`/apps/${segment}`, `/apps/${segment}/pricing`].map((url) =>
+      const responses = [`/apps/${segment}`, `/apps/${segment}/pricing`].map((url) =>
         marketplace.server.inject(`/api/v1${url}`),
       );
-      for (const answer of await Promise.all(answers)) assert.equal(answer.statusCode, 404, answer.body);
+      for (const response of await Promise.all(responses)) assert.equal(response.statusCode, 404, response.body);
     });
   }
 
-  test("an app that isn't published is nowhere to be seen", async () => {
+  test("an unpublished app is in no response", async () => {
     await withClient(database.ownerUrl, (client) =>
       client.query("update apps set status = 'withdrawn' where slug = 'inbox-heron'"),
     );
@@ -115,14 +115,14 @@ describe("one app, its pricing, what is featured, and the categories", () => {
     assert.equal((await read<{ totalElements: number }>("/apps")).totalElements, 59);
   });
 
-  test("GET /apps/featured answers the featured apps, the most popular first", async () => {
+  test("GET /apps/featured returns the featured apps, most popular first", async () => {
     const featured = await read<AppDto[]>("/apps/featured");
     assert.ok(featured.length >= 6);
     assert.ok(featured.every((app) => app.featured));
     assert.equal(featured[0]?.slug, "northwind-scribe");
   });
 
-  test("GET /apps/categories answers all fifteen, each with its number of published apps", async () => {
+  test("GET /apps/categories returns all fifteen, each with its number of published apps", async () => {
     const categories = await read<CategoryDto[]>("/apps/categories");
     for (const category of categories) assertShape("CategoryDto", category);
     assert.equal(categories.length, 15);

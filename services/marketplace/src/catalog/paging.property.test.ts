@@ -6,7 +6,7 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 
-test("walking all pages yields each app exactly once, whatever the sort, size and category, ties included", async (t) => {
+test("all pages together have each app exactly once for any sort, size and category, ties included", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await cloneDatabase(cleanUp, "demo");
   // Most apps share each sort key with others: only the tie-break keeps pages from overlapping.
@@ -20,8 +20,8 @@ test("walking all pages yields each app exactly once, whatever the sort, size an
   const walk = async (query: string): Promise<string[]> => {
     const seen: string[] = [];
     for (let number = 0; ; number += 1) {
-      const answer = await marketplace.get(`/apps?${query}&page=${number}`);
-      const page = (await answer.json()) as AppPage;
+      const response = await marketplace.get(`/apps?${query}&page=${number}`);
+      const page = (await response.json()) as AppPage;
       seen.push(...page.content.map((app) => app.slug));
       assert.equal(page.last, number >= page.totalPages - 1);
       if (page.last) return seen;

@@ -4,30 +4,30 @@ import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Connected,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
+  connectAsService,
   eventually,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  type ServiceConnection,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
-import { type Ranked, rankCatalog } from "./rank-catalog.ts";
+import { type RankingResult, rankCatalog } from "./rank-catalog.ts";
 
-const nothing: Ranked = { popularity: 0, tiers: 0, words: 0 };
+const nothing: RankingResult = { popularity: 0, tiers: 0, words: 0 };
 
 describe("ranking the catalog by live subscriptions", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
-  let connected: Connected<DB>;
+  let marketplace: MarketplaceWithCallers;
+  let connected: ServiceConnection<DB>;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     await loadSubscribers(marketplace.database.ownerUrl, "https://ehr.example");
-    connected = await connectTo<DB>(cleanUp, marketplace.database.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
   });
-  const rank = (): Promise<Ranked> => rankCatalog(connected.database, connected);
+  const rank = (): Promise<RankingResult> => rankCatalog(connected.database, connected);
   const query = async <T>(text: string, ...values: unknown[]): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
   const slugs = (apps: AppDto[]): string[] => apps.map(({ slug }) => slug);
@@ -35,7 +35,7 @@ describe("ranking the catalog by live subscriptions", () => {
     slugs(((await (await marketplace.get(`/apps?${search}`)).json()) as AppPage).content);
   const list = async (path: string): Promise<string[]> =>
     slugs((await (await marketplace.get(path)).json()) as AppDto[]);
-  /** Which version of each row is stored: another one once it is written, even if nothing in it changes. */
+  /** The version of each row, which changes with every write, even of the same values. */
   const versions = async (): Promise<Map<string, string>> => {
     const rows = await query<{ row: string; version: string }>(
       `select 'popularity ' || slug as row, p.xmin || ' ' || p.ctid as version from app_popularity p join apps on id = app_id
@@ -46,7 +46,7 @@ describe("ranking the catalog by live subscriptions", () => {
     return new Map(rows.map(({ row, version }) => [row, version]));
   };
 
-  test("the local stack's demo is ranked as its practices' subscriptions say: nothing is written, and no cache is dropped", async () => {
+  test("writes nothing and invalidates no cache when the demo data is ranked already", async () => {
     await withClient(marketplace.database.ownerUrl, async (client) => {
       const heard: string[] = [];
       client.on("notification", ({ channel }) => heard.push(channel));
@@ -65,7 +65,7 @@ describe("ranking the catalog by live subscriptions", () => {
       "select category, featured from app_listings where slug = $1",
       second,
     );
-    // Both become of one category, and featured, so that all orders show them side by side.
+    // Both get the same category and are featured, so that they are adjacent in all orders.
     await query("update apps set category = $1, featured = true where slug = any ($2)", inCategory?.category, [
       first,
       second,
@@ -86,7 +86,9 @@ describe("ranking the catalog by live subscriptions", () => {
     await rank();
 
     const paused = await subscribed(marketplace, second, { by: "riverside-admin" });
-    await marketplace.as("riverside-admin", `/subscriptions/${paused.id}/pause`, { body: { reason: "ORG_REQUEST" } });
+    await marketplace.requestAs("riverside-admin", `/subscriptions/${paused.id}/pause`, {
+      body: { reason: "ORG_REQUEST" },
+    });
     const other = await subscribed(marketplace, second, { by: "hilltop-admin", orgAlias: "hilltop-family-practice" });
     assert.ok(
       (await orders()).every((order) => order[0] === first),
@@ -104,7 +106,7 @@ describe("ranking the catalog by live subscriptions", () => {
       "only what has changed is written",
     );
 
-    await marketplace.as("hilltop-admin", `/subscriptions/${other.id}/cancel`, { method: "POST" });
+    await marketplace.requestAs("hilltop-admin", `/subscriptions/${other.id}/cancel`, { method: "POST" });
     assert.deepEqual(await rank(), { ...nothing, popularity: 1 });
     const [{ popularity } = { popularity: -1 }] = await query<{ popularity: number }>(
       "select popularity from app_popularity join apps on id = app_id where slug = $1",
@@ -113,7 +115,7 @@ describe("ranking the catalog by live subscriptions", () => {
     assert.equal(popularity, 60, "a paused one is live, a cancelled one isn't");
   });
 
-  test("two workers at once write each change once", async () => {
+  test("two concurrent workers write each change once", async () => {
     await query(
       "update app_popularity set popularity = 0 where app_id in (select app_id from app_popularity limit 30)",
     );
@@ -127,7 +129,7 @@ describe("ranking the catalog by live subscriptions", () => {
     assert.deepEqual(await rank(), nothing);
   });
 
-  test("words that no app has any more are deleted, and the service can delete no others", async () => {
+  test("deletes words that no app has any more; the service can delete no others", async () => {
     await query("update apps set name = 'Xylographica' where slug = 'inbox-heron'");
     await query("update apps set name = 'Inbox Heron' where slug = 'inbox-heron'");
     assert.ok((await rank()).words > 0);
@@ -139,7 +141,7 @@ describe("ranking the catalog by live subscriptions", () => {
     assert.deepEqual(result.rows, [{ deleted: 0 }]);
   });
 
-  test("a word's count follows the apps that have it, as it is and by its stem", async () => {
+  test("counts the apps that have a word, as it is or by its stem", async () => {
     await query("update search_words set apps = 7777 where word = 'heron'");
     assert.deepEqual(await rank(), { ...nothing, words: 1 });
     const [{ apps } = { apps: 0 }] = await query<{ apps: number }>(
@@ -154,13 +156,13 @@ describe("ranking the catalog by live subscriptions", () => {
 
 describe("ranking a catalog with more apps than the first tiers hold", () => {
   const cleanUp = cleanUpAfter();
-  let connected: Connected<DB>;
+  let connected: ServiceConnection<DB>;
   let ownerUrl: string;
   before(async () => {
     const database = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = database);
     await loadSubscribers(ownerUrl, "https://ehr.example");
-    connected = await connectTo<DB>(cleanUp, database.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, database.serviceUrl);
     await withClient(ownerUrl, (client) =>
       client.query(
         `insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, published_at)
@@ -170,7 +172,7 @@ describe("ranking a catalog with more apps than the first tiers hold", () => {
       ),
     );
   });
-  const rank = (): Promise<Ranked> => rankCatalog(connected.database, connected);
+  const rank = (): Promise<RankingResult> => rankCatalog(connected.database, connected);
   const tiers = async (): Promise<Record<string, number>> =>
     withClient(ownerUrl, async (client) => {
       const { rows } = await client.query<{ tier: number; apps: number }>(
@@ -179,7 +181,7 @@ describe("ranking a catalog with more apps than the first tiers hold", () => {
       return Object.fromEntries(rows.map(({ tier, apps }) => [tier, apps]));
     });
 
-  test("each tier has its share of them, the most popular in the first; writers get their turn meanwhile", async () => {
+  test("fills the tiers by popularity, without blocking writers meanwhile", async () => {
     await withClient(ownerUrl, (client) => client.query("update app_search set tier = 4"));
     const over = new AbortController();
     let turns = 0;
@@ -199,12 +201,12 @@ describe("ranking a catalog with more apps than the first tiers hold", () => {
         "select count(*)::int as popular from app_search where tier = 0 and app_id in (select app_id from subscriptions)",
       ),
     );
-    assert.deepEqual(rows, [{ popular: 60 }], "those that somebody has come first");
+    assert.deepEqual(rows, [{ popular: 60 }], "apps with subscriptions come first");
     await rank();
     assert.deepEqual(await rank(), nothing);
   });
 
-  test("of two that change places at the end of a tier, only these two are written", async () => {
+  test("writes only two apps when they swap tiers", async () => {
     const place = (nth: number): string =>
       `(select app_id from app_popularity order by popularity desc, app_id desc limit 1 offset ${nth})`;
     const { rows } = await withClient(ownerUrl, (client) =>

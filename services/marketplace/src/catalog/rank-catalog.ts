@@ -18,19 +18,19 @@ interface RankingOptions {
   stopped?: AbortSignal;
 }
 
-/** How many rows were written. */
-export interface Ranked {
+/** Number of rows written. */
+export interface RankingResult {
   popularity: number;
   tiers: number;
   words: number;
 }
 
-/** Writers of the catalog wait for a batch, so each is small. A changed tier costs most: it rewrites the app in the word indexes. */
+/** Catalog writers wait for a batch, so batches are small. A changed tier is the most expensive: it rewrites the app in the word indexes. */
 const batchSizes = { popularity: 1_000, tiers: 50, words: 500, deletedWords: 200 };
 const maxAppsPerCount = 5_000;
-const beforeAllIds = "00000000-0000-0000-0000-000000000000";
+const minId = "00000000-0000-0000-0000-000000000000";
 
-async function eachBatch<T>(
+async function forEachBatch<T>(
   all: T[],
   size: number,
   { stopped }: RankingOptions,
@@ -45,7 +45,7 @@ async function eachBatch<T>(
 }
 
 /** Runs each batch in a transaction of its own that excludes writers of the catalog. */
-const underLock =
+const withCatalogLock =
   <T>(database: Kysely<DB>, update: (transaction: Transaction<DB>, batch: T[]) => Promise<number>) =>
   (batch: T[]): Promise<number> =>
     database.transaction().execute(async (transaction) => {
@@ -57,16 +57,16 @@ const underLock =
 export async function refreshSearchRanks(
   database: Kysely<DB>,
   options: RankingOptions = {},
-): Promise<Omit<Ranked, "popularity">> {
+): Promise<Omit<RankingResult, "popularity">> {
   const changedTiers = await findChangedTiers(database);
-  const tiers = await eachBatch(changedTiers, batchSizes.tiers, options, underLock(database, updateTiers));
+  const tiers = await forEachBatch(changedTiers, batchSizes.tiers, options, withCatalogLock(database, updateTiers));
   return { tiers, words: await refreshWords(database, options) };
 }
 
 async function refreshWords(database: Kysely<DB>, options: RankingOptions): Promise<number> {
   const known = await findKnownWords(database);
   const counts = new Map<string, number>();
-  for (let after: string | undefined = beforeAllIds; after !== undefined; ) {
+  for (let after: string | undefined = minId; after !== undefined; ) {
     if (options.stopped?.aborted === true) return 0;
     const part = await countWords(database, { after, limit: maxAppsPerCount });
     for (const { word, apps } of part.counts) counts.set(word, (counts.get(word) ?? 0) + apps);
@@ -78,22 +78,28 @@ async function refreshWords(database: Kysely<DB>, options: RankingOptions): Prom
   });
   const changed = recounted.filter(({ before, apps }) => apps > 0 && apps !== before);
   const unused = recounted.filter(({ apps }) => apps === 0).map(({ word }) => word);
-  const updated = await eachBatch(changed, batchSizes.words, options, underLock(database, updateWords));
+  const updated = await forEachBatch(changed, batchSizes.words, options, withCatalogLock(database, updateWords));
   return (
-    updated + (await eachBatch(unused, batchSizes.deletedWords, options, (batch) => deleteUnusedWords(database, batch)))
+    updated +
+    (await forEachBatch(unused, batchSizes.deletedWords, options, (batch) => deleteUnusedWords(database, batch)))
   );
 }
 
 /**
- * Counts live subscriptions into popularity and ranks search by it. Writes only rows that differ, in batches, so that writers
- * of the catalog wait for milliseconds and readers not at all. Concurrent runs are safe: each update checks the row again.
+ * Updates popularity from the number of live subscriptions, and the search ranks from popularity. Writes only rows that differ, in
+ * batches, so that catalog writers wait for milliseconds and readers never. Concurrent runs are safe: each update checks the row again.
  */
 export async function rankCatalog(
   database: Kysely<DB>,
   { logger, ...options }: RankingOptions & { logger: Logger },
-): Promise<Ranked> {
+): Promise<RankingResult> {
   const changed = await findChangedPopularity(database);
-  const popularity = await eachBatch(changed, batchSizes.popularity, options, underLock(database, updatePopularity));
+  const popularity = await forEachBatch(
+    changed,
+    batchSizes.popularity,
+    options,
+    withCatalogLock(database, updatePopularity),
+  );
   const ranked = { popularity, ...(await refreshSearchRanks(database, options)) };
   if (ranked.popularity + ranked.tiers + ranked.words > 0) await notifyCatalogChanged(database);
   logger.info(ranked, "ranked the catalog");

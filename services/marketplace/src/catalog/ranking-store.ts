@@ -54,7 +54,7 @@ export async function findChangedTiers(database: Kysely<DB>): Promise<Tier[]> {
     sql` `,
   );
   const { rows } = await sql<Tier>`
-    with wanted as (
+    with target as (
       select app_id, case ${tier} end as tier from (
         select app_id, row_number() over (order by popularity desc, app_id desc) as rank from app_popularity
       ) ranked
@@ -63,18 +63,18 @@ export async function findChangedTiers(database: Kysely<DB>): Promise<Tier[]> {
     present as (
       select app_id, tier from app_search where tier < ${sql.lit(lastTier)}
     )
-    select app_id, coalesce(wanted.tier, ${sql.lit(lastTier)}) as tier
-    from wanted full join present using (app_id)
-    where wanted.tier is distinct from present.tier`.execute(database);
+    select app_id, coalesce(target.tier, ${sql.lit(lastTier)}) as tier
+    from target full join present using (app_id)
+    where target.tier is distinct from present.tier`.execute(database);
   return rows;
 }
 
 export async function updateTiers(transaction: Transaction<DB>, changed: Tier[]): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    update app_search searched set tier = wanted.tier
+    update app_search searched set tier = target.tier
     from unnest(${changed.map(({ app_id }) => app_id)}::uuid[], ${changed.map(({ tier }) => tier)}::smallint[])
-      as wanted (app_id, tier)
-    where searched.app_id = wanted.app_id and searched.tier <> wanted.tier`.execute(transaction);
+      as target (app_id, tier)
+    where searched.app_id = target.app_id and searched.tier <> target.tier`.execute(transaction);
   return Number(numAffectedRows);
 }
 

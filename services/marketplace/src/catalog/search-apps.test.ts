@@ -35,21 +35,21 @@ describe("GET /apps/search", () => {
   });
 
   async function search(query: string): Promise<AppDto[]> {
-    const answer = await marketplace.get(`/apps/search?${query}`);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    const apps = (await answer.json()) as AppDto[];
+    const response = await marketplace.get(`/apps/search?${query}`);
+    assert.equal(response.status, 200, await response.clone().text());
+    const apps = (await response.json()) as AppDto[];
     for (const app of apps) assertShape("AppDto", app);
     return apps;
   }
   const slugs = (apps: AppDto[]): string[] => apps.map((app) => app.slug);
   const first = async (q: string): Promise<string | undefined> => (await search(`q=${encodeURIComponent(q)}`))[0]?.slug;
 
-  test("an app is first when it is asked for by name, in any case", async () => {
+  test("an exact name, in any case, is the first result", async () => {
     assert.equal(await first("Northwind Scribe"), "northwind-scribe");
     assert.equal(await first("lumen SCHEDULE"), "lumen-schedule");
   });
 
-  test("a match in the name is above one in the summary, and that above one in the description", async () => {
+  test("ranks a match in the name above one in the summary, and that above one in the description", async () => {
     assert.deepEqual(slugs(await search("q=quokka")), ["in-name", "in-summary", "in-description"]);
   });
 
@@ -69,7 +69,7 @@ describe("GET /apps/search", () => {
     });
   }
 
-  test("two letters are enough to begin with", async () => {
+  test("finds apps by two letters", async () => {
     assert.ok(slugs(await search("q=qu")).includes("in-name"));
   });
 
@@ -78,7 +78,7 @@ describe("GET /apps/search", () => {
     assert.ok((await search("q=population+health&limit=100")).some((app) => app.category === "POPULATION_HEALTH"));
   });
 
-  test("apps that match alike are ordered by popularity", async () => {
+  test("orders apps of equal relevance by popularity", async () => {
     const database = await cloneDatabase(cleanUp, "empty");
     await withClient(database.ownerUrl, async (client) => {
       await client.query("insert into vendors (id, slug, name) values (gen_random_uuid(), 'twins', 'Twins')");
@@ -116,7 +116,7 @@ describe("GET /apps/search", () => {
     }
   });
 
-  test("limit defaults to 20, is served up to 100, and bounds the answer", async () => {
+  test("limit defaults to 20, is capped at 100, and bounds the response", async () => {
     assert.equal((await search("q=a")).length, 20);
     assert.equal((await search("q=northwind&limit=2")).length, 2);
     assert.ok((await search("q=a&limit=100000")).length > 20);

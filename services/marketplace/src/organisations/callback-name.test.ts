@@ -4,8 +4,8 @@ import type { OrganisationDto } from "@ehr-marketplace/contracts";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { startNameServer } from "../webhooks/delivery/send/name-server.test-support.ts";
 import { createResolver } from "../webhooks/delivery/send/resolver.ts";
@@ -23,13 +23,13 @@ const zone = {
 
 describe("the name in an organisation's callback", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
     const resolver = createResolver({ ...(await startNameServer(cleanUp, zone)), hosts: "" });
-    marketplace = await startPeopledMarketplace(cleanUp, {}, resolver);
+    marketplace = await startMarketplaceWithCallers(cleanUp, {}, resolver);
   });
   const put = (callbackUrl: string, callbackNetworks: readonly string[]): Promise<Response> =>
-    marketplace.as("operator", "/admin/organisations/called-by-name", {
+    marketplace.requestAs("operator", "/admin/organisations/called-by-name", {
       method: "PUT",
       body: { displayName: "Called by name", callbackUrl, callbackNetworks },
     });
@@ -44,10 +44,10 @@ describe("the name in an organisation's callback", () => {
     ["http://two-networks.example", ["10.0.0.0/8", "192.168.0.0/16"]],
   ];
   for (const [url, networks] of good) {
-    test(`may be that of ${url}, within ${networks.join(" and ") || "no network"}`, async () => {
-      const answer = await put(url, networks);
-      assert.ok(answer.ok, await answer.clone().text());
-      assert.equal(((await answer.json()) as OrganisationDto).callbackUrl, url);
+    test(`is accepted: ${url}, within ${networks.join(" and ") || "no network"}`, async () => {
+      const response = await put(url, networks);
+      assert.ok(response.ok, await response.clone().text());
+      assert.equal(((await response.json()) as OrganisationDto).callbackUrl, url);
     });
   }
 
@@ -62,7 +62,7 @@ describe("the name in an organisation's callback", () => {
     ["https://metadata.example", everywhere],
   ];
   for (const [url, networks] of bad) {
-    test(`may not be that of ${url}, within ${networks.join(" and ") || "no network"}`, async () => {
+    test(`is refused: ${url}, within ${networks.join(" and ") || "no network"}`, async () => {
       const problem = await assertProblem(await put(url, networks), 422, "callback-not-allowed");
       const expected = url.startsWith("http:")
         ? "must begin with https://, except where callbackNetworks names the private network that it is in"
@@ -71,9 +71,9 @@ describe("the name in an organisation's callback", () => {
     });
   }
 
-  test("is still the last one that was allowed", async () => {
-    const answer = await marketplace.as("operator", "/admin/organisations/called-by-name");
-    const { callbackUrl, callbackNetworks } = (await answer.json()) as OrganisationDto;
+  test("is unchanged after refused requests", async () => {
+    const response = await marketplace.requestAs("operator", "/admin/organisations/called-by-name");
+    const { callbackUrl, callbackNetworks } = (await response.json()) as OrganisationDto;
     assert.deepEqual([callbackUrl, callbackNetworks], good.at(-1));
   });
 });

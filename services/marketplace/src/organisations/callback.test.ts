@@ -4,25 +4,25 @@ import type { OrganisationDto } from "@ehr-marketplace/contracts";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 
 describe("an organisation's callback", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const put = (callbackUrl: unknown, callbackNetworks: readonly string[] = []): Promise<Response> =>
-    marketplace.as("operator", "/admin/organisations/called-back", {
+    marketplace.requestAs("operator", "/admin/organisations/called-back", {
       method: "PUT",
       body: { displayName: "Called back", callbackUrl, callbackNetworks },
     });
   const stored = async (): Promise<OrganisationDto> =>
-    (await (await marketplace.as("operator", "/admin/organisations/called-back")).json()) as OrganisationDto;
+    (await (await marketplace.requestAs("operator", "/admin/organisations/called-back")).json()) as OrganisationDto;
 
   const good: [string, string[]?][] = [
     ["https://ehr.example"],
@@ -44,9 +44,9 @@ describe("an organisation's callback", () => {
   ];
   const withoutSlashes = (url: string): string => url.replace(/\/+$/, "");
   for (const [url, networks = []] of good) {
-    test(`may be ${url}${networks.length === 0 ? "" : ` within ${networks.join(" and ")}`}`, async () => {
-      const answer = await put(url, networks);
-      assert.ok([200, 201].includes(answer.status), await answer.text());
+    test(`is accepted: ${url}${networks.length === 0 ? "" : ` within ${networks.join(" and ")}`}`, async () => {
+      const response = await put(url, networks);
+      assert.ok([200, 201].includes(response.status), await response.text());
       const { callbackUrl, callbackNetworks } = await stored();
       assert.deepEqual([callbackUrl, callbackNetworks], [withoutSlashes(url), networks]);
     });
@@ -123,11 +123,11 @@ describe("an organisation's callback", () => {
   ];
   for (const [url, networks = []] of bad) {
     const where = networks.length === 0 ? "" : `, though ${networks.join(" and ")} may be called`;
-    test(`may not be ${JSON.stringify(url.slice(0, 60))}${where}`, async () => {
-      const answer = await put(url, networks);
-      const invalid = answer.status === 400;
+    test(`is refused: ${JSON.stringify(url.slice(0, 60))}${where}`, async () => {
+      const response = await put(url, networks);
+      const invalid = response.status === 400;
       const problem = await assertProblem(
-        answer,
+        response,
         invalid ? 400 : 422,
         invalid ? "invalid-request" : "callback-not-allowed",
       );
@@ -136,20 +136,20 @@ describe("an organisation's callback", () => {
     });
   }
 
-  test("is still the last one that was allowed", async () => {
+  test("is unchanged after refused requests", async () => {
     const { callbackUrl, callbackNetworks } = await stored();
     const [url = "", networks] = good.at(-1) ?? [];
     assert.deepEqual([callbackUrl, callbackNetworks], [withoutSlashes(url), networks]);
   });
 
-  test("is the same with and without a trailing slash: putting the other form changes nothing", async () => {
+  test("is the same with and without a trailing slash", async () => {
     await put("https://ehr.example/base/");
     const first = await stored();
     assert.equal(first.callbackUrl, "https://ehr.example/base");
     for (const same of ["https://ehr.example/base", "https://ehr.example/base/", "https://ehr.example/base//"]) {
-      const answer = await put(same);
-      assert.equal(answer.status, 200);
-      assert.deepEqual(await answer.json(), first);
+      const response = await put(same);
+      assert.equal(response.status, 200);
+      assert.deepEqual(await response.json(), first);
     }
   });
 
@@ -162,10 +162,10 @@ describe("an organisation's callback", () => {
     ["2001:0db8:0000:0000:0001:0000:0000:0000/80", "2001:db8:0:0:1::/80"],
     ["::ffff:10.1.2.3/104", "10.0.0.0/8"],
   ] as const) {
-    test(`is allowed in ${given}, which is kept as ${canonical}`, async () => {
-      const answer = await put(null, [given]);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      assert.deepEqual(((await answer.json()) as OrganisationDto).callbackNetworks, [canonical]);
+    test(`is allowed in ${given}, which is stored as ${canonical}`, async () => {
+      const response = await put(null, [given]);
+      assert.equal(response.status, 200, await response.clone().text());
+      assert.deepEqual(((await response.json()) as OrganisationDto).callbackNetworks, [canonical]);
       assert.deepEqual((await stored()).callbackNetworks, [canonical]);
     });
   }
@@ -194,7 +194,7 @@ describe("an organisation's callback", () => {
     "ehr.example",
     "1".repeat(50),
   ]) {
-    test(`400: ${JSON.stringify(network)} is no network`, async () => {
+    test(`400: ${JSON.stringify(network)} is not a network`, async () => {
       const problem = await assertProblem(await put(null, ["10.0.0.0/8", network]), 400, "invalid-request");
       const pointers = (problem["errors"] as { pointer: string }[]).map(({ pointer }) => pointer);
       assert.deepEqual(pointers, ["/body/callbackNetworks/1"]);

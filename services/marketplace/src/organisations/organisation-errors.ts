@@ -12,6 +12,6 @@ export const organisationProblems = {
     status: 422,
     title: "The callback can't be used",
     advice:
-      "Give an https URL with a public address. A private address, or plain http, is used only within `callbackNetworks`.",
+      "Use an https URL with a public address. Private addresses and plain http are allowed only within `callbackNetworks`.",
   },
 } satisfies Record<string, ProblemKind>;

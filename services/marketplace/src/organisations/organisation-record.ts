@@ -1,7 +1,7 @@
 import type { OrganisationDto } from "@ehr-marketplace/contracts";
 import type { OrganisationRow } from "./organisation-store.ts";
 
-export function organisationRecord(row: Omit<OrganisationRow, "id" | "sealed_secret">): OrganisationDto {
+export function organisationRecord(row: Omit<OrganisationRow, "id" | "encrypted_secret">): OrganisationDto {
   return {
     alias: row.alias,
     displayName: row.display_name,

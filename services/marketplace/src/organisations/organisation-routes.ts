@@ -4,16 +4,16 @@ import {
   organisationParams,
   type PageQuery,
   pageQuery,
-  putOrganisation as putOrganisationBody,
+  putOrganisationBody as putOrganisationBody,
 } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { askedBy } from "../access/asked-by.ts";
-import { putOrganisation, type Registering } from "./put-organisation.ts";
+import { requestContextOf } from "../access/request-context.ts";
+import { type OrganisationDeps, putOrganisation } from "./put-organisation.ts";
 import { getOrganisation, listOrganisations } from "./read-organisations.ts";
 
-export async function organisationRoutes(scope: FastifyInstance, options: Registering): Promise<void> {
+export async function organisationRoutes(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
   for (const schema of [organisationDto, organisationPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Organisations"];
@@ -28,12 +28,12 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         operationId: "putOrganisation",
         summary: "Register or change an organisation",
         description:
-          "Replaces everything but the secret, which stays unless a new one is given. A secret that is made here is in this answer and never shown again.",
+          "Replaces everything but the secret, which stays unless a new one is given. A generated secret is in this response only.",
         params: organisationParams,
         body: putOrganisationBody,
         response: {
-          200: answerOf("The organisation as it is now", "OrganisationDto"),
-          201: answerOf("The new organisation", "OrganisationDto"),
+          200: responseOf("The organisation as it is now", "OrganisationDto"),
+          201: responseOf("The new organisation", "OrganisationDto"),
           ...problemResponses(401, 403, 413, 415, { 422: "`callbackUrl` can't be used" }),
         },
       },
@@ -41,7 +41,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
     async (request, reply) => {
       const { created, organisation } = await putOrganisation(
         options,
-        askedBy(request),
+        requestContextOf(request),
         request.params.alias,
         request.body,
       );
@@ -59,7 +59,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         summary: "Get an organisation",
         description: "One organisation, without its secret.",
         params: organisationParams,
-        response: { 200: answerOf("The organisation", "OrganisationDto"), ...problemResponses(401, 403, 404) },
+        response: { 200: responseOf("The organisation", "OrganisationDto"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => getOrganisation(options.database, request.params.alias),
@@ -75,7 +75,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Regist
         summary: "List organisations",
         description: "All organisations, by alias.",
         querystring: pageQuery,
-        response: { 200: answerOf("A page of organisations", "OrganisationPage"), ...problemResponses(401, 403) },
+        response: { 200: responseOf("A page of organisations", "OrganisationPage"), ...problemResponses(401, 403) },
       },
     },
     (request) => listOrganisations(options.database, request.query as PageQuery),

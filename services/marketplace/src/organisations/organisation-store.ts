@@ -3,7 +3,7 @@ import type { DB, Organisations } from "../database-schema.ts";
 
 export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks"> & { callback_networks: string[] };
 
-const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], sealed_secret,
+const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], encrypted_secret,
   created_at, updated_at`;
 
 export async function findOrganisationRow(database: Kysely<DB>, alias: string): Promise<OrganisationRow | undefined> {
@@ -38,7 +38,7 @@ export async function findOrganisationId(database: Kysely<DB>, alias: string): P
   return found?.id;
 }
 
-/** False where another request registered the alias first. */
+/** Returns false if the alias is registered already. */
 export async function insertOrganisation(
   transaction: Transaction<DB>,
   row: Insertable<Organisations>,
@@ -60,12 +60,12 @@ export async function updateOrganisation(
   await transaction.updateTable("organisations").set(changes).where("id", "=", id).execute();
 }
 
-/** Organisations whose secret was sealed with another version of the key. */
-export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+/** Locks organisations whose secret was encrypted with another key version. */
+export function lockOrganisationsToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
   return transaction
     .selectFrom("organisations")
-    .select(["id", "sealed_secret"])
-    .where("sealed_secret", "not like", `${version}.%`)
+    .select(["id", "encrypted_secret"])
+    .where("encrypted_secret", "not like", `${version}.%`)
     .orderBy("id")
     .limit(limit)
     .forUpdate()

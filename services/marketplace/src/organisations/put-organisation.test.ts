@@ -3,50 +3,50 @@ import { before, describe, test } from "node:test";
 import type { AuditPage, OrganisationDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import {
-  ask,
   assertProblem,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  signedToken,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  sendApiRequest,
+  signToken,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { secretOwner } from "./organisation.ts";
 
-const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
 
 describe("registering an organisation", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const put = (alias: string, body: unknown): Promise<Response> =>
-    marketplace.as("operator", `/admin/organisations/${alias}`, { method: "PUT", body });
+    marketplace.requestAs("operator", `/admin/organisations/${alias}`, { method: "PUT", body });
   const done = async (status: number, alias: string, body: unknown): Promise<OrganisationDto> => {
-    const answer = await put(alias, body);
-    assert.equal(answer.status, status, await answer.clone().text());
-    const organisation = (await answer.json()) as OrganisationDto;
+    const response = await put(alias, body);
+    assert.equal(response.status, status, await response.clone().text());
+    const organisation = (await response.json()) as OrganisationDto;
     assertShape("OrganisationDto", organisation);
     return organisation;
   };
   const get = async (alias: string): Promise<unknown> =>
-    (await marketplace.as("operator", `/admin/organisations/${alias}`)).json();
-  const rowOf = (alias: string): Promise<{ id: string; sealed_secret: string }> =>
+    (await marketplace.requestAs("operator", `/admin/organisations/${alias}`)).json();
+  const rowOf = (alias: string): Promise<{ id: string; encrypted_secret: string }> =>
     withClient(marketplace.database.ownerUrl, async (client) => {
       const found = await client.query("select * from organisations where alias = $1", [alias]);
-      return found.rows[0] as { id: string; sealed_secret: string };
+      return found.rows[0] as { id: string; encrypted_secret: string };
     });
   const secretOf = async (alias: string): Promise<string> => {
-    const { id, sealed_secret } = await rowOf(alias);
-    return seal.open(sealed_secret, secretOwner(id));
+    const { id, encrypted_secret } = await rowOf(alias);
+    return encryption.decrypt(encrypted_secret, secretOwner(id));
   };
   const auditOf = async (alias: string): Promise<AuditPage["items"]> =>
-    ((await (await marketplace.as("operator", `/organisations/${alias}/audit`)).json()) as AuditPage).items;
+    ((await (await marketplace.requestAs("operator", `/organisations/${alias}/audit`)).json()) as AuditPage).items;
 
-  test("a new one is 201 with a secret that is made for it, and shown this once", async () => {
+  test("returns 201 with a generated secret, which no later response has", async () => {
     const began = Date.now();
     const { secret, ...organisation } = await done(201, "made", { displayName: "Made" });
     assert.match(String(secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -66,7 +66,7 @@ describe("registering an organisation", () => {
     assert.notEqual(other, secret);
   });
 
-  test("a secret that is given is kept, and never shown", async () => {
+  test("stores a given secret, and never returns it", async () => {
     const secret = "a shared secret, with ümlauts & 𝒳";
     const organisation = await done(201, "given", { displayName: "Given", secret });
     assert.equal(organisation.secret, undefined);
@@ -74,17 +74,17 @@ describe("registering an organisation", () => {
   });
 
   for (const secret of ["whsec_not base64 at all!", "whsec_c2hvcnQgc2VjcmV0", "whsec_YWJjZGVmZ2hpamtsbW5vcA="]) {
-    test(`a secret that Standard Webhooks would decode to no key is refused: ${secret}`, async () => {
-      const answer = await put("undecodable", { displayName: "Undecodable", secret });
-      const { errors } = await assertProblem(answer, 400, "invalid-request");
+    test(`refuses a secret with the prefix whsec_ that decodes to no key: ${secret}`, async () => {
+      const response = await put("undecodable", { displayName: "Undecodable", secret });
+      const { errors } = await assertProblem(response, 400, "invalid-request");
       assert.equal((errors as { pointer: string }[])[0]?.pointer, "/body/secret");
     });
   }
 
-  test("a later PUT replaces all but the secret; with a secret, that as well", async () => {
+  test("a later PUT replaces everything but the secret, unless it has a new secret", async () => {
     const body = { displayName: "Before", callbackUrl: "https://ehr.example/base", callbackNetworks: ["10.0.0.0/8"] };
     const first = await done(201, "changing", { ...body, secret: "the first secret" });
-    const sealed = (await rowOf("changing")).sealed_secret;
+    const encrypted = (await rowOf("changing")).encrypted_secret;
     const second = await done(200, "changing", { displayName: "After" });
     assert.deepEqual(second, {
       alias: "changing",
@@ -95,14 +95,14 @@ describe("registering an organisation", () => {
       updatedAt: second.updatedAt,
     });
     assert.ok(second.updatedAt > first.updatedAt);
-    assert.equal((await rowOf("changing")).sealed_secret, sealed);
+    assert.equal((await rowOf("changing")).encrypted_secret, encrypted);
     const third = await done(200, "changing", { displayName: "After", secret: "the second secret" });
     assert.equal(third.secret, undefined);
     assert.equal(await secretOf("changing"), "the second secret");
     assert.deepEqual(await get("changing"), third);
   });
 
-  test("a PUT that changes nothing leaves the times and the audit log as they are", async () => {
+  test("a PUT that changes nothing changes neither the times nor the audit log", async () => {
     const body = { displayName: "Same", callbackUrl: "https://ehr.example", callbackNetworks: ["10.1.2.3/8", "::1"] };
     const { secret: _, ...first } = await done(201, "same", body);
     const row = await rowOf("same");
@@ -113,21 +113,21 @@ describe("registering an organisation", () => {
     assert.equal((await auditOf("same")).length, 2);
   });
 
-  test("neither a secret nor its bytes are in the database, nor in any answer after the first", async () => {
+  test("neither a secret nor its bytes are in the database, nor in any response after the first", async () => {
     const { secret: made } = await done(201, "hushed", { displayName: "Hushed" });
     const given = "correct horse battery staple";
     await done(200, "hushed", { displayName: "Hushed", secret: given });
     await done(201, "hushed-too", { displayName: "Hushed", secret: given });
     const stored = await withClient(marketplace.database.ownerUrl, async (client) => {
       const dumps: unknown[] = [];
-      for (const table of ["organisations", "audit_entries", "idempotent_answers", "events"]) {
+      for (const table of ["organisations", "audit_entries", "idempotent_responses", "events"]) {
         dumps.push((await client.query(`select to_json(${table})::text as dump from ${table}`)).rows);
       }
       return JSON.stringify(dumps);
     });
     const shown = await Promise.all(
       ["/admin/organisations/hushed", "/admin/organisations?limit=1000", "/organisations/hushed/audit"].map(
-        async (path) => (await marketplace.as("operator", path)).text(),
+        async (path) => (await marketplace.requestAs("operator", path)).text(),
       ),
     );
     assert.ok(stored.includes("hushed-too"));
@@ -135,41 +135,41 @@ describe("registering an organisation", () => {
       for (const coding of ["utf8", "base64", "base64url", "hex"] as const) {
         const text = Buffer.from(secret).toString(coding).replace(/=+$/, "");
         assert.ok(!stored.includes(text), `the database holds a secret as ${coding}`);
-        assert.ok(!shown.join("").includes(text), `an answer shows a secret as ${coding}`);
+        assert.ok(!shown.join("").includes(text), `a response shows a secret as ${coding}`);
       }
     }
-    assert.doesNotMatch(shown.join(""), /sealed|"secret"/);
+    assert.doesNotMatch(shown.join(""), /encrypted|"secret"/);
     const [one, two] = [await rowOf("hushed"), await rowOf("hushed-too")];
-    assert.notEqual(one.sealed_secret, two.sealed_secret);
+    assert.notEqual(one.encrypted_secret, two.encrypted_secret);
   });
 
-  test("a sealed secret opens in its own row only", async () => {
+  test("an encrypted secret can be decrypted in its own row only", async () => {
     await done(201, "left", { displayName: "Left", secret: "the left one's secret" });
     await done(201, "right", { displayName: "Right", secret: "the right one's secret" });
     await withClient(marketplace.database.ownerUrl, (client) =>
-      client.query(`update organisations set sealed_secret = other.sealed_secret from organisations as other
+      client.query(`update organisations set encrypted_secret = other.encrypted_secret from organisations as other
         where organisations.alias in ('left', 'right') and other.alias in ('left', 'right') and other.id <> organisations.id`),
     );
     for (const alias of ["left", "right"]) await assert.rejects(secretOf(alias), /belongs to another row/);
   });
 
-  test("of many who register the same alias at once, one does, and the others change it; all are in the log", async () => {
-    const second = await signedToken(marketplace.callers, { sub: "second-operator", roles: ["operator"] });
+  test("of concurrent requests for the same alias one registers it, and the others change it; all have audit entries", async () => {
+    const second = await signToken(marketplace.callers, { sub: "second-operator", roles: ["operator"] });
     const tokens = [marketplace.callers.token("operator"), second];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        ask(marketplace.url, "/admin/organisations/contested", tokens[index % 2], {
+        sendApiRequest(marketplace.url, "/admin/organisations/contested", tokens[index % 2], {
           method: "PUT",
           body: { displayName: `Number ${index}` },
         }),
       ),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     assert.deepEqual(
       statuses.toSorted((a, b) => b - a),
       [201, ...Array<number>(7).fill(200)],
     );
-    const records = await Promise.all(answers.map(async (answer) => (await answer.json()) as OrganisationDto));
+    const records = await Promise.all(responses.map(async (response) => (await response.json()) as OrganisationDto));
     assert.equal(records.filter(({ secret }) => secret !== undefined).length, 1);
     assert.equal(await secretOf("contested"), records.find(({ secret }) => secret !== undefined)?.secret);
     for (const { createdAt, updatedAt } of records) assert.ok(updatedAt >= createdAt, `${updatedAt} < ${createdAt}`);
@@ -193,12 +193,12 @@ describe("registering an organisation", () => {
   });
 
   for (const alias of ["a", "A.b_c-D", "0", "a".repeat(64), "riverside..clinic"]) {
-    test(`the alias ${alias.slice(0, 20)} is one`, async () => {
+    test(`accepts the alias ${alias.slice(0, 20)}`, async () => {
       assert.equal((await done(201, alias, { displayName: "x" })).alias, alias);
     });
   }
   for (const alias of ["-a", ".a", "_a", "a".repeat(65), "a%20b", "%C3%A4", "a%2Fb", "a%0A", "a%00", "%F0%9F%92%8A"]) {
-    test(`the alias ${alias.slice(0, 20)} is none: 400`, async () => {
+    test(`returns 400 for the alias ${alias.slice(0, 20)}`, async () => {
       await assertProblem(await put(alias, { displayName: "x" }), 400, "invalid-request");
     });
   }
@@ -225,14 +225,22 @@ describe("registering an organisation", () => {
     });
   }
 
-  test("only operators do", async () => {
-    const asking = { method: "PUT", body: { displayName: "Mine" } };
+  test("returns 403 for everyone but operators", async () => {
+    const options = { method: "PUT", body: { displayName: "Mine" } };
     for (const who of ["riverside-admin", "billing", "ehr-service", "northwind-developer"] as const) {
       for (const alias of ["riverside-clinic", "nobodys"]) {
-        await assertProblem(await marketplace.as(who, `/admin/organisations/${alias}`, asking), 403, "forbidden");
+        await assertProblem(
+          await marketplace.requestAs(who, `/admin/organisations/${alias}`, options),
+          403,
+          "forbidden",
+        );
       }
     }
-    await assertProblem(await marketplace.as(null, "/admin/organisations/nobodys", asking), 401, "unauthorized");
+    await assertProblem(
+      await marketplace.requestAs(null, "/admin/organisations/nobodys", options),
+      401,
+      "unauthorized",
+    );
     assert.equal(await rowOf("nobodys"), undefined);
   });
 });

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
-import type { OrganisationDto, PutOrganisation } from "@ehr-marketplace/contracts";
-import { canonicalNetwork } from "@ehr-marketplace/service-kit/addresses";
+import type { OrganisationDto, PutOrganisationBody } from "@ehr-marketplace/contracts";
+import { canonicaliseNetwork } from "@ehr-marketplace/service-kit/addresses";
 import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
-import { type Asked, requireRole } from "../access/role-for.ts";
+import type { RequestContext } from "../access/request-context.ts";
+import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { newSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
-import { recipientMoved } from "../webhooks/delivery/act-on-recipient.ts";
+import { generateSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
+import { probeHeldRecipient } from "../webhooks/delivery/recipient-actions.ts";
 import type { Resolve } from "../webhooks/delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
-import { requireUsableCallback } from "./check-callback.ts";
 import { secretOwner, withoutTrailingSlashes } from "./organisation.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
@@ -22,25 +22,26 @@ import {
   type OrganisationRow,
   updateOrganisation,
 } from "./organisation-store.ts";
+import { requireUsableCallback } from "./require-usable-callback.ts";
 
-export interface Registering {
+export interface OrganisationDeps {
   database: Kysely<DB>;
-  seal: Seal;
+  encryption: Encryption;
   clock: () => Date;
   queue: Queue;
-  /** All addresses of a name, found as they are when something is sent to it. */
+  /** Resolves all addresses of a name, in the same way as delivery does. */
   resolve: Resolve;
 }
 
-interface Wanted {
+interface OrganisationColumns {
   display_name: string;
   callback_url: string | null;
   callback_networks: string[];
 }
 
-function wantedFrom(input: PutOrganisation): Wanted {
+function toColumns(input: PutOrganisationBody): OrganisationColumns {
   const networks = (input.callbackNetworks ?? []).map((given, index) => {
-    const network = canonicalNetwork(given);
+    const network = canonicaliseNetwork(given);
     if (network !== undefined) return network;
     throw invalidRequest(`/body/callbackNetworks/${index}`, "is not a network such as 10.20.0.0/16");
   });
@@ -52,43 +53,44 @@ function wantedFrom(input: PutOrganisation): Wanted {
   };
 }
 
-/** Registers an organisation, or changes all of it but the secret, which stays unless a new one is given. */
+/** Registers or replaces an organisation. The secret stays unless the input has a new one. */
 export async function putOrganisation(
-  { database, seal, clock, queue, resolve }: Registering,
-  by: Asked,
+  { database, encryption, clock, queue, resolve }: OrganisationDeps,
+  by: RequestContext,
   alias: string,
-  input: PutOrganisation,
+  input: PutOrganisationBody,
 ): Promise<{ created: boolean; organisation: OrganisationDto }> {
   const role = requireRole(by.caller, alias, ["operator"]);
-  const wanted = wantedFrom(input);
-  await requireUsableCallback(wanted.callback_url, wanted.callback_networks, resolve);
+  const columns = toColumns(input);
+  await requireUsableCallback(columns.callback_url, columns.callback_networks, resolve);
   const now = clock();
 
   return database.transaction().execute(async (transaction) => {
-    const secret = input.secret ?? newSigningSecret();
-    const fresh = freshRow(seal, { alias, ...wanted, created_at: now, updated_at: now }, secret);
-    const created = await insertOrganisation(transaction, fresh);
+    const secret = input.secret ?? generateSigningSecret();
+    const newRow = buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret);
+    const created = await insertOrganisation(transaction, newRow);
     const before = created ? undefined : await lockOrganisation(transaction, alias);
-    if (before !== undefined && input.secret === undefined && isAlready(before, wanted)) {
+    if (before !== undefined && input.secret === undefined && isUnchanged(before, columns)) {
       return { created, organisation: organisationRecord(before) };
     }
-    // Whoever waited for another's change took the time before it; the log would tell the two in the wrong order.
+    // `now` was read before the row lock: a request that waited for another's change must not get an earlier time than that change.
     const at = before === undefined ? now : nextInstant(now, before.updated_at);
     if (before !== undefined) {
-      const sealed = input.secret === undefined ? {} : { sealed_secret: seal.close(secret, secretOwner(before.id)) };
-      await updateOrganisation(transaction, before.id, { ...wanted, ...sealed, updated_at: at });
+      const secretColumn =
+        input.secret === undefined ? {} : { encrypted_secret: encryption.encrypt(secret, secretOwner(before.id)) };
+      await updateOrganisation(transaction, before.id, { ...columns, ...secretColumn, updated_at: at });
     }
-    if (before !== undefined && before.callback_url !== wanted.callback_url) {
-      await recipientMoved(transaction, queue, before.id, at);
+    if (before !== undefined && before.callback_url !== columns.callback_url) {
+      await probeHeldRecipient(transaction, queue, before.id, at);
     }
     const organisation = organisationRecord({
-      ...fresh,
+      ...newRow,
       created_at: before?.created_at ?? now,
       updated_at: at,
     });
     await recordAudit(transaction, {
       by,
-      as: role,
+      role,
       at,
       onBehalfOf: alias,
       action: created ? "organisation.register" : "organisation.change",
@@ -103,12 +105,19 @@ export async function putOrganisation(
   });
 }
 
-function isAlready(row: OrganisationRow, { display_name, callback_url, callback_networks }: Wanted): boolean {
+function isUnchanged(
+  row: OrganisationRow,
+  { display_name, callback_url, callback_networks }: OrganisationColumns,
+): boolean {
   const has = [row.display_name, row.callback_url, row.callback_networks];
   return isDeepStrictEqual(has, [display_name, callback_url, callback_networks]);
 }
 
-function freshRow(seal: Seal, row: Omit<OrganisationRow, "id" | "sealed_secret">, secret: string): OrganisationRow {
+function buildRow(
+  encryption: Encryption,
+  row: Omit<OrganisationRow, "id" | "encrypted_secret">,
+  secret: string,
+): OrganisationRow {
   const id = uuid();
-  return { ...row, id, sealed_secret: seal.close(secret, secretOwner(id)) };
+  return { ...row, id, encrypted_secret: encryption.encrypt(secret, secretOwner(id)) };
 }

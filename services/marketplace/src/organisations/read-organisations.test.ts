@@ -2,39 +2,39 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { OrganisationPage } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import {
   assertProblem,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 
 const many = 1_250;
 
 describe("reading organisations", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let aliases: string[];
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     aliases = await withClient(marketplace.database.ownerUrl, async (client) => {
       await client.query(
-        `insert into organisations (id, alias, display_name, sealed_secret, created_at, updated_at)
-         select gen_random_uuid(), (array['', 'Z', 'a.', 'a-', 'a_'])[place % 5 + 1] || place, 'x', '1.x', now(), now()
-         from generate_series(1, $1::int) as place`,
+        `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
+         select gen_random_uuid(), (array['', 'Z', 'a.', 'a-', 'a_'])[n % 5 + 1] || n, 'x', '1.x', now(), now()
+         from generate_series(1, $1::int) as n`,
         [many],
       );
       const found = await client.query<{ alias: string }>("select alias from organisations");
       return found.rows.map(({ alias }) => alias);
     });
   });
-  const list = (query: string): Promise<Response> => marketplace.as("operator", `/admin/organisations?${query}`);
+  const list = (query: string): Promise<Response> => marketplace.requestAs("operator", `/admin/organisations?${query}`);
   const page = async (query: string): Promise<OrganisationPage> => {
-    const answer = await list(query);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    const read = (await answer.json()) as OrganisationPage;
+    const response = await list(query);
+    assert.equal(response.status, 200, await response.clone().text());
+    const read = (await response.json()) as OrganisationPage;
     assertShape("OrganisationPage", read);
     return read;
   };
@@ -52,7 +52,7 @@ describe("reading organisations", () => {
     ["", 100],
     ["limit=313", 313],
     ["limit=5000", 1_000],
-    // To the last one: no page is empty, and no `next` leads nowhere.
+    // Up to the last page: no page is empty, and every `next` has a page.
     [`limit=${(many + 2) / 2}`, (many + 2) / 2],
   ] as const) {
     test(`${query === "" ? "without a limit" : query}: pages of ${size}, by alias, with every organisation once`, async () => {
@@ -69,15 +69,15 @@ describe("reading organisations", () => {
     ["no list", Buffer.from('"a"').toString("base64url")],
     ["null", Buffer.from("null").toString("base64url")],
     ["an object", Buffer.from('{"0":"a","length":1}').toString("base64url")],
-    ["a list of nothing", cursorOf()],
-    ["a list of too much", cursorOf("a", "b")],
+    ["a list of nothing", encodeCursor()],
+    ["a list of too much", encodeCursor("a", "b")],
     ["a list of numbers", Buffer.from("[1]").toString("base64url")],
     ["a list of lists", Buffer.from('[["a"]]').toString("base64url")],
-    ["of no alias", cursorOf("")],
-    ["of a NUL", cursorOf("a\0b")],
+    ["of no alias", encodeCursor("")],
+    ["of a NUL", encodeCursor("a\0b")],
     ["of half a character", Buffer.from('["\\ud800"]').toString("base64url")],
-    ["of SQL", cursorOf("' or 1=1 --")],
-    ["too long", cursorOf("a".repeat(300))],
+    ["of SQL", encodeCursor("' or 1=1 --")],
+    ["too long", encodeCursor("a".repeat(300))],
   ] as const) {
     test(`400: a cursor that is ${what}`, async () => {
       const problem = await assertProblem(await list(`after=${cursor}`), 400, "invalid-request");
@@ -91,14 +91,14 @@ describe("reading organisations", () => {
     });
   }
 
-  test("404: no such organisation, also in another case; 403 for everyone but operators", async () => {
+  test("returns 404 for an unknown alias, also in another case; 403 for everyone but operators", async () => {
     for (const alias of ["nobody", "Riverside-Clinic"]) {
-      const answer = await marketplace.as("operator", `/admin/organisations/${alias}`);
-      await assertProblem(answer, 404, "organisation-not-found");
+      const response = await marketplace.requestAs("operator", `/admin/organisations/${alias}`);
+      await assertProblem(response, 404, "organisation-not-found");
     }
     for (const who of ["riverside-admin", "billing", "ehr-service", "launch-redeemer"] as const) {
       for (const path of ["", "/riverside-clinic", "/nobody"]) {
-        await assertProblem(await marketplace.as(who, `/admin/organisations${path}`), 403, "forbidden");
+        await assertProblem(await marketplace.requestAs(who, `/admin/organisations${path}`), 403, "forbidden");
       }
     }
   });

@@ -1,21 +1,21 @@
 import type { Queues } from "@ehr-marketplace/service-kit/queue";
 
-/** How long a worker has a job to itself. A request takes ten seconds at most; what has not settled long after is taken over. */
+/** Lease of a job. A request takes at most ten seconds; an expired lease means that the worker has died, and the job is fetched again. */
 export const leaseSeconds = 30;
 
-/** A delivery that goes out; its job has the delivery's id, so that there is never more than one. */
+/** One job per queued delivery. The job has the delivery's id, so a delivery can't have two. */
 export const deliveries = "deliveries";
-/** A recipient that is held is tried, or what has waited for it begins to flow again. */
+/** One job per recipient: probes a held one, or queues its waiting deliveries. */
 export const recoveries = "recoveries";
-/** Replays, a batch at a time. */
+/** One job per running replay, which processes one batch at a time. */
 export const replays = "replays";
-/** What the clock starts. */
-export const chores = "chores";
+/** Jobs started by cron schedules. */
+export const scheduledJobs = "chores";
 
 const common = {
   policy: "standard",
   expireInSeconds: leaseSeconds,
-  // Only what a dead worker left behind is handed out again; what failed is scheduled by us, with a new job.
+  // pg-boss retries only jobs whose lease expired, after a crash. For a failed attempt the service inserts a new job itself.
   retryLimit: 1_000_000,
   retryDelay: 0,
   deleteAfterSeconds: 60,
@@ -26,6 +26,6 @@ export const queues: Queues = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,
-  // Its next time comes anyway, and until then one that fails again and again would come before the others.
-  [chores]: { ...common, expireInSeconds: 600, retryLimit: 0 },
+  // No retries: the schedule starts it again, and retries of a failing job would delay the others.
+  [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };

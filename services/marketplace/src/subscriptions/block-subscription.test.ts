@@ -5,30 +5,30 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { subscribe, subscribed } from "./subscribe.test-support.ts";
 
-type Persona = Parameters<PeopledMarketplace["as"]>[0];
+type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];
 
 describe("cancelling out of a pause", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const command = (who: Persona, id: string, what: string, reason?: string): Promise<Response> =>
-    marketplace.as(who, `/subscriptions/${id}/${what}`, {
+    marketplace.requestAs(who, `/subscriptions/${id}/${what}`, {
       method: "POST",
       ...(reason === undefined ? {} : { body: { reason } }),
     });
   const cancelledOutOf = async (reason: string, slug: string): Promise<SubscriptionDto> => {
     const { id } = await subscribed(marketplace, slug);
     assert.equal((await command("operator", id, "pause", reason)).status, 200);
-    const answer = await command("riverside-admin", id, "cancel");
-    assert.equal(answer.status, 200);
-    return (await answer.json()) as SubscriptionDto;
+    const response = await command("riverside-admin", id, "cancel");
+    assert.equal(response.status, 200);
+    return (await response.json()) as SubscriptionDto;
   };
 
   for (const [reason, slug, mayLift, mayNot] of [
@@ -36,7 +36,7 @@ describe("cancelling out of a pause", () => {
     ["OPERATOR_HOLD", "inbox-heron", ["operator"], ["billing"]],
     ["SECURITY", "lab-lantern", ["operator"], ["billing"]],
   ] as const) {
-    test(`for ${reason} blocks the app until ${mayLift.join(" or ")} lifts it`, async () => {
+    test(`for ${reason} blocks the app until ${mayLift.join(" or ")} lifts the block`, async () => {
       for (const lifter of mayLift) {
         const cancelled = await cancelledOutOf(reason, slug);
         for (const by of ["riverside-admin", "operator"] as const) {
@@ -73,7 +73,7 @@ describe("cancelling out of a pause", () => {
     await subscribed(marketplace, "bellows-spirometry");
   });
 
-  test("a lifted block leaves an audit entry and no event, and the next pause blocks anew", async () => {
+  test("lifting a block records an audit entry and no event; cancelling out of the next pause blocks again", async () => {
     const { id } = await cancelledOutOf("NON_PAYMENT", "quiet-room");
     await command("billing", id, "lift-block");
     const [left] = await withClient(
@@ -100,18 +100,18 @@ describe("cancelling out of a pause", () => {
     await assertProblem(await subscribe(marketplace, "quiet-room"), 409, "subscription-blocked");
   });
 
-  test("nobody slips past a block by subscribing while the cancellation is under way", async () => {
+  test("a subscription that is created during the cancellation is blocked, too", async () => {
     for (const slug of ["renal-rudder", "loose-ends", "click-census", "path-postcards"]) {
       const { id } = await subscribed(marketplace, slug);
       await command("operator", id, "pause", "SECURITY");
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         subscribe(marketplace, slug),
         command("riverside-admin", id, "cancel"),
         subscribe(marketplace, slug),
         subscribe(marketplace, slug, { by: "operator" }),
       ]);
       assert.deepEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [409, 200, 409, 409],
       );
       await assertProblem(await subscribe(marketplace, slug), 409, "subscription-blocked");

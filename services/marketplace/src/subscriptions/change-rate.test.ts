@@ -2,35 +2,35 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Asking,
-  ask,
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
+  type MarketplaceWithCallers,
+  type RequestOptions,
+  sendApiRequest,
   startMarketplace,
-  startPeopledMarketplace,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { subscribe, subscribed } from "./subscribe.test-support.ts";
 
 describe("a subscription changes at most 30 times an hour", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
-  const pauseOrResume = (nth: number): Asking & { action: string } =>
+  const pauseOrResume = (nth: number): RequestOptions & { action: string } =>
     nth % 2 === 0
       ? { action: "pause", method: "POST", body: { reason: "ORG_REQUEST" } }
       : { action: "resume", method: "POST" };
   const change = (who: "operator" | "riverside-admin", id: string, nth: number, headers = {}): Promise<Response> => {
-    const { action, ...asking } = pauseOrResume(nth);
-    return marketplace.as(who, `/subscriptions/${id}/${action}`, { ...asking, headers });
+    const { action, ...options } = pauseOrResume(nth);
+    return marketplace.requestAs(who, `/subscriptions/${id}/${action}`, { ...options, headers });
   };
-  const changedUntilRefused = async (id: string): Promise<{ changes: number; answer: Response }> => {
+  const changedUntilRefused = async (id: string): Promise<{ changes: number; response: Response }> => {
     for (let changes = 0; ; changes += 1) {
-      const answer = await change("riverside-admin", id, changes, { "idempotency-key": `${id} ${changes}` });
-      if (answer.status !== 200) return { changes, answer };
-      await answer.arrayBuffer();
+      const response = await change("riverside-admin", id, changes, { "idempotency-key": `${id} ${changes}` });
+      if (response.status !== 200) return { changes, response: response };
+      await response.arrayBuffer();
     }
   };
   const letTimePass = (id: string, interval: string): Promise<unknown> =>
@@ -41,12 +41,12 @@ describe("a subscription changes at most 30 times an hour", () => {
       ]),
     );
 
-  test("the 31st, counted from its creation, is refused with the time to wait, and is possible then", async () => {
+  test("refuses the 31st, counted from its creation, with Retry-After, and accepts it after that time", async () => {
     const { id } = await subscribed(marketplace, "northwind-scribe");
-    const { changes, answer } = await changedUntilRefused(id);
+    const { changes, response: response } = await changedUntilRefused(id);
     assert.equal(changes, 29, "its creation is the first of the thirty");
-    const { headers } = answer;
-    await assertProblem(answer, 429, "subscription-changed-too-often");
+    const { headers } = response;
+    await assertProblem(response, 429, "subscription-changed-too-often");
     const seconds = Number(headers.get("retry-after"));
     assert.ok(seconds > 3_000 && seconds <= 3_600, `${seconds}`);
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe("a subscription changes at most 30 times an hour", () => {
     );
 
     const repeated = await change("riverside-admin", id, 0, { "idempotency-key": `${id} 0` });
-    assert.equal(repeated.status, 200, "a repeated request changes nothing, and gets its first answer");
+    assert.equal(repeated.status, 200, "a repeated request changes nothing, and gets its first response");
     const unchanged = await change("riverside-admin", id, 28);
     assert.equal(unchanged.status, 200, "and neither does a command for the state that it has");
 
@@ -71,13 +71,13 @@ describe("a subscription changes at most 30 times an hour", () => {
     for (const nth of [changes, changes + 1, changes + 2]) {
       assert.equal((await change("operator", id, nth)).status, 200);
     }
-    const cancelled = await marketplace.as("riverside-admin", `/subscriptions/${id}/cancel`, { method: "POST" });
+    const cancelled = await marketplace.requestAs("riverside-admin", `/subscriptions/${id}/cancel`, { method: "POST" });
     await assertProblem(cancelled, 429, "subscription-changed-too-often");
   });
 
-  test("and is created at most 30 times an hour for one organisation and app, operators exempt", async () => {
+  test("is created at most 30 times an hour for one organisation and app, operators exempt", async () => {
     const slug = "tallowmere-claims";
-    const cancel = (id: string) => marketplace.as("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    const cancel = (id: string) => marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
     for (let nth = 0; nth < 30; nth += 1) await cancel((await subscribed(marketplace, slug)).id);
     const refused = await subscribe(marketplace, slug);
     const seconds = Number(refused.headers.get("retry-after"));
@@ -85,26 +85,31 @@ describe("a subscription changes at most 30 times an hour", () => {
     assert.ok(seconds > 3_000 && seconds <= 3_600, `${seconds}`);
     await cancel((await subscribed(marketplace, slug, { by: "operator" })).id);
     await withClient(marketplace.database.ownerUrl, (client) =>
-      // The trigger keeps times from going back.
+      // The trigger rejects earlier times.
       client.query(`set session_replication_role = replica;
         update subscriptions set created_at = created_at - interval '1 hour'`),
     );
     await subscribed(marketplace, slug);
   });
 
-  test("however many processes are asked at once", async () => {
+  test("counts changes across all processes", async () => {
     const { id } = await subscribed(marketplace, "inbox-heron");
     const other = await startMarketplace(cleanUp, marketplace.database.serviceUrl, marketplace.callers.environment);
     const token = marketplace.callers.token("riverside-admin");
     let refused = 0;
     for (let round = 0; round < 40 && refused < 8; round += 1) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 4 }, (_, nth) => {
-          const { action, ...asking } = pauseOrResume(round + nth);
-          return ask(nth < 2 ? marketplace.url : other.url, `/subscriptions/${id}/${action}`, token, asking);
+          const { action, ...options } = pauseOrResume(round + nth);
+          return sendApiRequest(
+            nth < 2 ? marketplace.url : other.url,
+            `/subscriptions/${id}/${action}`,
+            token,
+            options,
+          );
         }),
       );
-      refused += answers.filter(({ status }) => status === 429).length;
+      refused += responses.filter(({ status }) => status === 429).length;
     }
     const { rows } = await withClient(marketplace.database.ownerUrl, (client) =>
       client.query("select count(*)::int as events from events where subscription_id = $1", [id]),

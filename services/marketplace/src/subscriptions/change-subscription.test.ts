@@ -6,20 +6,20 @@ import {
   assertProblem,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
-type Persona = Parameters<PeopledMarketplace["as"]>[0];
+type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];
 type Reason = (typeof pauseReasons)[number];
 
 describe("changing a subscription", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let apps: string[];
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const page = (await (await marketplace.get("/apps?size=100")).json()) as { content: AppDto[] };
     apps = page.content.map(({ slug }) => slug);
   });
@@ -27,14 +27,14 @@ describe("changing a subscription", () => {
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
   const fresh = async (): Promise<SubscriptionDto> => subscribed(marketplace, String(apps.pop()));
   const command = (who: Persona, id: string, what: string, reason?: string): Promise<Response> =>
-    marketplace.as(who, `/subscriptions/${id}/${what}`, {
+    marketplace.requestAs(who, `/subscriptions/${id}/${what}`, {
       method: "POST",
       ...(reason === undefined ? {} : { body: { reason } }),
     });
   const done = async (who: Persona, id: string, what: string, reason?: string): Promise<SubscriptionDto> => {
-    const answer = await command(who, id, what, reason);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    const record = (await answer.json()) as SubscriptionDto;
+    const response = await command(who, id, what, reason);
+    assert.equal(response.status, 200, await response.clone().text());
+    const record = (await response.json()) as SubscriptionDto;
     assertShape("SubscriptionDto", record);
     return record;
   };
@@ -49,7 +49,7 @@ describe("changing a subscription", () => {
     return left;
   };
 
-  test("each change is in the record, and in an event; a repeated one is in neither", async () => {
+  test("each change updates the record and creates an event; a repeated command does neither", async () => {
     const created = await fresh();
     const { id } = created;
     const paused = await done("billing", id, "pause", "NON_PAYMENT");
@@ -69,7 +69,7 @@ describe("changing a subscription", () => {
     const { updatedAt } = cancelled;
     assert.deepEqual(cancelled, { ...created, status: "cancelled", cancelledAt: updatedAt, updatedAt });
     assert.deepEqual(await done("operator", id, "cancel"), cancelled);
-    const found = await marketplace.as("riverside-member", `/subscriptions/${id}`);
+    const found = await marketplace.requestAs("riverside-member", `/subscriptions/${id}`);
     assert.deepEqual(await found.json(), cancelled);
 
     const events = await rows<{ event: string; payload: string; occurred_at: Date }>(
@@ -95,7 +95,7 @@ describe("changing a subscription", () => {
     assert.deepEqual(await leftBy(id), { events: 5, audited: 5 });
   });
 
-  test("what can't be done now is 409, and leaves nothing", async () => {
+  test("returns 409 for a command that the state doesn't allow, and changes nothing", async () => {
     const paused = await pausedFor("SECURITY");
     const cancelled = await done("operator", (await fresh()).id, "cancel");
     const live = await fresh();
@@ -109,8 +109,8 @@ describe("changing a subscription", () => {
       assert.equal(problem["detail"], `Subscription ${paused.id} is paused.`);
     }
     for (const reason of pauseReasons) {
-      const answer = await command("operator", cancelled.id, "pause", reason);
-      await assertProblem(answer, 409, "subscription-cancelled");
+      const response = await command("operator", cancelled.id, "pause", reason);
+      await assertProblem(response, 409, "subscription-cancelled");
     }
     await assertProblem(await command("riverside-admin", cancelled.id, "resume"), 409, "subscription-cancelled");
     for (const { id } of [paused, live]) {
@@ -139,25 +139,25 @@ describe("changing a subscription", () => {
     ORG_REQUEST: [200, 403, 200, 200, ...others],
   };
   for (const reason of pauseReasons) {
-    test(`${reason}: whoever may set it may lift it, and nobody else`, async () => {
+    test(`${reason}: the roles that may set it may lift it, and no others`, async () => {
       const { id } = await fresh();
       const [set, lifted]: [number[], number[]] = [[], []];
       for (const who of everyone) {
-        const answer = await command(who, id, "pause", reason);
-        set.push(answer.status);
-        if (answer.status === 200) await done("operator", id, "resume");
+        const response = await command(who, id, "pause", reason);
+        set.push(response.status);
+        if (response.status === 200) await done("operator", id, "resume");
       }
       await done("operator", id, "pause", reason);
       for (const who of everyone) {
-        const answer = await command(who, id, "resume");
-        lifted.push(answer.status);
-        if (answer.status === 200) await done("operator", id, "pause", reason);
+        const response = await command(who, id, "resume");
+        lifted.push(response.status);
+        if (response.status === 200) await done("operator", id, "pause", reason);
       }
       assert.deepEqual([set, lifted], [whoDecides[reason], whoDecides[reason]]);
     });
   }
 
-  test("the organisation's admins and operators cancel, whatever it is paused for, and nobody else", async () => {
+  test("only the organisation's admins and operators may cancel, for any pause reason", async () => {
     for (const [index, who] of everyone.entries()) {
       const { id } = await (index % 2 === 0 ? fresh() : pausedFor("SECURITY"));
       const { status } = await command(who, id, "cancel");
@@ -165,7 +165,7 @@ describe("changing a subscription", () => {
     }
   });
 
-  test("a member of the organisation learns that it takes an admin; a stranger learns nothing", async () => {
+  test("returns 403 that names the role to members of the organisation, and 404 to others", async () => {
     const hilltop = { by: "hilltop-admin", orgAlias: "hilltop-family-practice" } as const;
     const { id } = await subscribed(marketplace, String(apps.at(-1)), hilltop);
     const forMember = await assertProblem(await command("two-practices", id, "cancel"), 403, "forbidden");
@@ -181,7 +181,7 @@ describe("changing a subscription", () => {
     );
   });
 
-  test("an app that is withdrawn leaves its subscribers in charge", async () => {
+  test("subscriptions to a withdrawn app can still be changed", async () => {
     const { id, appId } = await fresh();
     await rows("update apps set status = 'withdrawn', name = 'Gone' where id = $1", appId);
     await done("riverside-admin", id, "pause", "ORG_REQUEST");
@@ -194,19 +194,23 @@ describe("changing a subscription", () => {
     assert.deepEqual(names.slice(1), [{ name: "Gone" }, { name: "Gone" }]);
   });
 
-  test("400: no reason, an unknown one, more than a reason, or what is no id", async () => {
+  test("returns 400 for a missing or unknown reason, extra fields, or an invalid id", async () => {
     const { id } = await fresh();
     for (const body of [{}, { reason: "BORED" }, { reason: "security" }, { reason: null }, { reason: ["SECURITY"] }]) {
-      const answer = await marketplace.as("operator", `/subscriptions/${id}/pause`, { body });
-      await assertProblem(answer, 400, "invalid-request");
+      const response = await marketplace.requestAs("operator", `/subscriptions/${id}/pause`, { body });
+      await assertProblem(response, 400, "invalid-request");
     }
     const more = { body: { reason: "SECURITY", until: "tomorrow" } };
-    await assertProblem(await marketplace.as("operator", `/subscriptions/${id}/pause`, more), 400, "invalid-request");
+    await assertProblem(
+      await marketplace.requestAs("operator", `/subscriptions/${id}/pause`, more),
+      400,
+      "invalid-request",
+    );
     await assertProblem(await command("operator", id, "pause"), 400, "invalid-request");
     await assertProblem(await command("operator", "1", "cancel"), 400, "invalid-request");
   });
 
-  test("an id in another spelling is no 5xx", async () => {
+  test("an id in another spelling doesn't cause a 5xx", async () => {
     const { id } = await fresh();
     assert.equal((await command("operator", id.toUpperCase(), "cancel")).status, 200);
     for (const what of ["cancel", "resume", "lift-block"]) {

@@ -1,18 +1,25 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { forbidden, Problem, type ProblemKind, rateLimited } from "@ehr-marketplace/service-kit/http";
+import { forbidden, Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
+import { findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
-import type { Asked } from "../access/role-for.ts";
+import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { once, type Repeatable } from "../idempotency/once.ts";
+import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { nextInstant } from "../webhooks/events/event.ts";
-import { maxEventsPerHour, untilNextEvent } from "../webhooks/events/event-rate.ts";
+import { maxEventsPerHour, msUntilNextEvent } from "../webhooks/events/event-rate.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
-import type { Subscribing } from "./create-subscription.ts";
-import { absent, readers } from "./read-subscriptions.ts";
-import { type Command, type Decision, decide, type Refusal, whoEverMay, whoMay } from "./subscription.ts";
+import type { SubscriptionDeps } from "./create-subscription.ts";
+import { readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
+import {
+  type Command,
+  type Decision,
+  decide,
+  type Refusal,
+  rolesForCommand,
+  rolesForCommandInState,
+} from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, columnsOf, stateOf, subscriptionRecord } from "./subscription-record.ts";
 import { type LockedSubscription, lockSubscription, updateSubscription } from "./subscription-store.ts";
@@ -23,23 +30,23 @@ const refusals: Record<Refusal, ProblemKind> = {
   "not-cancelled": subscriptionProblems.notCancelled,
 };
 
-/** Cancels, pauses, resumes or lifts a block: whatever the command, it is checked, decided and recorded alike. */
+/** Runs a command (cancel, pause, resume, lift-block): checks access, decides, and records row, event and audit entry. */
 export async function changeSubscription(
-  { database, clock, queue, bodyDigest }: Subscribing,
-  by: Asked,
+  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  by: RequestContext,
   id: string,
   command: Command,
-  repeatable: Repeatable,
+  idempotentRequest: IdempotentRequest,
 ): Promise<SubscriptionDto> {
   const now = clock();
   return database.transaction().execute(async (transaction) => {
     const locked = await lockSubscription(transaction, id);
-    if (locked === undefined) throw absent();
-    // Twice, because what a repeated request was answered is its caller's even where the state has since moved on to one
-    // in which another decides; for whoever may not give this command at all, nothing is looked up.
-    roleToCommand(by, locked, whoEverMay(command));
-    return once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, async () => {
-      const role = roleToCommand(by, locked, whoMay(stateOf(locked.row), command));
+    if (locked === undefined) throw subscriptionNotFound();
+    // Access is checked twice. Here: may the caller give this command in any state? Inside: in the current state? A repeated
+    // request gets its stored response even if the state has changed to one in which the caller may not give the command.
+    requireCommandRole(by, locked, rolesForCommand(command));
+    return runIdempotently(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest, async () => {
+      const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
         case "refused":
@@ -48,30 +55,31 @@ export async function changeSubscription(
           return subscriptionRecord(locked.row);
         case "changed":
           if (decision.event !== null) await requireChangeAllowed(transaction, by, locked, now);
-          return carryOut(transaction, queue, { by, role, locked, command, decision, now });
+          return applyChange(transaction, queue, { by, role, locked, command, decision, now });
       }
     });
   });
 }
 
-function roleToCommand({ caller }: Asked, { row }: LockedSubscription, allowed: readonly Role[]): Role {
-  const role = roleFor(caller, row.org_alias, allowed);
+function requireCommandRole({ caller }: RequestContext, { row }: LockedSubscription, allowed: readonly Role[]): Role {
+  const role = findRoleForOrganisation(caller, row.org_alias, allowed);
   if (role !== undefined) return role;
-  if (roleFor(caller, row.org_alias, [...readers, "billing"]) === undefined) throw absent();
-  throw forbidden(caller, `This needs the role ${allowed.join(" or ")} for the subscription's organisation.`);
+  if (findRoleForOrganisation(caller, row.org_alias, [...readerRoles, "billing"]) === undefined)
+    throw subscriptionNotFound();
+  throw forbidden(caller, `This requires the role ${allowed.join(" or ")} for the subscription's organisation.`);
 }
 
-/** Each change is a delivery for the EHR and for every endpoint of the vendor. */
+/** Limits changes per hour, because each one causes deliveries to the EHR and to every endpoint of the vendor. */
 async function requireChangeAllowed(
   transaction: Transaction<DB>,
-  { caller }: Asked,
+  { caller }: RequestContext,
   { row }: LockedSubscription,
   now: Date,
 ): Promise<void> {
   if (caller.roles.has("operator")) return;
-  const retryAfterMs = await untilNextEvent(transaction, row, now);
+  const retryAfterMs = await msUntilNextEvent(transaction, row, now);
   if (retryAfterMs === 0) return;
-  throw rateLimited(
+  throw rateLimitProblem(
     subscriptionProblems.changedTooOften,
     `Subscription ${row.id} has changed ${maxEventsPerHour} times within an hour.`,
     { limit: maxEventsPerHour, retryAfterMs },
@@ -79,7 +87,7 @@ async function requireChangeAllowed(
 }
 
 interface Change {
-  by: Asked;
+  by: RequestContext;
   role: Role;
   locked: LockedSubscription;
   command: Command;
@@ -87,7 +95,7 @@ interface Change {
   now: Date;
 }
 
-async function carryOut(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionDto> {
+async function applyChange(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionDto> {
   const { row, app } = change.locked;
   const { state, event } = change.decision;
   const at = nextInstant(change.now, row.updated_at);
@@ -108,7 +116,7 @@ async function carryOut(transaction: Transaction<DB>, queue: Queue, change: Chan
   }
   await recordAudit(transaction, {
     by: change.by,
-    as: change.role,
+    role: change.role,
     at,
     onBehalfOf: row.org_alias,
     action: `subscription.${change.command.do}`,

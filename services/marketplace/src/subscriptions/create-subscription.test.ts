@@ -6,8 +6,8 @@ import {
   assertProblem,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { planOf, subscribe, subscribed } from "./subscribe.test-support.ts";
 
@@ -15,20 +15,20 @@ const dayMs = 86_400_000;
 
 describe("subscribing", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const rows = async <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
   const cancel = (id: string): Promise<Response> =>
-    marketplace.as("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
 
-  test("answers 201 with the record, and where it is found from now on", async () => {
+  test("returns 201 with the record and its Location", async () => {
     const began = Date.now();
-    const answer = await subscribe(marketplace, "northwind-scribe");
-    const record = (await answer.json()) as SubscriptionDto;
-    assert.equal(answer.status, 201);
+    const response = await subscribe(marketplace, "northwind-scribe");
+    const record = (await response.json()) as SubscriptionDto;
+    assert.equal(response.status, 201);
     assertShape("SubscriptionDto", record);
     const app = (await (await marketplace.get("/apps/northwind-scribe")).json()) as AppDto;
     assert.deepEqual(record, {
@@ -48,13 +48,13 @@ describe("subscribing", () => {
     });
     assert.ok(Date.parse(record.createdAt) >= began && Date.parse(record.createdAt) <= Date.now());
     assert.match(record.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-    assert.equal(answer.headers.get("location"), `/api/v1/subscriptions/${record.id}`);
-    assert.equal(answer.headers.get("cache-control"), "no-store");
-    const found = await marketplace.as("riverside-member", `/subscriptions/${record.id}`);
+    assert.equal(response.headers.get("location"), `/api/v1/subscriptions/${record.id}`);
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    const found = await marketplace.requestAs("riverside-member", `/subscriptions/${record.id}`);
     assert.deepEqual(await found.json(), record);
   });
 
-  test("leaves an event with exactly the specified payload, and an audit entry", async () => {
+  test("records an event with exactly the specified payload, and an audit entry", async () => {
     const record = await subscribed(marketplace, "northwind-watch", { by: "operator" });
     const app = (await (await marketplace.get("/apps/northwind-watch")).json()) as AppDto;
     const events = await rows<Record<string, unknown>>("select * from events where subscription_id = $1", record.id);
@@ -79,7 +79,7 @@ describe("subscribing", () => {
       subscription: { id: record.id, status: "active", orgAlias: "riverside-clinic" },
       timestamp: record.createdAt,
     });
-    const audit = await marketplace.as("operator", "/organisations/riverside-clinic/audit");
+    const audit = await marketplace.requestAs("operator", "/organisations/riverside-clinic/audit");
     const [entry] = ((await audit.json()) as AuditPage).items;
     assert.deepEqual(
       [entry?.action, entry?.target, entry?.actor.role, entry?.before, entry?.after, entry?.at],
@@ -98,7 +98,7 @@ describe("subscribing", () => {
     ["PER_UNIT", "lumen-schedule"],
     ["TIERED", "stickleback-labels"],
   ] as const) {
-    test(`a ${model} plan counts the units that are asked for, and one where none are`, async () => {
+    test(`a ${model} plan has the requested quantity, and 1 by default`, async () => {
       const one = await subscribed(marketplace, slug, { model });
       assert.equal(one.quantity, 1);
       const most = await subscribed(marketplace, slug, {
@@ -116,15 +116,15 @@ describe("subscribing", () => {
     ["FLAT", "consent-ledger"],
     ["USAGE", "scanshelf"],
   ] as const) {
-    test(`a ${model} plan counts no units, and refuses to be told of any`, async () => {
+    test(`a ${model} plan has no quantity, and refuses one`, async () => {
       const refused = await subscribe(marketplace, slug, { model, quantity: 1 });
       const problem = await assertProblem(refused, 422, "quantity-not-counted");
-      assert.deepEqual(problem["errors"], [{ pointer: "/body/quantity", detail: "is not counted by this plan" }]);
+      assert.deepEqual(problem["errors"], [{ pointer: "/body/quantity", detail: "is not allowed for this plan" }]);
       assert.equal((await subscribed(marketplace, slug, { model, quantity: null })).quantity, null);
     });
   }
 
-  test("an organisation tries an app once; every organisation does", async () => {
+  test("each organisation has one trial of an app", async () => {
     const first = await subscribed(marketplace, "inbox-heron", { model: "PER_UNIT" });
     assert.equal(Date.parse(String(first.trialEndsAt)), Date.parse(first.createdAt) + 14 * dayMs);
     await cancel(first.id);
@@ -137,29 +137,29 @@ describe("subscribing", () => {
     assert.notEqual((await subscribed(marketplace, "lab-lantern")).trialEndsAt, null);
   });
 
-  test("a plan without a trial uses none up", async () => {
+  test("a plan without a trial doesn't use up the trial", async () => {
     const first = await subscribed(marketplace, "waitlist-wren", { model: "USAGE" });
     assert.equal(first.trialEndsAt, null);
     await cancel(first.id);
     assert.notEqual((await subscribed(marketplace, "waitlist-wren", { model: "FLAT" })).trialEndsAt, null);
   });
 
-  test("a subscriber keeps its plan when it is no longer sold, and newcomers don't get it", async () => {
+  test("a subscription keeps its plan when it is retired; new subscriptions can't use it", async () => {
     const taken = await subscribed(marketplace, "ten-year-heart");
     await rows("update pricing_plans set retired_at = now() where id = $1", taken.pricingPlanId);
-    const found = await marketplace.as("riverside-admin", `/subscriptions/${taken.id}`);
+    const found = await marketplace.requestAs("riverside-admin", `/subscriptions/${taken.id}`);
     assert.deepEqual(await found.json(), taken);
     const body = { appSlug: "ten-year-heart", orgAlias: "hilltop-family-practice", pricingPlanId: taken.pricingPlanId };
-    await assertProblem(await marketplace.as("hilltop-admin", "/subscriptions", { body }), 422, "unknown-plan");
+    await assertProblem(await marketplace.requestAs("hilltop-admin", "/subscriptions", { body }), 422, "unknown-plan");
   });
 
-  test("of many who subscribe the same organisation at once, one does", async () => {
-    const answers = await Promise.all(
+  test("of concurrent requests for the same organisation and app, one succeeds", async () => {
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         subscribe(marketplace, "quiet-room", index % 2 === 0 ? {} : { by: "operator", model: "PER_UNIT" }),
       ),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     assert.deepEqual(
       statuses.toSorted((a, b) => a - b),
       [201, ...Array<number>(11).fill(409)],

@@ -1,28 +1,29 @@
 import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { Problem, type ProblemKind, rateLimited } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
-import { type Asked, requireRole } from "../access/role-for.ts";
+import type { RequestContext } from "../access/request-context.ts";
+import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { findOffer, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
-import { once, type Repeatable } from "../idempotency/once.ts";
+import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { findOrganisationId } from "../organisations/find-organisation.ts";
 import { recordEvent } from "../webhooks/events/record-event.ts";
-import { type BlockReason, whoMay } from "./subscription.ts";
+import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";
 import {
-  findInTheWay,
+  findConflictingSubscription,
   findNthCreation,
   insertSubscription,
   type NewSubscription,
   type SubscriptionRow,
 } from "./subscription-store.ts";
 
-export interface Subscribing {
+export interface SubscriptionDeps {
   database: Kysely<DB>;
   clock: () => Date;
   queue: Queue;
@@ -32,28 +33,32 @@ export interface Subscribing {
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 const maxCreationsPerHour = 30;
-const mostAttempts = 3;
+const maxAttempts = 3;
 
-const unusable = (kind: ProblemKind, field: string, detail: string): Problem =>
+const invalidField = (kind: ProblemKind, field: string, detail: string): Problem =>
   new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
 
 export async function createSubscription(
-  { database, clock, queue, bodyDigest }: Subscribing,
-  by: Asked,
+  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  by: RequestContext,
   input: CreateSubscriptionBody,
-  repeatable: Repeatable,
+  idempotentRequest: IdempotentRequest,
 ): Promise<SubscriptionDto> {
   const role = requireRole(by.caller, input.orgAlias, ["org-admin", "operator"]);
   const now = clock();
   return database.transaction().execute((transaction) =>
-    once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, async () => {
-      const { app, plan, vendorId } = await offerFor(transaction, input);
+    runIdempotently(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest, async () => {
+      const { app, plan, vendorId } = await requireOffer(transaction, input);
       const organisationId = await findOrganisationId(transaction, input.orgAlias);
       if (organisationId === undefined) {
-        throw unusable(subscriptionProblems.unknownOrganisation, "orgAlias", "is not registered with the marketplace");
+        throw invalidField(
+          subscriptionProblems.unknownOrganisation,
+          "orgAlias",
+          "is not registered with the marketplace",
+        );
       }
       if (role !== "operator") await requireCreationAllowed(transaction, organisationId, app.id, now);
-      const inserted = await insertOnce(transaction, {
+      const inserted = await insertSubscriptionOrThrow(transaction, {
         id: uuid(),
         organisation_id: organisationId,
         app_id: app.id,
@@ -79,7 +84,7 @@ export async function createSubscription(
       });
       await recordAudit(transaction, {
         by,
-        as: role,
+        role,
         at: now,
         onBehalfOf: input.orgAlias,
         action: "subscription.create",
@@ -92,23 +97,23 @@ export async function createSubscription(
   );
 }
 
-async function offerFor(
+async function requireOffer(
   transaction: Transaction<DB>,
   input: CreateSubscriptionBody,
 ): Promise<Offer & { plan: NonNullable<Offer["plan"]> }> {
-  const noSuchPlan = "is no plan that this app has on sale";
-  // JSON Schema's format lets urn:uuid:… pass, which PostgreSQL answers with an error.
+  const noSuchPlan = "is not a plan that this app has on sale";
+  // The `uuid` format of JSON Schema also accepts urn:uuid:…, which PostgreSQL rejects with an error.
   const offer = await findOffer(transaction, input.appSlug, input.pricingPlanId);
-  if (offer === undefined) throw unusable(subscriptionProblems.unknownApp, "appSlug", "is no published app");
+  if (offer === undefined) throw invalidField(subscriptionProblems.unknownApp, "appSlug", "is not a published app");
   const { plan } = offer;
-  if (plan === undefined) throw unusable(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
+  if (plan === undefined) throw invalidField(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
   if (input.quantity !== undefined && !plan.countsUnits) {
-    throw unusable(subscriptionProblems.quantityNotCounted, "quantity", "is not counted by this plan");
+    throw invalidField(subscriptionProblems.quantityNotCounted, "quantity", "is not allowed for this plan");
   }
   return { ...offer, plan };
 }
 
-/** Each subscription may change 30 times an hour: cancelling and subscribing again must not get around that. */
+/** Limits creations per hour: otherwise cancelling and subscribing again would bypass the limit on changes. */
 async function requireCreationAllowed(
   transaction: Transaction<DB>,
   organisationId: string,
@@ -118,7 +123,7 @@ async function requireCreationAllowed(
   const since = new Date(now.getTime() - hourMs);
   const createdAt = await findNthCreation(transaction, { organisationId, appId, nth: maxCreationsPerHour, since });
   if (createdAt === undefined) return;
-  throw rateLimited(
+  throw rateLimitProblem(
     subscriptionProblems.createdTooOften,
     `The organisation has subscribed to this app ${maxCreationsPerHour} times within an hour.`,
     { limit: maxCreationsPerHour, retryAfterMs: createdAt.getTime() - since.getTime() },
@@ -126,22 +131,25 @@ async function requireCreationAllowed(
 }
 
 function blockDetail(id: string, reason: BlockReason): string {
-  const lifters = whoMay({ status: "cancelled", block: reason }, { do: "lift-block" }).join(" or ");
+  const lifters = rolesForCommandInState({ status: "cancelled", block: reason }, { do: "lift-block" }).join(" or ");
   return `Subscription ${id} was cancelled while it was paused for ${reason}. A caller with the role ${lifters} lifts the block with POST /subscriptions/${id}/lift-block.`;
 }
 
-async function insertOnce(transaction: Transaction<DB>, row: NewSubscription) {
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+async function insertSubscriptionOrThrow(transaction: Transaction<DB>, row: NewSubscription) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const inserted = await insertSubscription(transaction, row);
     if (inserted !== undefined) return inserted;
-    const other = await findInTheWay(transaction, row.organisation_id, row.app_id);
+    const other = await findConflictingSubscription(transaction, row.organisation_id, row.app_id);
     if (other?.status === "cancelled") {
       throw new Problem(subscriptionProblems.blocked, blockDetail(other.id, other.block_reason as BlockReason));
     }
     if (other !== undefined) {
       throw new Problem(subscriptionProblems.alreadySubscribed, `Subscription ${other.id} is ${other.status}.`);
     }
-    // What stood in the way a moment ago is gone, or has just used up the trial: look again.
+    // The conflicting subscription was cancelled meanwhile, or a concurrent one has used the trial: retry.
   }
-  throw new Problem(subscriptionProblems.alreadySubscribed, "The organisation's subscription keeps changing.");
+  throw new Problem(
+    subscriptionProblems.alreadySubscribed,
+    "The organisation's subscription is being changed by other requests.",
+  );
 }

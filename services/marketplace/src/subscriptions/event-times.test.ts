@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, type PeopledMarketplace, startPeopledMarketplace } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
 const hourMs = 3_600_000;
 
 describe("the times of one subscription's events", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const change = async (id: string, what: string, reason?: string): Promise<SubscriptionDto> => {
-    const asking = { method: "POST", ...(reason === undefined ? {} : { body: { reason } }) };
-    const answer = await marketplace.as("operator", `/subscriptions/${id}/${what}`, asking);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as SubscriptionDto;
+    const options = { method: "POST", ...(reason === undefined ? {} : { body: { reason } }) };
+    const response = await marketplace.requestAs("operator", `/subscriptions/${id}/${what}`, options);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as SubscriptionDto;
   };
   const asOwner = async <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
@@ -28,7 +28,7 @@ describe("the times of one subscription's events", () => {
       id,
     );
 
-  test("strictly increase when all changes come in the same millisecond", async (context) => {
+  test("strictly increase when all changes are in the same millisecond", async (context) => {
     const { id, createdAt } = await subscribed(marketplace, "lumen-schedule");
     const now = Date.parse(createdAt) + hourMs / 2;
     context.mock.timers.enable({ apis: ["Date"], now });
@@ -40,7 +40,7 @@ describe("the times of one subscription's events", () => {
     assert.deepEqual(times, [Date.parse(createdAt), ...Array.from({ length: 20 }, (_, index) => now + index)]);
   });
 
-  test("strictly increase when many change it at once, and follow the order of the changes", async () => {
+  test("strictly increase with concurrent changes, in the order of the changes", async () => {
     const { id } = await subscribed(marketplace, "quiet-room");
     for (let round = 0; round < 10; round += 1) {
       const changes = [change(id, "pause", "SECURITY"), change(id, "resume"), change(id, "pause", "SECURITY")];
@@ -62,7 +62,7 @@ describe("the times of one subscription's events", () => {
     assert.equal(events.at(-1)?.timestamp, cancelled.updatedAt);
   });
 
-  test("strictly increase while this process's clock is behind the one that wrote the last", async () => {
+  test("strictly increase when this process's clock is behind that of the last writer", async () => {
     const { id } = await subscribed(marketplace, "inbox-heron");
     const ahead = new Date(Date.now() + hourMs);
     await asOwner("update subscriptions set updated_at = $2 where id = $1", id, ahead);

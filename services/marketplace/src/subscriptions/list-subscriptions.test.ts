@@ -5,33 +5,33 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   assertShape,
-  type Connected,
   cleanUpAfter,
-  connectTo,
-  type PeopledMarketplace,
+  connectAsService,
+  type MarketplaceWithCallers,
   registerPractices,
-  startPeopledMarketplace,
+  type ServiceConnection,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { rowsRead } from "../rows-read.test-support.ts";
-import { findInRanges } from "./subscription-list-store.ts";
+import { findSubscriptionsInRanges } from "./subscription-list-store.ts";
 
 const practices = 150;
-type Who = Parameters<PeopledMarketplace["as"]>[0];
+type Who = Parameters<MarketplaceWithCallers["requestAs"]>[0];
 
 describe("lists of subscriptions over organisations", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
-  let connected: Connected<DB>;
+  let marketplace: MarketplaceWithCallers;
+  let connected: ServiceConnection<DB>;
   let all: SubscriptionDto[];
   const vendors = new Map<string, string>();
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
-    connected = await connectTo<DB>(cleanUp, marketplace.database.serviceUrl);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
+    connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
     const { ownerUrl } = marketplace.database;
     await registerPractices(ownerUrl, { count: practices, callbackUrl: "https://ehr.example" });
     all = await withClient(ownerUrl, async (client) => {
-      // Every practice to every app; nine at a time have the same time, so that only their ids put them in order.
+      // Every practice to every app. Groups of nine have the same time, so that their order depends on their ids.
       await client.query(
         `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, pause_reason, paused_at,
            cancelled_at, created_at, updated_at, revision)
@@ -63,9 +63,9 @@ describe("lists of subscriptions over organisations", () => {
     const found: SubscriptionDto[] = [];
     for (let next: string | null = ""; next !== null; ) {
       const query = `limit=700&${search}${next === "" ? "" : `&after=${next}`}`;
-      const answer = await marketplace.as(who, `${path}?${query}`, { headers });
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const page = (await answer.json()) as SubscriptionPage;
+      const response = await marketplace.requestAs(who, `${path}?${query}`, { headers });
+      assert.equal(response.status, 200, await response.clone().text());
+      const page = (await response.json()) as SubscriptionPage;
       assert.deepEqual(Object.keys(page), ["items", "next"]);
       assert.ok(page.items.length <= 700);
       found.push(...page.items);
@@ -78,7 +78,7 @@ describe("lists of subscriptions over organisations", () => {
 
   describe("GET /developer/subscriptions", () => {
     const path = "/developer/subscriptions";
-    test("has all to the vendor's apps and no others, the newest first, each once", async () => {
+    test("returns the subscriptions to the vendor's apps and no others, newest first, each once", async () => {
       const found = await walk("northwind-developer", path, "");
       assert.deepEqual(ids(found), ids(northwinds()));
       assert.ok(found.length > 400);
@@ -87,7 +87,7 @@ describe("lists of subscriptions over organisations", () => {
       assert.deepEqual(named, found);
     });
 
-    test("appSlug and status narrow it, alone and together", async () => {
+    test("filters by appSlug and status, alone and combined", async () => {
       for (const status of ["active", "paused", "cancelled"]) {
         const expected = northwinds().filter((each) => each.status === status);
         assert.deepEqual(ids(await walk("northwind-developer", path, `status=${status}`)), ids(expected));
@@ -98,15 +98,19 @@ describe("lists of subscriptions over organisations", () => {
       }
     });
 
-    test("another vendor's app and an unknown one have none", async () => {
+    test("returns nothing for another vendor's app and for an unknown one", async () => {
       for (const slug of ["lumen-schedule", "no-such-app", "'; drop table subscriptions; --"]) {
         assert.deepEqual(await walk("northwind-developer", path, `appSlug=${encodeURIComponent(slug)}`), []);
       }
     });
 
-    test("an unknown status is 400, and so is a cursor of something else", async () => {
+    test("returns 400 for an unknown status and for a cursor of another list", async () => {
       for (const search of ["status=ACTIVE", "after=abc", "limit=0"]) {
-        await assertProblem(await marketplace.as("northwind-developer", `${path}?${search}`), 400, "invalid-request");
+        await assertProblem(
+          await marketplace.requestAs("northwind-developer", `${path}?${search}`),
+          400,
+          "invalid-request",
+        );
       }
     });
   });
@@ -127,13 +131,13 @@ describe("lists of subscriptions over organisations", () => {
       ["orgAlias=nobody", () => false],
     ];
     for (const [search, holds] of filters) {
-      test(`${search === "" ? "without a filter" : search}: exactly those, the newest first`, async () => {
+      test(`${search === "" ? "without a filter" : search}: returns the matching subscriptions, newest first`, async () => {
         assert.deepEqual(ids(await walk("billing", path, search)), ids(all.filter(holds)));
       });
     }
   });
 
-  test("a page reads no more of each app and status than it shows, whatever the planner knows of the values", async () => {
+  test("a page reads no more rows of each app and status than it returns, under a generic plan", async () => {
     const cursor = { at: "2026-01-01T00:05:00.000Z", id: "ffffffff-ffff-7fff-bfff-ffffffffffff" };
     const limit = 20;
     const statuses = ["active", "paused", "cancelled"];
@@ -145,15 +149,17 @@ describe("lists of subscriptions over organisations", () => {
         [{ pauseReason: "SECURITY" }, 3],
       ] as const) {
         const read = await rowsRead(connected, (database) =>
-          findInRanges(database, { ...filter, statuses }, { after, limit }),
+          findSubscriptionsInRanges(database, { ...filter, statuses }, { after, limit }),
         );
-        // Each of the page itself is read again with its organisation and its app.
+        // The rows of the page are read once more, with organisation and app.
         const most = ranges * (limit + 1) + 4 * limit + 60;
         assert.ok(read <= most, `${JSON.stringify(filter)} reads ${read}, and may read ${most} of ${all.length}`);
       }
-      // An organisation's are few, and are looked through once for each status.
+      // An organisation has few subscriptions; they are read once for each status.
       const filter = { orgAlias: "practice-7", statuses };
-      const read = await rowsRead(connected, (database) => findInRanges(database, filter, { after, limit }));
+      const read = await rowsRead(connected, (database) =>
+        findSubscriptionsInRanges(database, filter, { after, limit }),
+      );
       assert.ok(read <= 1_000, `an organisation's take ${read} of ${all.length}`);
     }
   });

@@ -3,56 +3,57 @@ import { before, describe, test } from "node:test";
 import type { ListedSubscriptionDto, SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  ask,
   assertProblem,
   assertShape,
   cleanUpAfter,
-  type PeopledMarketplace,
-  signedToken,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  sendApiRequest,
+  signToken,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
-type Persona = Parameters<PeopledMarketplace["as"]>[0];
+type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];
 const missing = "01890a5d-ac96-774b-bcce-b302099a8057";
 const many = 2_500;
 
 describe("reading subscriptions", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     for (const alias of ["crowded", "empty", "expanded"]) {
-      const registered = await marketplace.as("operator", `/admin/organisations/${alias}`, {
+      const registered = await marketplace.requestAs("operator", `/admin/organisations/${alias}`, {
         method: "PUT",
         body: { displayName: alias },
       });
       assert.equal(registered.status, 201);
     }
-    // Seven at a time have the same time, so that only their ids put them in order.
+    // Groups of seven have the same time, so that their order depends on their ids.
     await withClient(marketplace.database.ownerUrl, (client) =>
       client.query(
         `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, cancelled_at, created_at, updated_at, revision)
          select gen_random_uuid(), organisations.id, plan.app_id, plan.id,
-           case when place = 0 then 'active' else 'cancelled' end, case when place = 0 then null else now() end,
-           '2026-01-01'::timestamptz + place / 7 * interval '1 ms', now(), 1
-         from organisations, generate_series(0, $1::int - 1) as place,
+           case when n = 0 then 'active' else 'cancelled' end, case when n = 0 then null else now() end,
+           '2026-01-01'::timestamptz + n / 7 * interval '1 ms', now(), 1
+         from organisations, generate_series(0, $1::int - 1) as n,
            (select id, app_id from pricing_plans where retired_at is null limit 1) as plan
          where alias = 'crowded'`,
         [many],
       ),
     );
   });
-  const list = (who: Persona, query: string): Promise<Response> => marketplace.as(who, `/subscriptions?${query}`);
+  const list = (who: Persona, query: string): Promise<Response> =>
+    marketplace.requestAs(who, `/subscriptions?${query}`);
   const listed = async (who: Persona, query: string): Promise<SubscriptionDto[]> => {
-    const answer = await list(who, query);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    const records = (await answer.json()) as SubscriptionDto[];
+    const response = await list(who, query);
+    assert.equal(response.status, 200, await response.clone().text());
+    const records = (await response.json()) as SubscriptionDto[];
     for (const record of records) assertShape("SubscriptionDto", record);
     return records;
   };
-  const nextOf = (answer: Response): string | undefined => {
-    const link = answer.headers.get("link");
+  const nextOf = (response: Response): string | undefined => {
+    const link = response.headers.get("link");
     if (link === null) return undefined;
     assert.match(link, /^<\/api\/v1\/subscriptions\?[^>]+>; rel="next"$/);
     return link.slice("</api/v1/subscriptions?".length, link.indexOf(">"));
@@ -60,10 +61,10 @@ describe("reading subscriptions", () => {
   const walk = async (first: string): Promise<SubscriptionDto[][]> => {
     const pages: SubscriptionDto[][] = [];
     for (let query: string | undefined = first; query !== undefined; ) {
-      const answer = await list("operator", query);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      pages.push((await answer.json()) as SubscriptionDto[]);
-      query = nextOf(answer);
+      const response = await list("operator", query);
+      assert.equal(response.status, 200, await response.clone().text());
+      pages.push((await response.json()) as SubscriptionDto[]);
+      query = nextOf(response);
     }
     return pages;
   };
@@ -74,17 +75,17 @@ describe("reading subscriptions", () => {
     assert.deepEqual(places, places.toSorted().toReversed());
   };
 
-  test("an organisation's list is an array, the newest first; with a status, only those", async () => {
+  test("returns an array, newest first, filtered by status", async () => {
     const records = [];
     for (const slug of ["lumen-schedule", "northwind-scribe", "inbox-heron"]) {
       records.unshift(await subscribed(marketplace, slug));
     }
     const [newest, middle, oldest] = records;
-    const cancel = await marketplace.as("operator", `/subscriptions/${middle?.id}/cancel`, { method: "POST" });
+    const cancel = await marketplace.requestAs("operator", `/subscriptions/${middle?.id}/cancel`, { method: "POST" });
     const cancelled = (await cancel.json()) as SubscriptionDto;
     const pause = { body: { reason: "SECURITY" } };
     const paused = (await (
-      await marketplace.as("operator", `/subscriptions/${oldest?.id}/pause`, pause)
+      await marketplace.requestAs("operator", `/subscriptions/${oldest?.id}/pause`, pause)
     ).json()) as SubscriptionDto;
     const query = "orgAlias=riverside-clinic";
     assert.deepEqual(await listed("riverside-member", query), [newest, cancelled, paused]);
@@ -97,7 +98,7 @@ describe("reading subscriptions", () => {
     assert.deepEqual(await listed("operator", "orgAlias=nobody"), []);
   });
 
-  test("with expand=app each has the event's app object, also for an unpublished app; without it nothing changes", async () => {
+  test("expand=app adds the event's app object to each, also for an unpublished app", async () => {
     const orgAlias = "expanded";
     const ids: string[] = [];
     for (const slug of ["quiet-room", "refill-robin"])
@@ -110,8 +111,8 @@ describe("reading subscriptions", () => {
       );
       return rows.map(({ payload }) => (JSON.parse(payload) as SubscriptionEvent).app);
     });
-    const answer = await list("operator", `orgAlias=${orgAlias}&expand=app`);
-    const expanded = (await answer.json()) as ListedSubscriptionDto[];
+    const response = await list("operator", `orgAlias=${orgAlias}&expand=app`);
+    const expanded = (await response.json()) as ListedSubscriptionDto[];
     for (const record of expanded) assertShape("ListedSubscriptionDto", record);
     assert.deepEqual(
       expanded.map(({ app }) => app),
@@ -126,7 +127,7 @@ describe("reading subscriptions", () => {
     await assertProblem(await list("operator", `orgAlias=${orgAlias}&expand=plan`), 400, "invalid-request");
   });
 
-  test("without a limit 1,000 come, and Link leads to the end: every subscription once", async () => {
+  test("returns 1,000 without a limit; following Link returns every subscription once", async () => {
     const pages = await walk("orgAlias=crowded");
     assert.deepEqual(sizes(pages), [1_000, 1_000, 500]);
     assert.equal(pages.flat().length, many);
@@ -134,14 +135,14 @@ describe("reading subscriptions", () => {
     assert.equal(pages.flat().at(-1)?.createdAt, "2026-01-01T00:00:00.000Z");
   });
 
-  test("a limit is kept from page to page, and above 1,000 is 1,000; the last full page has no Link", async () => {
+  test("Link keeps the limit; a limit above 1,000 is 1,000; the last page has no Link, even if it is full", async () => {
     const pages = await walk("orgAlias=crowded&limit=500");
     assert.deepEqual(sizes(pages), [500, 500, 500, 500, 500]);
     assertNewestFirstAndOnce(pages.flat());
     assert.deepEqual(sizes(await walk("limit=99999999999999999999&orgAlias=crowded")), [1_000, 1_000, 500]);
   });
 
-  test("Link keeps the rest of the query, whatever stands in it", async () => {
+  test("Link keeps the other query parameters", async () => {
     const cancelled = await walk("status=cancelled&limit=833&orgAlias=crowded");
     assert.deepEqual(sizes(cancelled), [833, 833, 833]);
     assert.ok(cancelled.flat().every(({ status }) => status === "cancelled"));
@@ -162,9 +163,9 @@ describe("reading subscriptions", () => {
     ["an organisation without a name", "orgAlias="],
     ["a limit of 0", "orgAlias=crowded&limit=0"],
     ["a negative limit", "orgAlias=crowded&limit=-1"],
-    ["a limit that is no number", "orgAlias=crowded&limit=ten"],
-    ["an after that is no id", "orgAlias=crowded&after=1"],
-    ["an after that nobody has", `orgAlias=crowded&after=${missing}`],
+    ["a limit that is not a number", "orgAlias=crowded&limit=ten"],
+    ["an after that is not an id", "orgAlias=crowded&after=1"],
+    ["an unknown after", `orgAlias=crowded&after=${missing}`],
     ["an after for an organisation without any", `orgAlias=empty&after=${missing}`],
     ["an after in another spelling", `orgAlias=crowded&after=urn:uuid:${missing}`],
     ["a NUL", "orgAlias=crowded%00"],
@@ -174,18 +175,18 @@ describe("reading subscriptions", () => {
     });
   }
 
-  test("400: going on after another organisation's subscription, which tells nothing about it", async () => {
+  test("returns the same 400 for an after of another organisation as for an unknown one", async () => {
     const hilltop = { by: "hilltop-admin", orgAlias: "hilltop-family-practice" } as const;
     const { id } = await subscribed(marketplace, "loose-ends", hilltop);
     const details = [];
     for (const after of [id, missing]) {
-      const answer = await list("riverside-admin", `orgAlias=riverside-clinic&after=${after}`);
-      details.push((await assertProblem(answer, 400, "invalid-request"))["detail"]);
+      const response = await list("riverside-admin", `orgAlias=riverside-clinic&after=${after}`);
+      details.push((await assertProblem(response, 400, "invalid-request"))["detail"]);
     }
     assert.equal(details[0], details[1]);
   });
 
-  test("403 in the same words for an organisation that isn't yours, whether or not it exists", async () => {
+  test("returns the same 403 for another organisation whether or not it exists", async () => {
     for (const who of ["riverside-admin", "riverside-member", "ehr-service"] as const) {
       const details = [];
       for (const alias of ["crowded", "nobody", "__proto__", "%20x"]) {
@@ -203,53 +204,53 @@ describe("reading subscriptions", () => {
     const riverside = await subscribed(marketplace, "quiet-room");
     const hilltop = { by: "hilltop-admin", orgAlias: "hilltop-family-practice" } as const;
     for (const record of [riverside, await subscribed(marketplace, "quiet-room", hilltop)]) {
-      const found = await marketplace.as("ehr-service", `/subscriptions/${record.id}`);
+      const found = await marketplace.requestAs("ehr-service", `/subscriptions/${record.id}`);
       assert.deepEqual(await found.json(), record);
       assert.ok((await listed("ehr-service", `orgAlias=${record.orgAlias}`)).some(({ id }) => id === record.id));
     }
     const [other] = await listed("operator", "orgAlias=crowded&limit=1");
-    const answer = await marketplace.as("ehr-service", `/subscriptions/${other?.id}`);
-    await assertProblem(answer, 404, "subscription-not-found");
+    const response = await marketplace.requestAs("ehr-service", `/subscriptions/${other?.id}`);
+    await assertProblem(response, 404, "subscription-not-found");
   });
 
-  test("an id that isn't yours is 404, in the same words as one that nobody has", async () => {
+  test("returns the same 404 for another organisation's subscription as for an unknown id", async () => {
     const { id } = await subscribed(marketplace, "northwind-visits");
     const details = [];
-    for (const [who, asked] of [
+    for (const [who, requestedId] of [
       ["hilltop-admin", id],
       ["lumen-developer", id],
       ["hilltop-admin", missing],
       ["lumen-developer", missing],
       ["operator", missing],
     ] as const) {
-      const answer = await marketplace.as(who, `/subscriptions/${asked}`);
-      details.push((await assertProblem(answer, 404, "subscription-not-found"))["detail"]);
+      const response = await marketplace.requestAs(who, `/subscriptions/${requestedId}`);
+      details.push((await assertProblem(response, 404, "subscription-not-found"))["detail"]);
     }
     assert.equal(new Set(details).size, 1);
     for (const who of ["two-practices", "operator"] as const) {
-      assert.equal((await marketplace.as(who, `/subscriptions/${id}`)).status, 200);
+      assert.equal((await marketplace.requestAs(who, `/subscriptions/${id}`)).status, 200);
     }
     for (const who of ["billing", "launch-redeemer"] as const) {
-      await assertProblem(await marketplace.as(who, `/subscriptions/${id}`), 403, "forbidden");
+      await assertProblem(await marketplace.requestAs(who, `/subscriptions/${id}`), 403, "forbidden");
     }
-    await assertProblem(await marketplace.as("operator", "/subscriptions/1"), 400, "invalid-request");
-    assert.ok([400, 404].includes((await marketplace.as("operator", `/subscriptions/urn:uuid:${id}`)).status));
+    await assertProblem(await marketplace.requestAs("operator", "/subscriptions/1"), 400, "invalid-request");
+    assert.ok([400, 404].includes((await marketplace.requestAs("operator", `/subscriptions/urn:uuid:${id}`)).status));
   });
 
-  test("a vendor's developer reads the subscriptions to the vendor's apps, and names the vendor where there are two", async () => {
+  test("a developer reads the subscriptions to the vendor's apps; with two vendors, X-Vendor-Slug is required", async () => {
     const northwind = await subscribed(marketplace, "northwind-watch");
     const lumen = await subscribed(marketplace, "lumen-reminders");
-    const own = await marketplace.as("northwind-developer", `/subscriptions/${northwind.id}`);
+    const own = await marketplace.requestAs("northwind-developer", `/subscriptions/${northwind.id}`);
     assert.deepEqual(await own.json(), northwind);
-    const other = await marketplace.as("northwind-developer", `/subscriptions/${lumen.id}`);
+    const other = await marketplace.requestAs("northwind-developer", `/subscriptions/${lumen.id}`);
     await assertProblem(other, 404, "subscription-not-found");
-    const token = await signedToken(marketplace.callers, {
+    const token = await signToken(marketplace.callers, {
       sub: "of-two-vendors",
       roles: ["vendor-developer"],
       vendor: ["northwind-health", "lumen-medical"],
     });
     const get = (id: string, vendor?: string): Promise<Response> =>
-      ask(
+      sendApiRequest(
         marketplace.url,
         `/subscriptions/${id}`,
         token,

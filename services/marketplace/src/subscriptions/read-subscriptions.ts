@@ -1,21 +1,21 @@
 import type { ListedSubscriptionDto, ListSubscriptionsQuery, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
-import { type Caller, type Role, roleFor } from "@ehr-marketplace/service-kit/tokens";
+import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
-import { actingVendor } from "../access/acting-vendor.ts";
-import { requireRole } from "../access/role-for.ts";
+import { requireRole } from "../access/require-role.ts";
+import { resolveVendor } from "../access/resolve-vendor.ts";
 import type { DB } from "../database-schema.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionRecord } from "./subscription-record.ts";
-import { findPlace, findSubscription, findSubscriptions } from "./subscription-store.ts";
+import { findCursor, findSubscription, findSubscriptions } from "./subscription-store.ts";
 
-/** Who may see an organisation's subscriptions; a vendor's developers see those to their own apps. */
-export const readers: readonly Role[] = ["org-admin", "org-member", "ehr-service", "operator"];
+/** Roles that may read an organisation's subscriptions. Developers of a vendor read those to the vendor's apps. */
+export const readerRoles: readonly Role[] = ["org-admin", "org-member", "ehr-service", "operator"];
 
-const mostListed = 1_000;
+const maxPageSize = 1_000;
 
-/** The same whether it doesn't exist or isn't the caller's: nobody learns which. */
-export function absent(): Problem {
+/** The same problem whether the subscription doesn't exist or belongs to others, so that callers can't discover ids. */
+export function subscriptionNotFound(): Problem {
   return new Problem(subscriptionProblems.notFound, "No subscription of yours has that id.");
 }
 
@@ -26,15 +26,16 @@ export async function getSubscription(
   vendorNamed: string | undefined,
 ): Promise<SubscriptionDto> {
   const row = await findSubscription(database, id);
-  if (row !== undefined && roleFor(caller, row.org_alias, readers) !== undefined) return subscriptionRecord(row);
-  const vendor = caller.roles.has("vendor-developer") ? actingVendor(caller, vendorNamed) : undefined;
-  if (row === undefined || row.vendor_slug !== vendor) throw absent();
+  if (row !== undefined && findRoleForOrganisation(caller, row.org_alias, readerRoles) !== undefined)
+    return subscriptionRecord(row);
+  const vendor = caller.roles.has("vendor-developer") ? resolveVendor(caller, vendorNamed) : undefined;
+  if (row === undefined || row.vendor_slug !== vendor) throw subscriptionNotFound();
   return subscriptionRecord(row);
 }
 
 export interface SubscriptionList {
   items: ListedSubscriptionDto[];
-  /** The id to go on after; undefined: nothing is left. */
+  /** The id to pass as `after` for the next page; undefined on the last page. */
   next: string | undefined;
 }
 
@@ -43,13 +44,13 @@ export async function listSubscriptions(
   caller: Caller,
   query: ListSubscriptionsQuery,
 ): Promise<SubscriptionList> {
-  requireRole(caller, query.orgAlias, readers);
+  requireRole(caller, query.orgAlias, readerRoles);
   const { orgAlias: alias, status } = query;
-  const after = query.after === undefined ? undefined : await findPlace(database, alias, query.after);
+  const after = query.after === undefined ? undefined : await findCursor(database, alias, query.after);
   if (query.after !== undefined && after === undefined) {
-    throw invalidRequest("/query/after", "is no subscription of this organisation");
+    throw invalidRequest("/query/after", "is not a subscription of this organisation");
   }
-  const limit = Math.min(query.limit ?? mostListed, mostListed);
+  const limit = Math.min(query.limit ?? maxPageSize, maxPageSize);
   const withApp = query.expand === "app";
   const rows = await findSubscriptions(database, { alias, status, after, limit: limit + 1, withApp });
   const items = rows

@@ -4,8 +4,8 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { planOf, subscribe, subscribed } from "./subscribe.test-support.ts";
 
@@ -13,31 +13,37 @@ const unknownPlan = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 describe("a subscription that is refused", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let good: Record<string, unknown>;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const pricingPlanId = await planOf(marketplace, "lumen-schedule");
     good = { appSlug: "lumen-schedule", orgAlias: "riverside-clinic", pricingPlanId };
   });
   const asOwner = async <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
-  const post = (body: unknown, who: Parameters<PeopledMarketplace["as"]>[0] = "riverside-admin"): Promise<Response> =>
-    marketplace.as(who, "/subscriptions", { body, headers: { "idempotency-key": "refused" } });
+  const post = (
+    body: unknown,
+    who: Parameters<MarketplaceWithCallers["requestAs"]>[0] = "riverside-admin",
+  ): Promise<Response> =>
+    marketplace.requestAs(who, "/subscriptions", { body, headers: { "idempotency-key": "refused" } });
 
-  test("409: the organisation is subscribed already, to whichever plan, paused or not", async () => {
+  test("returns 409 when the organisation is already subscribed, with any plan, paused or not", async () => {
     const first = await subscribed(marketplace, "northwind-scribe");
     const refuses = async (status: string): Promise<void> => {
       for (const model of ["FLAT", "PER_UNIT", "USAGE"]) {
         const headers = { "idempotency-key": model };
-        const answer = await subscribe(marketplace, "northwind-scribe", { model, headers });
-        const problem = await assertProblem(answer, 409, "already-subscribed");
+        const response = await subscribe(marketplace, "northwind-scribe", { model, headers });
+        const problem = await assertProblem(response, 409, "already-subscribed");
         assert.equal(problem["detail"], `Subscription ${first.id} is ${status}.`);
       }
     };
     await refuses("active");
     const pause = { body: { reason: "ORG_REQUEST" } };
-    assert.equal((await marketplace.as("riverside-admin", `/subscriptions/${first.id}/pause`, pause)).status, 200);
+    assert.equal(
+      (await marketplace.requestAs("riverside-admin", `/subscriptions/${first.id}/pause`, pause)).status,
+      200,
+    );
     await refuses("paused");
   });
 
@@ -95,7 +101,7 @@ describe("a subscription that is refused", () => {
       "unknown-plan",
       "pricingPlanId",
     ],
-    ["an organisation that nobody registered", { orgAlias: "nobody" }, "unknown-organisation", "orgAlias"],
+    ["an unregistered organisation", { orgAlias: "nobody" }, "unknown-organisation", "orgAlias"],
     ["an organisation in capitals", { orgAlias: "RIVERSIDE-CLINIC" }, "unknown-organisation", "orgAlias"],
     ["no organisation at all", { orgAlias: "" }, "unknown-organisation", "orgAlias"],
   ];
@@ -110,7 +116,7 @@ describe("a subscription that is refused", () => {
     });
   }
 
-  test("a plan's id in another spelling is no 5xx", async () => {
+  test("a plan's id in another spelling doesn't cause a 5xx", async () => {
     assert.equal((await post({ ...good, pricingPlanId: unknownPlan.toUpperCase() })).status, 422);
     const { status } = await post({ ...good, pricingPlanId: `urn:uuid:${String(good["pricingPlanId"])}` });
     assert.ok([400, 422].includes(status), String(status));
@@ -126,7 +132,7 @@ describe("a subscription that is refused", () => {
     ]),
     ["a slug that is too long", { appSlug: "a".repeat(65) }, "/body/appSlug"],
     ["an alias that is too long", { orgAlias: "a".repeat(65) }, "/body/orgAlias"],
-    ["a plan's id that is none", { pricingPlanId: "the cheap one" }, "/body/pricingPlanId"],
+    ["an invalid plan id", { pricingPlanId: "the cheap one" }, "/body/pricingPlanId"],
     ["an unknown field", { status: "active" }, "/body/status"],
     ["a NUL in the name of a field", { "a\0b": 1 }, "/body"],
     ...[0, -1, 1.5, "3", 2_147_483_648, 1e300, true, [1]].map((quantity): [string, Record<string, unknown>, string] => [
@@ -152,16 +158,16 @@ describe("a subscription that is refused", () => {
   ] as const) {
     test(`400: a body that is ${what}`, async () => {
       const headers = { authorization: `Bearer ${marketplace.callers.token("riverside-admin")}` };
-      const answer = await fetch(`${marketplace.url}/api/v1/subscriptions`, {
+      const response = await fetch(`${marketplace.url}/api/v1/subscriptions`, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
         body,
       });
-      await assertProblem(answer, 400, "invalid-request");
+      await assertProblem(response, 400, "invalid-request");
     });
   }
 
-  test("401 without a token, 403 for everyone who isn't the organisation's admin", async () => {
+  test("returns 401 without a token, and 403 for everyone but the organisation's admins", async () => {
     await assertProblem(await post(good, null), 401, "unauthorized");
     for (const who of ["hilltop-admin", "riverside-member", "billing", "ehr-service", "lumen-developer"] as const) {
       await assertProblem(await post(good, who), 403, "forbidden");
@@ -170,7 +176,7 @@ describe("a subscription that is refused", () => {
     await assertProblem(await post(asMember, "two-practices"), 403, "forbidden");
   });
 
-  test("403 in the same words whether or not the organisation, the app and the plan exist", async () => {
+  test("returns the same 403 whether or not the organisation, the app and the plan exist", async () => {
     const details = await Promise.all(
       [
         { orgAlias: "hilltop-family-practice" },
@@ -183,11 +189,11 @@ describe("a subscription that is refused", () => {
     assert.equal(new Set(details).size, 1);
   });
 
-  test("leaves nothing: of all the above there is what was not refused", async () => {
+  test("stores nothing for refused requests", async () => {
     const [left] = await asOwner(`select (select count(*)::int from subscriptions) as subscriptions,
       (select array_agg(event order by sequence) from events) as events,
-      (select count(*)::int from audit_entries) as audited, (select count(*)::int from idempotent_answers) as kept`);
+      (select count(*)::int from audit_entries) as audited, (select count(*)::int from idempotent_responses) as stored`);
     const events = ["subscription.created", "subscription.paused"];
-    assert.deepEqual(left, { subscriptions: 1, events, audited: 2, kept: 0 });
+    assert.deepEqual(left, { subscriptions: 1, events, audited: 2, stored: 0 });
   });
 });

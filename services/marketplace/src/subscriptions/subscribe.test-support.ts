@@ -3,20 +3,20 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 
 type Who = "operator" | "riverside-admin" | "hilltop-admin";
 
-/** As much of a running marketplace as subscribing takes. */
+/** The part of a running marketplace that subscribing needs. */
 interface Marketplace {
-  as(
+  requestAs(
     who: Who,
     path: string,
-    asking?: { method?: string; body?: unknown; headers?: Record<string, string> },
+    options?: { method?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Response>;
   plans(appSlug: string): Promise<{ id: string; pricingModel: string }[]>;
 }
 
-interface Wanted {
+interface SubscribeOptions {
   by?: Who;
   orgAlias?: string;
-  /** The first plan of this model; without it, the first plan. */
+  /** Selects the first plan of this model. Default: the first plan. */
   model?: string;
   quantity?: unknown;
   headers?: Record<string, string>;
@@ -29,19 +29,23 @@ export async function planOf(marketplace: Marketplace, appSlug: string, model?: 
   return plan.id;
 }
 
-export async function subscribe(marketplace: Marketplace, appSlug: string, wanted: Wanted = {}): Promise<Response> {
-  const { by = "riverside-admin", orgAlias = "riverside-clinic", model, quantity, headers = {} } = wanted;
+export async function subscribe(
+  marketplace: Marketplace,
+  appSlug: string,
+  options: SubscribeOptions = {},
+): Promise<Response> {
+  const { by = "riverside-admin", orgAlias = "riverside-clinic", model, quantity, headers = {} } = options;
   const pricingPlanId = await planOf(marketplace, appSlug, model);
   const body = { appSlug, orgAlias, pricingPlanId, ...(quantity === undefined ? {} : { quantity }) };
-  return marketplace.as(by, "/subscriptions", { body, headers });
+  return marketplace.requestAs(by, "/subscriptions", { body, headers });
 }
 
 export async function subscribed(
   marketplace: Marketplace,
   appSlug: string,
-  wanted: Wanted = {},
+  options: SubscribeOptions = {},
 ): Promise<SubscriptionDto> {
-  const answer = await subscribe(marketplace, appSlug, wanted);
-  assert.equal(answer.status, 201, await answer.clone().text());
-  return (await answer.json()) as SubscriptionDto;
+  const response = await subscribe(marketplace, appSlug, options);
+  assert.equal(response.status, 201, await response.clone().text());
+  return (await response.json()) as SubscriptionDto;
 }

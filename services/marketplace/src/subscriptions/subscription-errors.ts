@@ -10,15 +10,15 @@ export const subscriptionProblems = {
   alreadySubscribed: {
     code: "already-subscribed",
     status: 409,
-    title: "The organisation is subscribed already",
-    advice: "An organisation has one live subscription to an app. Cancel that one first, or keep it.",
+    title: "The organisation is already subscribed",
+    advice: "An organisation can have one live subscription to an app. Cancel it first, or keep it.",
   },
   blocked: {
     code: "subscription-blocked",
     status: 409,
     title: "Subscribing again is blocked",
     advice:
-      "The last subscription was cancelled while it was paused by billing or by the marketplace. Ask them to lift the block.",
+      "The last subscription was cancelled while it was paused by billing or by the marketplace. Billing or an operator has to lift the block.",
   },
   cancelled: {
     code: "subscription-cancelled",
@@ -30,28 +30,28 @@ export const subscriptionProblems = {
     code: "paused-for-another-reason",
     status: 409,
     title: "The subscription is paused for another reason",
-    advice: "It stays paused until that reason is lifted with `POST /subscriptions/{id}/resume`.",
+    advice: "Resume it with `POST /subscriptions/{id}/resume`, then pause it for the new reason.",
   },
   notCancelled: {
     code: "subscription-not-cancelled",
     status: 409,
     title: "The subscription is not cancelled",
     advice:
-      "Only a cancelled subscription can leave a block. Resume a paused one with `POST /subscriptions/{id}/resume`.",
+      "Only a cancelled subscription can have a block. Resume a paused one with `POST /subscriptions/{id}/resume`.",
   },
   changedTooOften: {
     code: "subscription-changed-too-often",
     status: 429,
     title: "The subscription has changed too often",
     advice:
-      "A subscription changes its state at most 30 times an hour. Wait as many seconds as `Retry-After` says. Operators are exempt.",
+      "A subscription changes its state at most 30 times an hour. Retry after the seconds in `Retry-After`. Operators are exempt.",
   },
   createdTooOften: {
     code: "subscription-created-too-often",
     status: 429,
     title: "The organisation has subscribed to the app too often",
     advice:
-      "An organisation subscribes to one app at most 30 times an hour. Wait as many seconds as `Retry-After` says. Operators are exempt.",
+      "An organisation subscribes to one app at most 30 times an hour. Retry after the seconds in `Retry-After`. Operators are exempt.",
   },
   unknownApp: {
     code: "unknown-app",
@@ -62,8 +62,8 @@ export const subscriptionProblems = {
   unknownPlan: {
     code: "unknown-plan",
     status: 422,
-    title: "No such plan of this app",
-    advice: "Take the id of a plan from `GET /apps/{slug}/pricing`.",
+    title: "The app has no such plan",
+    advice: "Use the id of a plan from `GET /apps/{slug}/pricing`.",
   },
   unknownOrganisation: {
     code: "unknown-organisation",
@@ -74,7 +74,7 @@ export const subscriptionProblems = {
   quantityNotCounted: {
     code: "quantity-not-counted",
     status: 422,
-    title: "The plan counts no units",
-    advice: "Leave `quantity` out: only PER_UNIT and TIERED plans have one.",
+    title: "The plan has no quantity",
+    advice: "Omit `quantity`: only PER_UNIT and TIERED plans have one.",
   },
 } satisfies Record<string, ProblemKind>;

@@ -5,19 +5,19 @@ import {
   listVendorSubscriptionsQuery,
   subscriptionPage,
 } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
-import { actingIn, vendorHeaders } from "../access/acting-for-vendor.ts";
+import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { listAllSubscriptions, listVendorSubscriptions } from "./list-subscriptions.ts";
 
-/** Lists over organisations. `GET /subscriptions` is for one of them. */
+/** Lists across organisations. `GET /subscriptions` lists those of one organisation. */
 export function subscriptionListRoutes(scope: FastifyInstance, { database }: { database: Kysely<DB> }): void {
   scope.addSchema(subscriptionPage);
   const tags = ["Subscriptions"];
   const response = {
-    200: answerOf("A page of subscriptions, the newest first", "SubscriptionPage"),
+    200: responseOf("A page of subscriptions, the newest first", "SubscriptionPage"),
     ...problemResponses(401, 403),
   };
 
@@ -35,7 +35,8 @@ export function subscriptionListRoutes(scope: FastifyInstance, { database }: { d
         response,
       },
     },
-    (request) => listVendorSubscriptions(database, actingIn(request), request.query as ListVendorSubscriptionsQuery),
+    (request) =>
+      listVendorSubscriptions(database, vendorContextOf(request), request.query as ListVendorSubscriptionsQuery),
   );
 
   scope.get(

@@ -1,4 +1,4 @@
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { SubscriptionRow } from "./subscription-store.ts";
@@ -12,8 +12,8 @@ export interface ListFilter {
   statuses: readonly string[];
 }
 
-/** A range of the index of paused ones. Stated as an equality, PostgreSQL may read all paused ones for a rare reason. */
-function pausedFor(reason: string, after: Slice["after"]): RawBuilder<unknown> {
+/** A range on the index of paused subscriptions. For an equality PostgreSQL may read all paused subscriptions to find a rare reason. */
+function pausedFor(reason: string, after: PageSlice["after"]): RawBuilder<unknown> {
   const end = after ?? { at: "infinity", id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
   const key = sql`(s.pause_reason, s.created_at, s.id)`;
   return sql`and s.status = 'paused' and ${key} < (${reason}::text, ${end.at}::timestamptz, ${end.id}::uuid)
@@ -21,14 +21,13 @@ function pausedFor(reason: string, after: Slice["after"]): RawBuilder<unknown> {
 }
 
 /**
- * Subscriptions of all organisations, the newest first. Each app and status is one range of an index that is sorted already,
- * and so is each status of all apps, and each reason of a pause: the first of each range hold the first of all. Whatever the filter and however many there
- * are, no more than `limit` of each range are read.
+ * Subscriptions of all organisations, newest first. Each combination of app and status, each status, and each pause reason is a
+ * sorted range of an index. The query reads at most `limit` rows of each range and merges them.
  */
-export async function findInRanges(
+export async function findSubscriptionsInRanges(
   database: Kysely<DB>,
   filter: ListFilter,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<SubscriptionRow[]> {
   const { vendor, appSlug, orgAlias, pauseReason, statuses } = filter;
   const byApp = vendor !== undefined || appSlug !== undefined;
@@ -40,10 +39,10 @@ export async function findInRanges(
   const { rows } = await sql<SubscriptionRow>`
     select s.*, organisations.alias as org_alias, apps.slug as app_slug
     from (
-      select found.id, found.created_at from unnest(${statuses}::text[]) as wanted (status) ${apps}
+      select found.id, found.created_at from unnest(${statuses}::text[]) as selected (status) ${apps}
       cross join lateral (
         select id, created_at from subscriptions s
-        where s.status = wanted.status
+        where s.status = selected.status
           ${byApp ? sql`and s.app_id = app.id` : sql``}
           ${orgAlias === undefined ? sql`` : sql`and s.organisation_id = (select id from organisations where alias = ${orgAlias})`}
           ${pauseReason === undefined ? behindCursor : pausedFor(pauseReason, after)}

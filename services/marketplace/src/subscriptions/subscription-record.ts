@@ -22,12 +22,12 @@ export function subscriptionRecord(row: SubscriptionRow): SubscriptionDto {
   };
 }
 
-/** The record as the audit log keeps it, together with the block, which the record doesn't show. */
+/** The audit log's form of a subscription: the record, plus the block reason, which the API doesn't show. */
 export function auditedState(row: SubscriptionRow): SubscriptionDto & { blockReason: string | null } {
   return { ...subscriptionRecord(row), blockReason: row.block_reason };
 }
 
-/** The database's checks allow no other combinations. */
+/** The casts are safe: check constraints allow no other combinations. */
 export function stateOf(row: SubscriptionRow): State {
   if (row.status === "cancelled") return { status: "cancelled", block: row.block_reason as BlockReason | null };
   if (row.status === "paused") return { status: "paused", reason: row.pause_reason as PauseReason };

@@ -3,39 +3,44 @@ import {
   eventApp,
   listedSubscriptionDto,
   listSubscriptionsQuery,
+  noNulPattern,
   pauseSubscriptionBody,
   subscriptionDto,
   subscriptionParams,
-  withoutNul,
 } from "@ehr-marketplace/contracts";
-import { answerOf, callerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { getCaller, problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { askedBy } from "../access/asked-by.ts";
-import { idempotencyKey, keyReusedMeaning, pathOf, repeatableRequest } from "../idempotency/repeatable-request.ts";
+import { requestContextOf } from "../access/request-context.ts";
+import {
+  idempotencyKeyHeader,
+  idempotentRequestOf,
+  keyReusedDescription,
+  pathOf,
+} from "../idempotency/idempotent-request.ts";
 import { changeSubscription } from "./change-subscription.ts";
-import { createSubscription, type Subscribing } from "./create-subscription.ts";
+import { createSubscription, type SubscriptionDeps } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
 import type { Command } from "./subscription.ts";
 import { subscriptionListRoutes } from "./subscription-list-routes.ts";
 
-const record = (description: string): object => answerOf(description, "SubscriptionDto");
+const record = (description: string): object => responseOf(description, "SubscriptionDto");
 
-const repeatHeaders = { type: "object", properties: idempotencyKey } as const;
+const repeatHeaders = { type: "object", properties: idempotencyKeyHeader } as const;
 
 const vendorHeader = {
   type: "object",
   properties: {
     "x-vendor-slug": {
       type: "string",
-      pattern: withoutNul,
+      pattern: noNulPattern,
       maxLength: 64,
-      description: "For developers of several vendors: the one they act for",
+      description: "The vendor that you act for. Required for developers of several vendors",
     },
   },
 } as const;
 
-export async function subscriptionRoutes(scope: FastifyInstance, options: Subscribing): Promise<void> {
+export async function subscriptionRoutes(scope: FastifyInstance, options: SubscriptionDeps): Promise<void> {
   for (const schema of [eventApp, listedSubscriptionDto, subscriptionDto]) scope.addSchema(schema);
   subscriptionListRoutes(scope, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -50,23 +55,28 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "createSubscription",
         summary: "Subscribe an organisation to an app",
         description:
-          "One live subscription per organisation and app. The plan taken stays, whatever the app costs later.",
+          "One live subscription per organisation and app. The subscription keeps its plan when the app's prices change.",
         headers: repeatHeaders,
         body: createSubscriptionBody,
         response: {
           201: {
             ...record("The new subscription"),
-            headers: { location: { type: "string", description: "Where the subscription is found" } },
+            headers: { location: { type: "string", description: "URL of the subscription" } },
           },
           ...problemResponses(401, 403, 409, 413, 415, {
-            422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan counts no `quantity`, or the `Idempotency-Key` came with another body before",
+            422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan has no `quantity`, or the `Idempotency-Key` was used with another body",
             429: "The organisation has subscribed to this app 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
           }),
         },
       },
     },
     async (request, reply) => {
-      const created = await createSubscription(options, askedBy(request), request.body, repeatableRequest(request));
+      const created = await createSubscription(
+        options,
+        requestContextOf(request),
+        request.body,
+        idempotentRequestOf(request),
+      );
       return reply
         .code(201)
         .header("location", `${pathOf(request)}/${created.id}`)
@@ -83,13 +93,13 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "listSubscriptions",
         summary: "List an organisation's subscriptions",
         description:
-          "The newest first. Where more are left, `Link` leads to them. An EHR reconciles from this list with `expand=app`, " +
-          "which also describes apps that are not published any more.",
+          "Newest first. `Link` has the next page, if there is one. EHRs reconcile from this list with `expand=app`, " +
+          "which also describes apps that are no longer published.",
         querystring: listSubscriptionsQuery,
         response: {
           200: {
             description: "Subscriptions, the newest first",
-            headers: { link: { type: "string", description: '`rel="next"`, where more are left' } },
+            headers: { link: { type: "string", description: '`rel="next"`, if there is another page' } },
             content: { "application/json": { schema: { type: "array", items: { $ref: "ListedSubscriptionDto#" } } } },
           },
           ...problemResponses(401, 403),
@@ -97,7 +107,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       },
     },
     async (request, reply) => {
-      const { items, next } = await listSubscriptions(options.database, callerOf(request), request.query);
+      const { items, next } = await listSubscriptions(options.database, getCaller(request), request.query);
       if (next !== undefined) {
         const query = new URLSearchParams(request.url.slice(request.url.indexOf("?")));
         query.set("after", next);
@@ -126,15 +136,15 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       },
     },
     (request) =>
-      getSubscription(options.database, callerOf(request), request.params.id, request.headers["x-vendor-slug"]),
+      getSubscription(options.database, getCaller(request), request.params.id, request.headers["x-vendor-slug"]),
   );
 
   const change = (request: FastifyRequest<{ Params: { id: string } }>, command: Command) =>
-    changeSubscription(options, askedBy(request), request.params.id, command, repeatableRequest(request));
+    changeSubscription(options, requestContextOf(request), request.params.id, command, idempotentRequestOf(request));
   const changed = {
     200: record("The subscription as it is now"),
     ...problemResponses(401, 403, 404, 409, 413, 415, {
-      422: keyReusedMeaning,
+      422: keyReusedDescription,
       429: "The subscription has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
     }),
   };
@@ -143,13 +153,13 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions/:id/cancel",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config: { access: ["org-admin", "operator"], waitsOnlyForDatabase: true },
       schema: {
         ...changeSchema,
         operationId: "cancelSubscription",
         summary: "Cancel a subscription",
-        description: "Final. On a cancelled one it changes nothing and answers the same.",
+        description: "Cancelling is final. Cancelling a cancelled subscription changes nothing and returns it.",
       },
     },
     (request) => change(request, { do: "cancel" }),
@@ -164,7 +174,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "pauseSubscription",
         summary: "Pause a subscription",
         description:
-          "The app can't be launched until the reason is lifted. Pausing again for the same reason changes nothing.",
+          "The app can't be launched until the subscription is resumed. Pausing again for the same reason changes nothing.",
         body: pauseSubscriptionBody,
       },
     },
@@ -174,14 +184,14 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions/:id/resume",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config: { access: ["org-admin", "billing", "operator"], waitsOnlyForDatabase: true },
       schema: {
         ...changeSchema,
         operationId: "resumeSubscription",
         summary: "Resume a subscription",
         description:
-          "Lifts the reason of the pause; whoever may set it may lift it. On an active one it changes nothing.",
+          "Ends the pause. Requires a role that may set the pause's reason. Resuming an active subscription changes nothing.",
       },
     },
     (request) => change(request, { do: "resume" }),
@@ -190,7 +200,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions/:id/lift-block",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config: { access: ["billing", "operator"], waitsOnlyForDatabase: true },
       schema: {
         ...changeSchema,
@@ -198,7 +208,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "liftBlock",
         summary: "Let an organisation subscribe again",
         description:
-          "A subscription that was cancelled while billing or the marketplace had paused it keeps its organisation from subscribing to the app again. This lifts it.",
+          "A subscription that was cancelled while it was paused by billing or by the marketplace blocks new subscriptions of its organisation to the app. This lifts the block.",
       },
     },
     (request) => change(request, { do: "lift-block" }),

@@ -1,20 +1,23 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, type PeopledMarketplace, startPeopledMarketplace } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
 const denied = /permission denied/;
 
 describe("the service's login can't", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   const ids: Record<string, string> = {};
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     const change = async (id: string, what: string, body?: object): Promise<void> => {
-      const answer = await marketplace.as("operator", `/subscriptions/${id}/${what}`, { method: "POST", body });
-      assert.equal(answer.status, 200);
+      const response = await marketplace.requestAs("operator", `/subscriptions/${id}/${what}`, {
+        method: "POST",
+        body,
+      });
+      assert.equal(response.status, 200);
     };
     for (const [state, slug] of [
       ["active", "lumen-schedule"],
@@ -72,38 +75,42 @@ describe("the service's login can't", () => {
     [
       "block one that is live",
       `update subscriptions set block_reason = 'SECURITY', ${tick} where id = :active`,
-      /only_cancelled_ones_block/,
+      /subscriptions_block_requires_cancellation/,
     ],
     [
       "change what a pause is for",
       `update subscriptions set pause_reason = 'NON_PAYMENT', ${tick} where id = :paused`,
-      /keeps its reason/,
+      /pause reason of a paused subscription can.t change/,
     ],
     [
       "pause without an event",
       `update subscriptions set ${paused}, ${tick} where id = :active`,
-      /a change of status has one event/,
+      /revision must increase by one/,
     ],
     [
       "count an event that there was not",
       `update subscriptions set revision = revision + 1, ${tick} where id = :active`,
-      /a change of status has one event/,
+      /revision must increase by one/,
     ],
     [
       "pause without a reason",
       `update subscriptions set status = 'paused', paused_at = now(), revision = revision + 1, ${tick} where id = :active`,
-      /paused_with_a_reason/,
+      /subscriptions_pause_reason_required/,
     ],
     [
       "cancel without a time",
       `update subscriptions set status = 'cancelled', revision = revision + 1, ${tick} where id = :active`,
-      /cancelled_at_a_time/,
+      /subscriptions_cancelled_at_required/,
     ],
-    ["stand still in time", "update subscriptions set updated_at = updated_at where id = :active", /times go on/],
+    [
+      "keep updated_at unchanged",
+      "update subscriptions set updated_at = updated_at where id = :active",
+      /updated_at must increase/,
+    ],
     [
       "go back in time",
       "update subscriptions set updated_at = updated_at - interval '1 ms' where id = :active",
-      /times go on/,
+      /updated_at must increase/,
     ],
     ["add a second live one", copyOf("active"), /subscriptions_one_live_or_blocking/],
     ["add a second while one is paused", copyOf("paused"), /subscriptions_one_live_or_blocking/],
@@ -111,14 +118,14 @@ describe("the service's login can't", () => {
     [
       "give a plan of another app",
       copyOf("cancelled", { plan: "(select pricing_plan_id from subscriptions where id = :active)" }),
-      /plan_is_of_the_app/,
+      /subscriptions_plan_belongs_to_app/,
     ],
     ["give a second trial", copyOf("cancelled", { trial: "now() + interval '1 day'" }), /subscriptions_one_trial/],
     ["rewrite an event", "update events set payload = '{}'", denied],
     ["delete an event", "delete from events", denied],
     ["truncate events", "truncate events", denied],
     [
-      "add a second event in the same place",
+      "add a second event with the same sequence",
       "insert into events select gen_random_uuid(), event, subscription_id, sequence, occurred_at, payload from events",
       /events_subscription_id_sequence_key/,
     ],
@@ -149,7 +156,7 @@ describe("the service's login can't", () => {
     "delete from audit_entries",
     "truncate audit_entries",
   ]) {
-    test(`nor can the owner by mistake: ${statement}`, async () => {
+    test(`nor can the owner: ${statement}`, async () => {
       await withClient(marketplace.database.ownerUrl, (client) =>
         assert.rejects(client.query(statement), /append-only/),
       );

@@ -2,7 +2,7 @@ import type { EventApp } from "@ehr-marketplace/contracts";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { Apps, DB, Subscriptions } from "../database-schema.ts";
 
-/** A subscription together with the names of what it joins. */
+/** A subscription with the organisation's alias and the app's slug. */
 export type SubscriptionRow = Selectable<Subscriptions> & { org_alias: string; app_slug: string };
 
 const withNames = (database: Kysely<DB>) =>
@@ -13,10 +13,7 @@ const withNames = (database: Kysely<DB>) =>
     .selectAll("subscriptions")
     .select(["organisations.alias as org_alias", "apps.slug as app_slug"]);
 
-/**
- * A subscription's id is one that PostgreSQL takes for a UUID, or nobody's: JSON Schema's format lets urn:uuid:… pass,
- * which PostgreSQL answers with an error.
- */
+/** `id` must be a UUID as PostgreSQL accepts it. The `uuid` format of JSON Schema also accepts urn:uuid:…, which PostgreSQL rejects. */
 export async function findSubscription(database: Kysely<DB>, id: string) {
   return withNames(database)
     .innerJoin("vendors", "vendors.id", "apps.vendor_id")
@@ -31,7 +28,7 @@ export interface LockedSubscription {
   vendorId: string;
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockSubscription(
   transaction: Transaction<DB>,
   id: string,
@@ -58,7 +55,7 @@ type AppColumns = Pick<
   "name" | "icon_url" | "category" | "extension_points" | "smart_launch_url" | "fhir_scopes"
 >;
 
-/** The app as it is now, whether it is published or not. */
+/** The app's current data, whether or not it is published. */
 const eventAppOf = (row: AppColumns & { app_id: string; app_slug: string }): EventApp => ({
   id: row.app_id,
   slug: row.app_slug,
@@ -71,11 +68,11 @@ const eventAppOf = (row: AppColumns & { app_id: string; app_slug: string }): Eve
 });
 
 export interface NewSubscription extends Omit<Insertable<Subscriptions>, "trial_ends_at"> {
-  /** When a trial would end; an organisation that has tried the app before gets none. */
+  /** End of the trial, if the organisation is entitled to one: it has had no trial of this app. */
   trial_end: Date | null;
 }
 
-/** Nothing where the organisation has a live or blocking subscription, or was given its trial this very moment. */
+/** Returns undefined if the organisation has a live or blocking subscription, or if a concurrent request has used its trial. */
 export async function insertSubscription(
   transaction: Transaction<DB>,
   given: NewSubscription,
@@ -96,7 +93,7 @@ export async function insertSubscription(
     .executeTakeFirst();
 }
 
-/** When the nth newest subscription of the organisation to the app began, where that is later than `since`. */
+/** Creation time of the organisation's nth newest subscription to the app, if it is after `since`. */
 export async function findNthCreation(
   database: Kysely<DB>,
   { organisationId, appId, nth, since }: { organisationId: string; appId: string; nth: number; since: Date },
@@ -115,8 +112,8 @@ export async function findNthCreation(
   return found?.created_at;
 }
 
-/** What keeps the organisation from subscribing, where something does. */
-export function findInTheWay(database: Kysely<DB>, organisationId: string, appId: string) {
+/** The live or blocking subscription that prevents a new one. */
+export function findConflictingSubscription(database: Kysely<DB>, organisationId: string, appId: string) {
   return database
     .selectFrom("subscriptions")
     .select(["id", "status", "block_reason"])
@@ -144,8 +141,8 @@ export interface SubscriptionFilter {
 
 export type ListedSubscription = SubscriptionRow & { app?: EventApp };
 
-/** Found on the way: a round trip of its own for the id would cost more than all the rest. */
-const idOf = (alias: string) => sql<string>`(select id from organisations where alias = ${alias})`;
+/** A subquery, because a separate round trip would take longer than the rest of the query. */
+const organisationIdOf = (alias: string) => sql<string>`(select id from organisations where alias = ${alias})`;
 
 export async function findSubscriptions(
   database: Kysely<DB>,
@@ -157,7 +154,7 @@ export async function findSubscriptions(
     .selectAll("subscriptions")
     .select("apps.slug as app_slug")
     .$if(withApp, (selection) => selection.select(appColumns))
-    .where("organisation_id", "=", idOf(alias));
+    .where("organisation_id", "=", organisationIdOf(alias));
   if (status !== undefined) query = query.where("subscriptions.status", "=", status);
   if (after !== undefined) {
     query = query.where(
@@ -176,11 +173,11 @@ export async function findSubscriptions(
   }));
 }
 
-export function findPlace(database: Kysely<DB>, alias: string, id: string) {
+export function findCursor(database: Kysely<DB>, alias: string, id: string) {
   return database
     .selectFrom("subscriptions")
     .select(["id", "created_at"])
     .where("id", "=", id)
-    .where("organisation_id", "=", idOf(alias))
+    .where("organisation_id", "=", organisationIdOf(alias))
     .executeTakeFirst();
 }

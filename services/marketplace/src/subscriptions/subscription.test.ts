@@ -5,9 +5,9 @@ import {
   type Command,
   decide,
   type PauseReason,
+  rolesForCommand,
+  rolesForCommandInState,
   type State,
-  whoEverMay,
-  whoMay,
 } from "./subscription.ts";
 
 const reasons: PauseReason[] = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_REQUEST"];
@@ -51,7 +51,7 @@ function whatHappens(state: State, command: Command): string {
   }
 }
 
-// State | command | what happens | who may
+// State | command | result | roles
 const wholeLife = `
 active                  | cancel              | cancelled, subscription.cancelled               | org-admin operator
 active                  | pause NON_PAYMENT   | paused NON_PAYMENT, subscription.paused         | billing operator
@@ -121,11 +121,11 @@ cancelled SECURITY      | lift-block          | cancelled, no event             
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()));
 
-describe("the whole life of a subscription", () => {
+describe("state machine of a subscription", () => {
   const rowFor = (state: State, command: Command): string[][] =>
-    wholeLife.filter(([from, told]) => from === nameOf(state) && told === commandName(command));
+    wholeLife.filter(([from, given]) => from === nameOf(state) && given === commandName(command));
 
-  test("is written out: every command in every state, once", () => {
+  test("the table has every command in every state, once", () => {
     const cells = states.flatMap((state) => commands.map((command) => [state, command] as const));
     assert.equal(cells.length, 63);
     assert.equal(wholeLife.length, cells.length);
@@ -139,19 +139,19 @@ describe("the whole life of a subscription", () => {
       const [, , outcome, who = ""] = rowFor(state, command)[0] ?? [];
       test(`${nameOf(state)}: ${commandName(command)} by ${who}: ${outcome}`, () => {
         assert.equal(whatHappens(state, command), outcome);
-        assert.deepEqual([...whoMay(state, command)].toSorted(), who.split(" ").toSorted());
+        assert.deepEqual([...rolesForCommandInState(state, command)].toSorted(), who.split(" ").toSorted());
       });
     }
   }
 
   for (const command of commands) {
-    test(`${commandName(command)} is ever given by those who may give it in some state`, () => {
-      const some = new Set(states.flatMap((state) => whoMay(state, command)));
-      assert.deepEqual(new Set(whoEverMay(command)), some);
+    test(`${commandName(command)}: rolesForCommand has the roles that may give it in some state`, () => {
+      const some = new Set(states.flatMap((state) => rolesForCommandInState(state, command)));
+      assert.deepEqual(new Set(rolesForCommand(command)), some);
     });
   }
 
-  test("nothing that is decided changes the state that was given", () => {
+  test("decide() doesn't mutate the given state", () => {
     for (const state of states) {
       const before = structuredClone(state);
       for (const command of commands) decide(Object.freeze(state), command);

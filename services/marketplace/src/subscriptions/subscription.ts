@@ -2,7 +2,7 @@ import type { SubscriptionEventName } from "@ehr-marketplace/contracts";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 
 export type PauseReason = "NON_PAYMENT" | "OPERATOR_HOLD" | "SECURITY" | "ORG_REQUEST";
-/** The reasons that survive a cancellation: the organisation can't shake them off by subscribing again. */
+/** Pause reasons that block a new subscription after a cancellation. */
 export type BlockReason = Exclude<PauseReason, "ORG_REQUEST">;
 
 export type State =
@@ -23,12 +23,12 @@ const unchanged: Decision = { outcome: "unchanged" };
 const refused = (because: Refusal): Decision => ({ outcome: "refused", because });
 const changed = (state: State, event: SubscriptionEventName | null): Decision => ({ outcome: "changed", state, event });
 
-/** The whole life of a subscription. A repeated command changes nothing, so that whoever is unsure may repeat it. */
+/** The state machine of a subscription. Commands are idempotent: a repeated one changes nothing. */
 export function decide(state: State, command: Command): Decision {
   switch (command.do) {
     case "cancel":
       if (state.status === "cancelled") return unchanged;
-      return changed({ status: "cancelled", block: blockLeftBy(state) }, "subscription.cancelled");
+      return changed({ status: "cancelled", block: blockAfterCancellation(state) }, "subscription.cancelled");
     case "pause":
       if (state.status === "cancelled") return refused("cancelled");
       if (state.status === "active") {
@@ -44,30 +44,33 @@ export function decide(state: State, command: Command): Decision {
   }
 }
 
-function blockLeftBy(state: State): BlockReason | null {
+function blockAfterCancellation(state: State): BlockReason | null {
   return state.status === "paused" && state.reason !== "ORG_REQUEST" ? state.reason : null;
 }
 
-const whoDecidesOn: Record<PauseReason, readonly Role[]> = {
+const rolesByPauseReason: Record<PauseReason, readonly Role[]> = {
   NON_PAYMENT: ["operator", "billing"],
   OPERATOR_HOLD: ["operator"],
   SECURITY: ["operator"],
   ORG_REQUEST: ["org-admin", "operator"],
 };
 
-/** Who may give this command to some subscription or other. */
-export const whoEverMay = (command: Command): readonly Role[] => whoMay({ status: "active" }, command);
+/** Roles that may give this command in at least one state. */
+export const rolesForCommand = (command: Command): readonly Role[] =>
+  rolesForCommandInState({ status: "active" }, command);
 
-/** Who may give this command to a subscription in this state. Where it changes nothing, anyone who could ever give it. */
-export function whoMay(state: State, command: Command): readonly Role[] {
+/** Roles that may give this command in this state. If it changes nothing: all roles that may give it in any state. */
+export function rolesForCommandInState(state: State, command: Command): readonly Role[] {
   switch (command.do) {
     case "cancel":
       return ["org-admin", "operator"];
     case "pause":
-      return whoDecidesOn[command.reason];
+      return rolesByPauseReason[command.reason];
     case "resume":
-      return state.status === "paused" ? whoDecidesOn[state.reason] : ["org-admin", "billing", "operator"];
+      return state.status === "paused" ? rolesByPauseReason[state.reason] : ["org-admin", "billing", "operator"];
     case "lift-block":
-      return state.status === "cancelled" && state.block !== null ? whoDecidesOn[state.block] : ["billing", "operator"];
+      return state.status === "cancelled" && state.block !== null
+        ? rolesByPauseReason[state.block]
+        : ["billing", "operator"];
   }
 }

@@ -1,25 +1,25 @@
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   type CleanUp,
-  type Connected,
   cloneDatabase,
   collectPlans,
-  connectTo,
+  connectAsService,
   explainStatements,
   registerPractices,
+  type ServiceConnection,
 } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
 import type { SubscriptionChange } from "../events/event.ts";
 
 export interface Backlogged {
-  connected: Connected<DB>;
+  connected: ServiceConnection<DB>;
   plans: ReturnType<typeof collectPlans>;
   /** Runs a statement as the owner; it is not among the plans. */
   run: <T extends object>(sql: string, ...values: unknown[]) => Promise<T[]>;
   /** One for each subscription, without what happened. */
   changes: Omit<SubscriptionChange, "event" | "sequence" | "occurredAt" | "pauseReason">[];
-  /** The vendor's endpoint, which half of all deliveries are due to. */
+  /** The vendor's endpoint, the recipient of half of all deliveries. */
   endpointId: string;
 }
 
@@ -51,7 +51,7 @@ export async function startBacklogged(
   if (statistics === "stale") await run(insertDeliveries, 1_000, eventsEach, "delivered", endpointId);
   await run("analyze deliveries, events, recipients, subscriptions");
   await explainStatements(ownerUrl);
-  const connected = await connectTo<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
+  const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
   const given = { connected, plans: collectPlans(connected.pool), run, changes, endpointId };
   if (statistics === "empty") await useOnce(given);
   await run(insertDeliveries, 2_000, eventsEach, "waiting", endpointId);
@@ -59,7 +59,7 @@ export async function startBacklogged(
 }
 
 const insertEndpoint = `
-  insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+  insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
   select $1, vendor_id, 'http://127.0.0.1:9', '{subscription.paused,subscription.resumed}', '1.unread', now(), now()
   from apps where slug = 'northwind-scribe'`;
 

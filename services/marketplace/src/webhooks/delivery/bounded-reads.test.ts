@@ -6,7 +6,7 @@ import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service
 import { cleanUpAfter, type ExecutedPlan } from "@ehr-marketplace/tests/support";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
-import type { Asked } from "../../access/role-for.ts";
+import type { RequestContext } from "../../access/request-context.ts";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
 import { changeSubscription } from "../../subscriptions/change-subscription.ts";
@@ -14,20 +14,20 @@ import { findDeliveries } from "../endpoints/endpoint-store.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { readHealth } from "../health/read-health.ts";
 import {
-  type Audience,
   estimateTotal,
   findFailures,
   findPastEvents,
   type Replayable,
+  type ReplayEndpoint,
 } from "../replays/replay-store.ts";
+import { delivered } from "./attempt-result.test-support.ts";
 import { type Backlogged, startBacklogged } from "./bounded-reads.test-support.ts";
 import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
-import { type DeliveryJob, sendJobs } from "./jobs.ts";
-import { putBack } from "./put-back.ts";
-import { recoverRecipient } from "./recover.ts";
+import { type DeliveryJob, insertJobs } from "./delivery-jobs.ts";
+import { recoverRecipient } from "./recover-recipient.ts";
+import { returnUnclaimedJobs } from "./return-unclaimed-jobs.ts";
 import { settleDelivered, settleFailed } from "./settle.ts";
 import { readBacklog, sweepDeliveries } from "./sweep.ts";
-import { delivered } from "./verdict.test-support.ts";
 
 /** The first that waits for so many ordering keys, half of them the endpoint's, become jobs that are fetched and claimed. */
 async function claimHeads(
@@ -48,7 +48,7 @@ async function claimHeads(
     endpointId,
     most,
   );
-  await database.transaction().execute((transaction) => sendJobs(transaction, queue, heads));
+  await database.transaction().execute((transaction) => insertJobs(transaction, queue, heads));
   const jobs: DeliveryJob[] = await queue.boss().fetch(deliveries, { batchSize: most, includeMetadata: true });
   const ids = jobs.map(({ id }) => id);
   return { jobs, claimed: await claimDeliveries(database, { ids, probes: [], now: new Date() }) };
@@ -66,7 +66,7 @@ async function recover({ connected, run, endpointId }: Backlogged, status: "held
 
 async function replay(
   { connected, changes, endpointId }: Backlogged,
-  find: (transaction: Transaction<DB>, replay: Replayable, audience: Audience) => Promise<unknown>,
+  find: (transaction: Transaction<DB>, replay: Replayable, audience: ReplayEndpoint) => Promise<unknown>,
   kind: "range" | "failures" = "range",
 ): Promise<void> {
   const all = { recipient_id: endpointId, kind, from_at: null, to_at: new Date(), cursor_at: null, cursor_id: null };
@@ -75,23 +75,23 @@ async function replay(
 }
 
 const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
-const operator: Asked = {
+const operator: RequestContext = {
   caller: {
     issuer: "https://id.example",
     subject: "operator",
     roles: new Set(["operator"]),
     organisations: new Map(),
     vendors: new Set(),
-    uncounted: [],
+    ignoredRoleReasons: [],
   },
   requestId: "a-request",
 };
 
 interface UseCase {
   work: (given: Backlogged) => Promise<unknown>;
-  /** Of one statement. Those of the hot path read about as much as they write, whatever waits. */
-  mostRows?: number;
-  mostPages?: number;
+  /** Per statement. Statements of the hot path read about as much as they write, however many deliveries wait. */
+  maxRows?: number;
+  maxPages?: number;
 }
 
 const useCases: Record<string, UseCase> = {
@@ -125,7 +125,7 @@ const useCases: Record<string, UseCase> = {
       const { jobs, claimed } = await claimHeads(given, 100);
       const settlements = claimed.flatMap((delivery) => {
         const job = jobs.find(({ id }) => id === delivery.id);
-        return job === undefined ? [] : [{ delivery, verdict: delivered, probe: false, job }];
+        return job === undefined ? [] : [{ delivery, result: delivered, isProbe: false, job }];
       });
       if (settlements.length > 0) await settleDelivered({ ...given.connected, random: Math.random }, settlements);
     },
@@ -135,15 +135,15 @@ const useCases: Record<string, UseCase> = {
       const { jobs, claimed } = await claimHeads(given, 1);
       const [[job], [delivery]] = [jobs, claimed];
       if (delivery === undefined || job === undefined) return;
-      const verdict = { ...delivered, outcome: "failed" as const, statusCode: 500 };
-      const settlement = { delivery: { ...delivery, failures: 11 }, verdict, probe: false, job };
+      const result = { ...delivered, outcome: "failed" as const, statusCode: 500 };
+      const settlement = { delivery: { ...delivery, failures: 11 }, result, isProbe: false, job };
       await settleFailed({ ...given.connected, random: Math.random }, settlement);
     },
   },
   "returning a hundred that can't be claimed": {
     async work(given) {
       const { jobs } = await claimHeads(given, 100);
-      await putBack(given.connected, jobs);
+      await returnUnclaimedJobs(given.connected, jobs);
     },
   },
   "choosing a probe": { work: (given) => recover(given, "held") },
@@ -159,13 +159,13 @@ const useCases: Record<string, UseCase> = {
   "counting what a replay is about": {
     work: (given) => replay(given, estimateTotal),
     // Counts 10,000 events at most, each with its deliveries.
-    mostRows: 60_000,
-    mostPages: 120_000,
+    maxRows: 60_000,
+    maxPages: 120_000,
   },
   "a step of a replay": {
     work: (given) => replay(given, (...of) => findPastEvents(...of, 1_000)),
-    mostRows: 6_000,
-    mostPages: 12_000,
+    maxRows: 6_000,
+    maxPages: 12_000,
   },
   "a step of a replay of failures": {
     work: (given) => replay(given, (transaction, failures) => findFailures(transaction, failures, 1_000), "failures"),
@@ -173,14 +173,14 @@ const useCases: Record<string, UseCase> = {
   "the sweep": {
     work: ({ connected }) => sweepDeliveries(connected.database, connected.queue, new Date()),
     // A few for each recipient, and for each ordering key of those that are active.
-    mostRows: 20_000,
-    mostPages: 60_000,
+    maxRows: 20_000,
+    maxPages: 60_000,
   },
-  health: { work: ({ connected }) => readHealth(connected, { limit: 100 }), mostRows: 40_000, mostPages: 10_000 },
+  health: { work: ({ connected }) => readHealth(connected, { limit: 100 }), maxRows: 40_000, maxPages: 10_000 },
   "the backlog, which is counted once in a while": {
     work: ({ connected }) => readBacklog(connected.database),
-    mostRows: 250_000,
-    mostPages: 10_000,
+    maxRows: 250_000,
+    maxPages: 10_000,
   },
 };
 
@@ -197,13 +197,13 @@ for (const statistics of ["stale", "empty"] as const) {
       });
     });
 
-    for (const [name, { work, mostRows = 2_500, mostPages = 5_000 }] of Object.entries(useCases)) {
-      test(`${name} reads at most ${mostRows} rows`, async () => {
+    for (const [name, { work, maxRows = 2_500, maxPages = 5_000 }] of Object.entries(useCases)) {
+      test(`${name} reads at most ${maxRows} rows`, async () => {
         given.plans.take();
         await work(given);
         const plans = given.plans.take();
         assert.notEqual(plans.length, 0, "statements are explained");
-        const excessive = plans.filter(({ rowsRead, pagesRead }) => rowsRead > mostRows || pagesRead > mostPages);
+        const excessive = plans.filter(({ rowsRead, pagesRead }) => rowsRead > maxRows || pagesRead > maxPages);
         assert.deepEqual(excessive.map(describePlan), []);
       });
     }

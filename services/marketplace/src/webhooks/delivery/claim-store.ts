@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { isUnsettled } from "./delivery-store.ts";
 
-/** A delivery on its way out: its log row is open, and this is all that sending it takes. */
+/** A delivery whose attempt row is inserted, with everything that sending it needs. */
 export interface ClaimedDelivery {
   id: string;
   event: string;
@@ -17,22 +17,22 @@ export interface ClaimedDelivery {
   kind: "endpoint" | "ehr";
   url: string;
   networks: string[] | null;
-  sealed_secret: string;
-  sealed_next_secret: string | null;
+  encrypted_secret: string;
+  encrypted_next_secret: string | null;
   promote_at: Date | null;
 }
 
 /**
- * Opens the log for all of these that are still to be sent, in one statement, committed before anything goes out. Those to
- * a recipient that is held stay out, unless they are its probe.
+ * Inserts an attempt row for each delivery that is still queued, in one statement that commits before any request is sent.
+ * Deliveries to a held recipient are skipped, except its probe.
  */
 export async function claimDeliveries(
   database: Kysely<DB>,
   given: { ids: string[]; probes: string[]; now: Date },
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
-    with asked as (
-      -- By primary keys alone, whatever the planner thinks of the tables' sizes: a limit keeps it from joining whole tables
+    with requested as (
+      -- The limit forces lookups by primary key; otherwise the planner may join whole tables
       select d.*, r.kind, r.status as recipient_status
       from deliveries d
       cross join lateral (select kind, status from recipients where id = d.recipient_id limit 1) r
@@ -41,18 +41,18 @@ export async function claimDeliveries(
     ), due as (
       select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
         mint_uuid() as attempt_id
-      from asked
+      from requested
       where status = 'queued'
         and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
     ), addressed as (
       select due.*, target.* from due cross join lateral (
         (
-          select url, null::text[] as networks, sealed_secret, sealed_next_secret, promote_at from webhook_endpoints
+          select url, null::text[] as networks, encrypted_secret, encrypted_next_secret, promote_at from webhook_endpoints
           where due.kind = 'endpoint' and id = due.recipient_id and deleted_at is null limit 1
         )
         union all
         (
-          select callback_url || '/api/internal/marketplace-webhook', callback_networks::text[], sealed_secret, null, null
+          select callback_url || '/api/internal/marketplace-webhook', callback_networks::text[], encrypted_secret, null, null
           from organisations where due.kind = 'ehr' and id = due.recipient_id and callback_url is not null limit 1
         )
       ) target
@@ -70,8 +70,8 @@ export async function claimDeliveries(
   return rows;
 }
 
-/** What can't go out because its recipient is held becomes a row that waits; whatever else changed meanwhile stays. */
-export async function releaseHeld(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+/** Sets queued deliveries to recipients that are not active back to waiting; all other rows stay as they are. */
+export async function returnHeldToWaiting(transaction: Transaction<DB>, ids: string[]): Promise<void> {
   await sql`
     with unclaimed as materialized (
       select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
@@ -84,8 +84,8 @@ export async function releaseHeld(transaction: Transaction<DB>, ids: string[]): 
     ))`.execute(transaction);
 }
 
-/** Recorded at the very moment in which its endpoint was deleted: nobody is there to hear it. */
-export async function dropForDeleted(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
+/** Drops deliveries that were recorded while their endpoint was being deleted. */
+export async function dropForDeletedEndpoints(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
   await sql`
     update deliveries set status = 'dropped', settled_at = ${now}
     where id = any (${ids}::uuid[]) and ${isUnsettled}
@@ -94,7 +94,7 @@ export async function dropForDeleted(transaction: Transaction<DB>, ids: string[]
   );
 }
 
-/** Those of these that need no job: they wait as rows, are settled, or were dropped with their endpoint. */
+/** The deliveries that need no job: waiting, settled or dropped. */
 export async function findNotQueued(database: Kysely<DB>, ids: string[]): Promise<string[]> {
   const rows = await database
     .selectFrom("deliveries")

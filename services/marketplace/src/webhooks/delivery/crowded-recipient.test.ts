@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
+import { insertJobs } from "./delivery-jobs.ts";
 import { insertDeliveries, type NewDelivery } from "./delivery-store.ts";
-import { sendJobs } from "./jobs.ts";
-import { recoverRecipient } from "./recover.ts";
-import { mostQueued } from "./retry-schedule.ts";
+import { recoverRecipient } from "./recover-recipient.ts";
+import { maxQueuedPerRecipient } from "./retry-schedule.ts";
 import { sweepDeliveries } from "./sweep.ts";
 
-describe("a recipient that answers well, but more slowly than events come", () => {
+describe("a recipient that responds more slowly than events arrive", () => {
   const cleanUp = cleanUpAfter();
   let ownerUrl: string;
-  let connected: Awaited<ReturnType<typeof connectTo<DB>>>;
+  let connected: Awaited<ReturnType<typeof connectAsService<DB>>>;
   let recipient: string;
   let subscriptions: string[];
   const rows = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
@@ -31,7 +31,7 @@ describe("a recipient that answers well, but more slowly than events come", () =
   };
   const isCrowded = async (): Promise<boolean | undefined> =>
     (await rows<{ crowded: boolean }>("select crowded from recipients where id = $1", [recipient]))[0]?.crowded;
-  /** So many events, each in a lane of its own. */
+  /** Records this many events, each with its own ordering key. */
   const record = async (many: number): Promise<void> => {
     const events = await rows<{ id: string }>(
       `insert into events (id, event, occurred_at, payload)
@@ -53,14 +53,14 @@ describe("a recipient that answers well, but more slowly than events come", () =
         };
         made.push(...(await insertDeliveries(transaction, event)));
       }
-      await sendJobs(
+      await insertJobs(
         transaction,
         queue,
         made.filter(({ status }) => status === "queued"),
       );
     });
   };
-  /** So many are delivered, and their jobs gone. */
+  /** Marks this many as delivered and deletes their jobs. */
   const deliver = (many: number): Promise<unknown> =>
     rows(
       `with done as (
@@ -82,43 +82,60 @@ describe("a recipient that answers well, but more slowly than events come", () =
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
-    connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
     recipient = practice?.id ?? "";
-    // Each in a lane of its own; that they are cancelled lets one practice have so many to one app.
+    // Each has its own ordering key; cancelled ones, because a practice can have only one active subscription per app.
     const made = await rows<{ id: string }>(
       `insert into subscriptions
          (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, cancelled_at, revision)
        select mint_uuid(), $1, offer.app_id, offer.id, 'cancelled', now(), now(), now(), 1
        from (select id, app_id from pricing_plans limit 1) offer, generate_series(1, $2) returning id`,
-      [recipient, mostQueued + 20],
+      [recipient, maxQueuedPerRecipient + 20],
     );
     subscriptions = made.map(({ id }) => id);
   });
 
-  test("has so many jobs and no more: what comes then waits as rows, and goes as there is room", async () => {
+  test("has a limited number of jobs; further deliveries wait as rows and are queued as slots become free", async () => {
     const { database, queue } = connected;
-    await record(mostQueued - 1);
+    await record(maxQueuedPerRecipient - 1);
     assert.equal(await sweepDeliveries(database, queue, new Date()), 0);
     assert.equal(await isCrowded(), false);
     await record(1);
     assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "nothing was lost");
     assert.equal(await isCrowded(), true);
     await record(15);
-    assert.deepEqual(await count(), { queued: mostQueued, waiting: 15, jobs: mostQueued });
+    assert.deepEqual(await count(), { queued: maxQueuedPerRecipient, waiting: 15, jobs: maxQueuedPerRecipient });
 
     await step(10);
-    assert.deepEqual(await count(), { queued: mostQueued, waiting: 15, jobs: mostQueued }, "no room");
+    assert.deepEqual(
+      await count(),
+      { queued: maxQueuedPerRecipient, waiting: 15, jobs: maxQueuedPerRecipient },
+      "no room",
+    );
     await deliver(4);
     await step(10);
-    assert.deepEqual(await count(), { delivered: 4, queued: mostQueued, waiting: 11, jobs: mostQueued });
+    assert.deepEqual(await count(), {
+      delivered: 4,
+      queued: maxQueuedPerRecipient,
+      waiting: 11,
+      jobs: maxQueuedPerRecipient,
+    });
     assert.equal(await isCrowded(), true);
     await deliver(500);
     await step(320);
-    assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 489, jobs: mostQueued - 489 });
+    assert.deepEqual(await count(), {
+      delivered: 504,
+      queued: maxQueuedPerRecipient - 489,
+      jobs: maxQueuedPerRecipient - 489,
+    });
     assert.equal(await isCrowded(), false);
     assert.equal(await recoveriesPlanned(), 0);
     await record(1);
-    assert.deepEqual(await count(), { delivered: 504, queued: mostQueued - 488, jobs: mostQueued - 488 });
+    assert.deepEqual(await count(), {
+      delivered: 504,
+      queued: maxQueuedPerRecipient - 488,
+      jobs: maxQueuedPerRecipient - 488,
+    });
   });
 });

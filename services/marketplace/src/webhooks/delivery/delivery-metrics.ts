@@ -1,7 +1,7 @@
-import { gaugeOf } from "@ehr-marketplace/service-kit/telemetry";
+import { registerGauge } from "@ehr-marketplace/service-kit/telemetry";
 import { Counter, Histogram, type Registry } from "prom-client";
+import type { AttemptResult } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
-import type { Verdict } from "./judge.ts";
 
 export interface Backlog {
   waiting: number;
@@ -11,15 +11,15 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
-/** Counting reads all that is due, which may be millions of rows: that doesn't happen as often as somebody asks. */
-const backlogLastsMs = 15_000;
+/** Counting reads every unsettled delivery, possibly millions of rows, so scrapes share one result for this long. */
+const backlogMaxAgeMs = 15_000;
 
 export interface DeliveryMetrics {
-  attempted(delivery: ClaimedDelivery, verdict: Verdict, now: Date): void;
-  swept(found: number): void;
+  recordAttempt(delivery: ClaimedDelivery, result: AttemptResult, now: Date): void;
+  recordSwept(found: number): void;
 }
 
-/** No label names a recipient: there are a quarter of a million of them, and they are people's practices. */
+/** No label names a recipient: 250,000 label values are too many, and they would identify practices. */
 export function createDeliveryMetrics(
   registry: Registry,
   readBacklog: () => Promise<Backlog>,
@@ -45,13 +45,13 @@ export function createDeliveryMetrics(
   });
   let backlog: Promise<Backlog> | undefined;
   let staleAt = 0;
-  const measured = (): Promise<Backlog> => {
+  const readCachedBacklog = (): Promise<Backlog> => {
     if (backlog !== undefined && elapsedMs() < staleAt) return backlog;
-    // Not while it is being read: a slow count is waited for, not begun again.
+    // While a count is running, callers wait for it instead of starting another.
     staleAt = Number.POSITIVE_INFINITY;
     backlog = readBacklog().then(
       (read) => {
-        staleAt = elapsedMs() + backlogLastsMs;
+        staleAt = elapsedMs() + backlogMaxAgeMs;
         return read;
       },
       (error: unknown) => {
@@ -62,7 +62,7 @@ export function createDeliveryMetrics(
     return backlog;
   };
   const gauge = (name: string, help: string, value: (now: Backlog) => number): void =>
-    gaugeOf(registry, name, help, async () => value(await measured()));
+    registerGauge(registry, name, help, async () => value(await readCachedBacklog()));
   gauge("webhook_deliveries_waiting", "Deliveries that wait as rows", (now) => now.waiting);
   gauge("webhook_deliveries_queued", "Deliveries that have a job", (now) => now.queued);
   gauge("webhook_recipients_held", "Recipients that are held", (now) => now.held);
@@ -70,11 +70,11 @@ export function createDeliveryMetrics(
   gauge("webhook_oldest_undelivered_seconds", "Age of the oldest delivery that is due", (now) => now.oldestSeconds);
 
   return {
-    attempted({ kind, created_at, attempt }, { outcome }, now) {
+    recordAttempt({ kind, created_at, attempt }, { outcome }, now) {
       attempts.inc({ kind, outcome });
       if (outcome === "delivered" && attempt === 1)
         latency.observe({ kind }, (now.getTime() - created_at.getTime()) / 1_000);
     },
-    swept: (found) => swept.inc(found),
+    recordSwept: (found) => swept.inc(found),
   };
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 
-export interface AddressedEvent {
+export interface RecordedEvent {
   eventId: string;
   event: string;
   organisationId: string;
@@ -17,12 +17,12 @@ export interface NewDelivery {
   status: "queued" | "waiting";
 }
 
-/** The recipients' rows are shared until the commit: none of them is held or let go meanwhile. */
-export async function insertDeliveries(transaction: Transaction<DB>, event: AddressedEvent): Promise<NewDelivery[]> {
+/** Locks the recipients' rows for share until the commit, so their status can't change meanwhile. */
+export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
   const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
     with addressed as (
       select id, status = 'active' and not crowded as open from recipients
-      -- An array, not "or": that would read a quarter of a million recipients
+      -- An array, not "or": "or" would scan all recipients
       where id = any (array(
         select ${event.organisationId}::uuid union all
         select id from webhook_endpoints
@@ -32,7 +32,7 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Addr
     )
     insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
     select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
-      -- With a limit, because the planner may turn "not exists" into a hash of everything that is unsettled
+      -- With a limit: the planner may turn "not exists" into a hash of all unsettled deliveries
       case when addressed.open and (
         select 1 from deliveries earlier
         where earlier.recipient_id = addressed.id and earlier.subscription_id = ${event.subscriptionId}
@@ -56,20 +56,20 @@ export async function insertDelivery(
     from recipients where id = ${given.recipientId} for share
     returning id, recipient_id, status`.execute(transaction);
   const [delivery] = rows;
-  if (delivery === undefined) throw new Error("a delivery for a recipient that doesn't exist");
+  if (delivery === undefined) throw new Error("failed to insert a delivery: the recipient doesn't exist");
   return delivery;
 }
 
-/** How many that are in no lane are due to it; counted up to so many. */
-export async function countOutsideLanes(
+/** Counts the recipient's unsettled deliveries without an ordering key, up to the limit. */
+export async function countUnordered(
   transaction: Transaction<DB>,
   recipientId: string,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { rows } = await sql<{ found: number }>`
     select count(*)::int as found from (
       select from deliveries
-      where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${most}
+      where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${limit}
     ) due`.execute(transaction);
   return rows[0]?.found ?? 0;
 }
@@ -84,22 +84,22 @@ export interface SettledDelivery {
   created_at: Date;
 }
 
-/** For rows that are found by their ids: no index is eligible by it, see 0008-delivery-indexes.sql. */
+/** For rows that are found by id: written so that no index matches, see 0008-delivery-indexes.sql. */
 export const isUnsettled = sql<boolean>`status not in ('delivered', 'failed', 'expired', 'dropped')`;
 
-// Written out, not handed over: only so does the planner see which index will do.
+// Literals, not parameters, so that the planner can match the partial index.
 export const isSettled = sql`status in ('delivered', 'failed', 'expired')`;
 
-/** Those of them that are still settled begin anew, as rows that wait. */
-export async function beginAnew(transaction: Transaction<DB>, ids: string[]): Promise<SettledDelivery[]> {
+/** Sets settled deliveries back to waiting with no failures, and returns them. */
+export async function reopenDeliveries(transaction: Transaction<DB>, ids: string[]): Promise<SettledDelivery[]> {
   const { rows } = await sql<SettledDelivery>`
-    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null, begun_anew_at = now()
+    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null, restarted_at = now()
     where id = any (${ids}::uuid[]) and ${isSettled}
     returning id, subscription_id, created_at`.execute(transaction);
   return rows;
 }
 
-/** An event that its recipient has no delivery of. */
+/** An event without a delivery to the recipient. */
 export interface MissedEvent {
   event_id: string;
   /** With the recipient, its ordering key; null where the event is outside any sequence. */
@@ -107,14 +107,14 @@ export interface MissedEvent {
 }
 
 /** Creates deliveries of past events, as waiting rows with the event's time and sequence. Existing ones stay as they are. */
-export async function insertMissed(
+export async function insertMissedDeliveries(
   transaction: Transaction<DB>,
   recipientId: string,
   eventIds: string[],
 ): Promise<SettledDelivery[]> {
   if (eventIds.length === 0) return [];
   const { rows } = await sql<SettledDelivery>`
-    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at, begun_anew_at)
+    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at, restarted_at)
     select mint_uuid(), id, ${recipientId}, case when sequence is not null then subscription_id end, sequence, 'waiting',
       occurred_at, now()
     from events where id = any (${eventIds}::uuid[])
@@ -123,8 +123,8 @@ export async function insertMissed(
   return rows;
 }
 
-/** Until the commit it is neither held nor let go: otherwise neither side would queue what begins to wait now. */
-export async function shareRecipient(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
+/** Keeps the recipient's status until the commit; otherwise a recovery that ends meanwhile would miss the reopened deliveries. */
+export async function lockRecipientForShare(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
   return transaction
     .selectFrom("recipients")
     .select("status")

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
+import { delivered } from "./attempt-result.test-support.ts";
+import type { AttemptResult } from "./attempt-result.ts";
 import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
-import { type DeliveryJob, planRecovery, sendJobs } from "./jobs.ts";
-import type { Verdict } from "./judge.ts";
-import { putBack } from "./put-back.ts";
-import { recoverRecipient } from "./recover.ts";
+import { type DeliveryJob, insertJobs, scheduleRecovery } from "./delivery-jobs.ts";
+import { recoverRecipient } from "./recover-recipient.ts";
+import { returnUnclaimedJobs } from "./return-unclaimed-jobs.ts";
 import { settleDelivered, settleFailed } from "./settle.ts";
 import { sweepDeliveries } from "./sweep.ts";
-import { delivered } from "./verdict.test-support.ts";
 
-type Connected = Awaited<ReturnType<typeof connectTo<DB>>>;
-const failed: Verdict = { ...delivered, outcome: "failed", statusCode: 500, error: "500" };
+type Connected = Awaited<ReturnType<typeof connectAsService<DB>>>;
+const failed: AttemptResult = { ...delivered, outcome: "failed", statusCode: 500, error: "500" };
 
-describe("a recipient that is held", () => {
+describe("a held recipient", () => {
   const cleanUp = cleanUpAfter();
   let ownerUrl: string;
   let connected: Connected;
@@ -30,11 +30,11 @@ describe("a recipient that is held", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
-    connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     practices = await registerPractices(ownerUrl, { count: 20, callbackUrl: "http://127.0.0.1:9" });
   });
 
-  /** Another practice, to whose EHR three deliveries are due that have nothing to do with each other. */
+  /** A practice whose EHR has three deliveries due, of different subscriptions. */
   beforeEach(async () => {
     recipient = practices[nth]?.id ?? "";
     nth += 1;
@@ -50,15 +50,15 @@ describe("a recipient that is held", () => {
       [recipient],
     );
     due = made.map(({ id }) => id).toSorted();
-    await rows("update recipients set status = 'held', held_since = now(), failures_in_row = 5 where id = $1", [
+    await rows("update recipients set status = 'held', held_since = now(), consecutive_failures = 5 where id = $1", [
       recipient,
     ]);
   });
 
-  const stateOf = async (): Promise<{ status: string; failures_in_row: number } | undefined> =>
+  const stateOf = async (): Promise<{ status: string; consecutive_failures: number } | undefined> =>
     (
-      await rows<{ status: string; failures_in_row: number }>(
-        "select status, failures_in_row from recipients where id = $1",
+      await rows<{ status: string; consecutive_failures: number }>(
+        "select status, consecutive_failures from recipients where id = $1",
         [recipient],
       )
     )[0];
@@ -66,18 +66,18 @@ describe("a recipient that is held", () => {
     (await rows<{ id: string }>("select id from pgboss.job where name = $1 and state < 'active'", [name])).map(
       ({ id }) => id,
     );
-  /** The next step of its recovery, as if its time had come. */
+  /** Runs the next step of its recovery without waiting for its time. */
   const recover = async (): Promise<void> => {
     const { database, queue } = connected;
     await database
       .transaction()
-      .execute((transaction) => planRecovery(transaction, queue, recipient, { startAfter: new Date() }));
+      .execute((transaction) => scheduleRecovery(transaction, queue, recipient, { startAfter: new Date() }));
     const boss = queue.boss();
     const [job] = await boss.fetch(recoveries);
     assert.equal(job?.id, recipient);
     await recoverRecipient(connected, { id: recipient, retryCount: 0 });
   };
-  /** What goes out now, claimed. */
+  /** Fetches and claims the deliveries that are ready. */
   const fetched = async (): Promise<{ job: DeliveryJob; claimed: ClaimedDelivery | undefined } | undefined> => {
     const boss = connected.queue.boss();
     const [job] = await boss.fetch<DeliveryJob["data"]>(deliveries, { includeMetadata: true });
@@ -85,18 +85,18 @@ describe("a recipient that is held", () => {
     const [claimed] = await claimDeliveries(connected.database, { ids: [job.id], probes: [job.id], now: new Date() });
     return { job, claimed };
   };
-  const probe = async (verdict: Verdict): Promise<string> => {
+  const probe = async (result: AttemptResult): Promise<string> => {
     await recover();
     const out = await fetched();
     assert.ok(out?.claimed !== undefined);
     const settling = { ...connected, random: Math.random };
-    const settlement = { delivery: out.claimed, verdict, probe: true, job: { id: out.job.id, retryCount: 0 } };
-    if (verdict.outcome === "delivered") await settleDelivered(settling, [settlement]);
+    const settlement = { delivery: out.claimed, result, isProbe: true, job: { id: out.job.id, retryCount: 0 } };
+    if (result.outcome === "delivered") await settleDelivered(settling, [settlement]);
     else await settleFailed(settling, settlement);
     return out.job.id;
   };
 
-  test("is probed by one delivery after the other, oldest first: one that always fails keeps none from showing that it is back", async () => {
+  test("is probed by each delivery in turn, oldest first, so one that always fails doesn't prevent recovery", async () => {
     const probed = [await probe(failed), await probe(failed), await probe(failed), await probe(failed)];
     assert.deepEqual(probed, [due[0], due[1], due[2], due[0]]);
     const failures = await rows<{ failures: number }>("select failures from deliveries where recipient_id = $1", [
@@ -109,16 +109,16 @@ describe("a recipient that is held", () => {
     );
     assert.equal((await stateOf())?.status, "held");
     assert.equal(await probe(delivered), due[1]);
-    assert.deepEqual(await stateOf(), { status: "active", failures_in_row: 0 });
+    assert.deepEqual(await stateOf(), { status: "active", consecutive_failures: 0 });
   });
 
-  test("leaves no promise of a next attempt in the log that nobody keeps", async () => {
+  test("has no next attempt time in the log", async () => {
     const id = await probe(failed);
     const attempts = await rows("select outcome, next_attempt_at from delivery_attempts where delivery_id = $1", [id]);
     assert.deepEqual(attempts, [{ outcome: "failed", next_attempt_at: null }]);
   });
 
-  test("stays held without a callback, also where nothing is due or something was on its way", async () => {
+  test("stays held without a callback, also when nothing is due or a request is in flight", async () => {
     await rows("update organisations set callback_url = null where id = $1", [recipient]);
     await recover();
     assert.deepEqual(await jobsIn(deliveries), []);
@@ -128,15 +128,15 @@ describe("a recipient that is held", () => {
     assert.deepEqual(await jobsIn(recoveries), []);
   });
 
-  test("stays held when its callback is taken away while a probe is on its way that succeeds", async () => {
+  test("stays held when its callback is removed while a successful probe is in flight", async () => {
     await recover();
     const out = await fetched();
     assert.ok(out?.claimed !== undefined);
     await rows("update organisations set callback_url = null where id = $1", [recipient]);
     const settlement = {
       delivery: out.claimed,
-      verdict: delivered,
-      probe: true,
+      result: delivered,
+      isProbe: true,
       job: { id: out.job.id, retryCount: 0 },
     };
     await settleDelivered({ ...connected, random: Math.random }, [settlement]);
@@ -144,7 +144,7 @@ describe("a recipient that is held", () => {
     assert.deepEqual(await jobsIn(deliveries), []);
   });
 
-  test("is found by the sweep where it was forgotten, and only then", async () => {
+  test("is found by the sweep only when it has neither a probe nor a recovery job", async () => {
     const { database, queue } = connected;
     assert.equal(await sweepDeliveries(database, queue, new Date()), 1);
     assert.deepEqual(await jobsIn(recoveries), [recipient]);
@@ -152,10 +152,10 @@ describe("a recipient that is held", () => {
     await recover();
     assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "its probe waits");
     await fetched();
-    assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "its probe is on its way");
+    assert.equal(await sweepDeliveries(database, queue, new Date()), 0, "its probe is in flight");
   });
 
-  test("has no job ended by a worker that slept through its lease, though the next one looks the same", async () => {
+  test("keeps its replaced job when a worker whose lease expired settles the old one", async () => {
     const { database, queue } = connected;
     const boss = queue.boss();
     const fetchOne = async (): Promise<DeliveryJob> => {
@@ -163,7 +163,7 @@ describe("a recipient that is held", () => {
       await rows("update deliveries set status = 'queued' where id = $1", [id]);
       await database
         .transaction()
-        .execute((transaction) => sendJobs(transaction, queue, [{ id, recipient_id: recipient }]));
+        .execute((transaction) => insertJobs(transaction, queue, [{ id, recipient_id: recipient }]));
       const [job] = await boss.fetch<DeliveryJob["data"]>(deliveries, { includeMetadata: true });
       assert.ok(job !== undefined);
       return job;
@@ -180,16 +180,16 @@ describe("a recipient that is held", () => {
     await boss.deleteJob(deliveries, early.id);
     const late = await fetchOne();
     assert.deepEqual([late.id, late.retryCount], [early.id, early.retryCount]);
-    await putBack(connected, [early]);
+    await returnUnclaimedJobs(connected, [early]);
     assert.deepEqual(await delivery(), { status: "queued", state: "active", later: false }, "it is another's");
-    await putBack(connected, [late]);
+    await returnUnclaimedJobs(connected, [late]);
     assert.deepEqual(await delivery(), { status: "waiting", state: null, later: null }, "it waits with its recipient");
     await rows("update recipients set status = 'active', held_since = null where id = $1", [recipient]);
-    await putBack(connected, [await fetchOne()]);
+    await returnUnclaimedJobs(connected, [await fetchOne()]);
     assert.deepEqual(
       await delivery(),
       { status: "queued", state: "created", later: true },
-      "it goes out, a little later",
+      "it is queued with a delay",
     );
   });
 });

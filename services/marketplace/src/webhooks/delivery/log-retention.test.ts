@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { cleanUpAfter, cloneDatabase, eventually, startWorkerProcess } from "@ehr-marketplace/tests/support";
 
-test("a worker that starts drops the log's days of over 90 days ago, and makes the next ones", async (t) => {
+test("a starting worker drops partitions older than 90 days and creates the next ones", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo");
   const query = <T extends object>(statement: string): Promise<T[]> =>

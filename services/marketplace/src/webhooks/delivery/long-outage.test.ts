@@ -2,42 +2,42 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  type Connected,
   cleanUpAfter,
   cloneDatabase,
-  connectTo,
+  connectAsService,
   registerPractices,
+  type ServiceConnection,
 } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
 import { deliveries, recoveries } from "../../queue/queues.ts";
+import { delivered } from "./attempt-result.test-support.ts";
+import type { AttemptResult } from "./attempt-result.ts";
 import { claimDeliveries } from "./claim-store.ts";
-import type { Verdict } from "./judge.ts";
-import { recoverRecipient } from "./recover.ts";
+import { recoverRecipient } from "./recover-recipient.ts";
 import { settleFailed } from "./settle.ts";
-import { delivered } from "./verdict.test-support.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-const failed: Verdict = { ...delivered, outcome: "failed", statusCode: 503, error: "answered 503" };
+const failed: AttemptResult = { ...delivered, outcome: "failed", statusCode: 503, error: "answered 503" };
 
-describe("a recipient that doesn't come back", () => {
+describe("a recipient that doesn't recover", () => {
   const cleanUp = cleanUpAfter();
   let ownerUrl: string;
-  let connected: Connected<DB>;
-  /** This test's time: only what it adds passes. */
+  let connected: ServiceConnection<DB>;
+  /** The test's clock; it only advances explicitly. */
   let now = new Date();
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
-    connected = await connectTo<DB>(cleanUp, cloned.serviceUrl);
+    connected = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
   });
   const rows = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
     (await withClient(ownerUrl, (client) => client.query<T>(sql, values))).rows;
   const pass = (milliseconds: number): void => {
     now = new Date(now.getTime() + milliseconds);
   };
-  const withClock = (): Connected<DB> & { random: () => number } => ({
+  const withClock = (): ServiceConnection<DB> & { random: () => number } => ({
     ...connected,
     clock: () => now,
     random: () => 0.5,
@@ -54,7 +54,7 @@ describe("a recipient that doesn't come back", () => {
   const makeEndpoint = async (): Promise<string> => {
     const id = uuid();
     await rows(
-      `insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+      `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
        select $1, id, 'http://127.0.0.1:9', '{ping}', '1.unread', now(), now() from vendors limit 1`,
       [id],
     );
@@ -71,16 +71,16 @@ describe("a recipient that doesn't come back", () => {
     );
     return due?.id ?? assert.fail();
   };
-  /** Something is due to it, and a step of its recovery as well. */
+  /** Creates a due delivery and a due recovery job. */
   const hold = async (recipient: string, failures = 0): Promise<string> => {
     await rows(
-      "update recipients set status = 'held', held_since = $2, failures_in_row = 5, probes = 0 where id = $1",
+      "update recipients set status = 'held', held_since = $2, consecutive_failures = 5, probes = 0 where id = $1",
       [recipient, now],
     );
     await connected.queue.boss().insert(recoveries, [{ id: recipient, data: {} }]);
     return makeDue(recipient, "waiting", failures);
   };
-  /** The next step of its recovery, as soon as it may be. */
+  /** Advances the clock to the next recovery step and runs it. */
   const recover = async (recipient: string): Promise<void> => {
     const boss = connected.queue.boss();
     await rows("update pgboss.job set start_after = now() where name = $1 and id = $2", [recoveries, recipient]);
@@ -96,7 +96,7 @@ describe("a recipient that doesn't come back", () => {
     assert.equal(job.data.probe ?? false, probe);
     const [delivery] = await claimDeliveries(connected.database, { ids: [job.id], probes: [job.id], now: new Date() });
     assert.ok(delivery !== undefined);
-    await settleFailed(withClock(), { delivery, verdict: failed, probe, job });
+    await settleFailed(withClock(), { delivery, result: failed, isProbe: probe, job });
   };
   const failProbe = (): Promise<void> => fail(true);
   const minutesToProbe = async (recipient: string): Promise<number> => {
@@ -107,7 +107,7 @@ describe("a recipient that doesn't come back", () => {
     return ((next?.start_after.getTime() ?? 0) - now.getTime()) / minute;
   };
   const stateOf = async (recipient: string): Promise<object | undefined> => {
-    const [found] = await rows("select status, disabled_because from recipients where id = $1", [recipient]);
+    const [found] = await rows("select status, disabled_reason from recipients where id = $1", [recipient]);
     return found;
   };
   const jobsOf = (delivery: string): Promise<object[]> =>
@@ -117,20 +117,20 @@ describe("a recipient that doesn't come back", () => {
     return found;
   };
 
-  test("is held with the fifth failure in a row, and a probe is planned for a minute later", async () => {
+  test("is held after the fifth failure in a row, with a probe scheduled a minute later", async () => {
     const recipient = await makeEhr();
-    await rows("update recipients set failures_in_row = 4 where id = $1", [recipient]);
+    await rows("update recipients set consecutive_failures = 4 where id = $1", [recipient]);
     const delivery = await makeDue(recipient, "queued");
     const boss = connected.queue.boss();
     await boss.insert(deliveries, [{ id: delivery, data: {} }]);
     await fail(false);
-    assert.deepEqual(await stateOf(recipient), { status: "held", disabled_because: null });
+    assert.deepEqual(await stateOf(recipient), { status: "held", disabled_reason: null });
     assert.deepEqual(await statusOf(delivery), { status: "waiting", failures: 1 });
     assert.equal(await minutesToProbe(recipient), 1);
     await rows("delete from pgboss.job where id = $1", [recipient]);
   });
 
-  test("is probed after longer and longer waits, and no probe counts toward its delivery's end", async () => {
+  test("is probed at growing intervals, and probes don't count as failures of their delivery", async () => {
     const recipient = await makeEhr();
     const delivery = await hold(recipient, 11);
     const waits: number[] = [];
@@ -144,33 +144,33 @@ describe("a recipient that doesn't come back", () => {
     await rows("delete from pgboss.job where id = $1", [recipient]);
   });
 
-  test("is disabled after five days where it is a vendor's endpoint, and what is due to it is kept", async () => {
+  test("is disabled after five days when it is a vendor's endpoint, and its deliveries are kept", async () => {
     const endpoint = await makeEndpoint();
     const delivery = await hold(endpoint);
     pass(5 * day - minute);
     await recover(endpoint);
-    assert.deepEqual(await stateOf(endpoint), { status: "held", disabled_because: null }, "not before that");
+    assert.deepEqual(await stateOf(endpoint), { status: "held", disabled_reason: null }, "not before that");
     await failProbe();
     pass(2 * minute);
     await recover(endpoint);
     assert.deepEqual(await stateOf(endpoint), {
       status: "disabled",
-      disabled_because: "it has been failing for five days",
+      disabled_reason: "it has been failing for five days",
     });
     assert.deepEqual(await statusOf(delivery), { status: "waiting", failures: 0 });
-    assert.deepEqual(await jobsOf(delivery), [], "nothing goes out to it");
+    assert.deepEqual(await jobsOf(delivery), [], "nothing is sent to it");
     assert.deepEqual(await rows("select from pgboss.job where id = $1", [endpoint]), [], "nor is it looked after");
   });
 
-  test("stays held, and is probed, where it is an EHR", async () => {
+  test("stays held and probed when it is an EHR", async () => {
     const ehr = await makeEhr();
     const delivery = await hold(ehr);
     pass(60 * day);
     await recover(ehr);
-    assert.deepEqual(await stateOf(ehr), { status: "held", disabled_because: null });
+    assert.deepEqual(await stateOf(ehr), { status: "held", disabled_reason: null });
     assert.deepEqual(await jobsOf(delivery), [{ data: { probe: true } }]);
     await failProbe();
-    assert.deepEqual(await stateOf(ehr), { status: "held", disabled_because: null });
+    assert.deepEqual(await stateOf(ehr), { status: "held", disabled_reason: null });
     await rows("delete from pgboss.job where id = $1", [ehr]);
   });
 });

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 
-/** A recipient that nothing is known against. */
-export const untroubled = { status: "active", failures_in_row: 0, held_since: null, probes: 0, probed_id: null };
+/** The state of a recipient without failures. */
+export const activeState = { status: "active", consecutive_failures: 0, held_since: null, probes: 0, probed_id: null };
 
-/** An organisation whose callback nobody has told yet, or that has taken it back. */
+/** True for an organisation that has not set its callback, or has removed it. */
 export const isWithoutCallback = (recipientId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`exists (select from organisations o where o.id = ${recipientId} and o.callback_url is null)`;
 
-/** Those of these recipients that had been failing are counted from nothing again; the ones that were held are named. */
-export async function forgiveRecipients(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string; was: string }>`/* planned once: forgive-recipients */
-    update recipients r set status = 'active', failures_in_row = 0, held_since = null, probes = 0, probed_id = null
+/** Resets the failures of recipients and reactivates held ones. Returns the ids of those that were held. */
+export async function resetRecipientFailures(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string; was: string }>`/* planned once: reset-recipient-failures */
+    update recipients r set status = 'active', consecutive_failures = 0, held_since = null, probes = 0, probed_id = null
     from (
       select id, status from recipients
-      where id = any (${ids}::uuid[]) and (failures_in_row > 0 or status = 'held') and status <> 'disabled'
-        -- Its callback may have been taken away while this was on its way
+      where id = any (${ids}::uuid[]) and (consecutive_failures > 0 or status = 'held') and status <> 'disabled'
+        -- The callback may have been removed while the request was in flight
         and not ${isWithoutCallback(sql`recipients.id`)}
       order by id for update
     ) before

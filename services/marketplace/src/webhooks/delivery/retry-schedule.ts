@@ -2,8 +2,8 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** How long to wait after the first, the second, … counted failure. */
-export const waits: readonly number[] = [
+/** Delays after the first, second, … counted failure. */
+export const retryDelaysMs: readonly number[] = [
   5 * second,
   15 * second,
   minute,
@@ -17,39 +17,39 @@ export const waits: readonly number[] = [
   24 * hour,
 ];
 
-/** After so many counted failures a delivery has failed. */
-export const mostFailures: number = waits.length + 1;
+/** A delivery has failed after this many counted failures. */
+export const maxFailures: number = retryDelaysMs.length + 1;
 
 const jitter = 0.1;
 
-/** How long to wait after this many counted failures; nothing: that was the last. A longer `Retry-After` is respected. */
-export function waitAfter(failures: number, retryAfterMs: number | null, random: () => number): number | undefined {
-  const wait = waits[failures - 1];
-  if (wait === undefined) return undefined;
-  const spread = Math.round(wait * (1 - jitter + 2 * jitter * random()));
-  // Held against what chance made of the wait: nobody is tried before the time that it asked for.
-  return Math.max(spread, Math.min(retryAfterMs ?? 0, 24 * hour));
+/** The delay after this many counted failures, or a longer `Retry-After` up to 24 hours. Undefined after the last failure. */
+export function retryDelayMs(failures: number, retryAfterMs: number | null, random: () => number): number | undefined {
+  const delayMs = retryDelaysMs[failures - 1];
+  if (delayMs === undefined) return undefined;
+  const jittered = Math.round(delayMs * (1 - jitter + 2 * jitter * random()));
+  // Compared after the jitter, so that no attempt is made before the time in `Retry-After`.
+  return Math.max(jittered, Math.min(retryAfterMs ?? 0, 24 * hour));
 }
 
-const longestBetweenProbes = 15 * minute;
+const maxProbeDelayMs = 15 * minute;
 
-/** A recipient that is held is tried after a minute, then less and less often. */
-export function waitForProbe(failedProbes: number): number {
-  return Math.min(longestBetweenProbes, minute * 2 ** Math.min(failedProbes, 10));
+/** A held recipient is probed after a minute; the delay doubles with each failed probe, up to 15 minutes. */
+export function probeDelayMs(failedProbes: number): number {
+  return Math.min(maxProbeDelayMs, minute * 2 ** Math.min(failedProbes, 10));
 }
 
-/** How many that waited are let go at once, at each step, once a recipient is back. */
+/** Waiting deliveries that the first step queues once a recipient is active again. */
 export const firstPace = 10;
-const fastestPace = 320;
-export const nextPace = (pace: number): number => Math.min(fastestPace, pace * 2);
-export const betweenPaces: number = second;
+const maxPace = 320;
+export const nextPace = (pace: number): number => Math.min(maxPace, pace * 2);
+export const paceIntervalMs: number = second;
 
-/** So many deliveries to one recipient may have a job: more would stand in the way of all others' in the queue. */
-export const mostQueued = 1_000;
+/** More queued jobs of one recipient would slow down the fetch for all others. */
+export const maxQueuedPerRecipient = 1_000;
 
 /** Failures in a row after which a recipient is held. */
 export const failuresToHold = 5;
-/** An endpoint that is held for so long is disabled. */
-export const longestHold: number = 5 * 24 * hour;
-/** What is due to a disabled endpoint is kept for so long. */
-export const keptForDisabled: number = 30 * 24 * hour;
+/** An endpoint that is held for longer is disabled. */
+export const maxHeldMs: number = 5 * 24 * hour;
+/** Deliveries to a disabled endpoint expire after this. */
+export const disabledRetentionMs: number = 30 * 24 * hour;

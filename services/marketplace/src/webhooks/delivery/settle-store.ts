@@ -13,7 +13,7 @@ export interface ClosedAttempt {
   nextAttemptAt: Date | null;
 }
 
-/** The time bounds the search to the partitions that the rows can be in. */
+/** The bounds on `started_at` limit the search to the partitions that hold the rows. */
 export async function closeAttempts(transaction: Transaction<DB>, attempts: ClosedAttempt[]): Promise<void> {
   const times = attempts.map(({ startedAt }) => startedAt.getTime());
   await sql`/* planned once: close-attempts */
@@ -31,7 +31,7 @@ export async function closeAttempts(transaction: Transaction<DB>, attempts: Clos
   );
 }
 
-/** Those of these attempts that are the last of their delivery: no other worker has claimed it since. */
+/** The deliveries whose latest attempt is the given one: no other worker has claimed them since. */
 export async function findLatest(
   transaction: Transaction<DB>,
   attempts: { id: string; attempt: number }[],
@@ -39,7 +39,7 @@ export async function findLatest(
   const { rows } = await sql<{ id: string }>`/* planned once: find-latest */
     select d.id from unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
       as made (id, attempt)
-    -- By the primary key alone: a limit keeps the planner from joining the whole table
+    -- The limit forces a lookup by primary key; otherwise the planner may join the whole table
     cross join lateral (select id, attempts from deliveries where id = made.id limit 1) d
     where d.attempts = made.attempt`.execute(transaction);
   return new Set(rows.map(({ id }) => id));

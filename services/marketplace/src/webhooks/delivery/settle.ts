@@ -2,16 +2,16 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
+import type { AttemptResult } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
+import { deleteOwnedJobs, insertJobs, scheduleRecovery } from "./delivery-jobs.ts";
 import { isUnsettled } from "./delivery-store.ts";
-import { endJobs, planRecovery, sendJobs } from "./jobs.ts";
-import type { Verdict } from "./judge.ts";
-import { lockLanes, queueSuccessors } from "./queue-store.ts";
-import { forgiveRecipients, lockRecipient } from "./recipient-store.ts";
-import { failuresToHold, firstPace, mostFailures, waitAfter, waitForProbe } from "./retry-schedule.ts";
+import { lockOrderingKeys, queueSuccessors } from "./queue-store.ts";
+import { lockRecipient, resetRecipientFailures } from "./recipient-store.ts";
+import { failuresToHold, firstPace, maxFailures, probeDelayMs, retryDelayMs } from "./retry-schedule.ts";
 import { closeAttempts, findLatest, markDelivered } from "./settle-store.ts";
 
-export interface Settling {
+export interface SettlementDeps {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
@@ -20,130 +20,135 @@ export interface Settling {
 
 export interface Settlement {
   delivery: ClaimedDelivery;
-  verdict: Verdict;
-  probe: boolean;
-  /** The job as it was fetched: once its lease is over and another has it, it is no longer ours to settle. */
+  result: AttemptResult;
+  isProbe: boolean;
+  /** The job as it was fetched. After its lease has expired, another worker may own it, and this one must not settle it. */
   job: { id: string; retryCount: number };
 }
 
-const closedBy = ({ delivery, verdict }: Settlement, nextAttemptAt: Date | null) => ({
+const toClosedAttempt = ({ delivery, result }: Settlement, nextAttemptAt: Date | null) => ({
   id: delivery.attempt_id,
   startedAt: delivery.started_at,
-  durationMs: verdict.durationMs,
-  outcome: verdict.outcome,
-  statusCode: verdict.statusCode,
-  error: verdict.error,
-  snippet: verdict.snippet,
+  durationMs: result.durationMs,
+  outcome: result.outcome,
+  statusCode: result.statusCode,
+  error: result.error,
+  snippet: result.snippet,
   nextAttemptAt,
 });
 
-const lanesOf = (settlements: Settlement[]): { subscriptionId: string; recipientId: string }[] =>
+const orderingKeysOf = (settlements: Settlement[]): { subscriptionId: string; recipientId: string }[] =>
   settlements.flatMap(({ delivery: { subscription_id, recipient_id } }) =>
     subscription_id === null ? [] : [{ subscriptionId: subscription_id, recipientId: recipient_id }],
   );
 
-/** Neither of the two is enough: a job that is planned anew has the same id and counts its leases from nothing. */
-async function stillOurs(transaction: Transaction<DB>, queue: Queue, all: Settlement[]): Promise<Settlement[]> {
+/** Filters by attempt and by job: `retryCount` alone can't tell, as a job that was replaced has the same id and starts from 0. */
+async function filterOwned(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  settlements: Settlement[],
+): Promise<Settlement[]> {
   const latest = await findLatest(
     transaction,
-    all.map(({ delivery }) => delivery),
+    settlements.map(({ delivery }) => delivery),
   );
-  const claimed = all.filter(({ delivery }) => latest.has(delivery.id));
+  const claimed = settlements.filter(({ delivery }) => latest.has(delivery.id));
   if (claimed.length === 0) return [];
   const jobs = claimed.map(({ job: { id, retryCount } }) => ({ id, retryCount }));
-  const ours = await endJobs(transaction, queue, deliveries, jobs);
-  return claimed.filter(({ job }) => ours.has(job.id));
+  const owned = await deleteOwnedJobs(transaction, queue, deliveries, jobs);
+  return claimed.filter(({ job }) => owned.has(job.id));
 }
 
-/** All that was delivered, together: the log is closed, the lanes move on, and recipients that were held flow again. */
-export async function settleDelivered(settling: Settling, settlements: Settlement[]): Promise<void> {
-  const { database, queue, clock } = settling;
+/** Settles delivered deliveries in one batch: closes their attempts, queues their successors, and reactivates held recipients. */
+export async function settleDelivered(deps: SettlementDeps, settlements: Settlement[]): Promise<void> {
+  const { database, queue, clock } = deps;
   await database.transaction().execute(async (transaction) => {
-    const lanes = lanesOf(settlements);
-    await lockLanes(
+    const orderingKeys = orderingKeysOf(settlements);
+    await lockOrderingKeys(
       transaction,
-      lanes.map(({ subscriptionId }) => subscriptionId),
+      orderingKeys.map(({ subscriptionId }) => subscriptionId),
     );
     await closeAttempts(
       transaction,
-      settlements.map((each) => closedBy(each, null)),
+      settlements.map((each) => toClosedAttempt(each, null)),
     );
-    const ours = await stillOurs(transaction, queue, settlements);
-    if (ours.length === 0) return;
+    const owned = await filterOwned(transaction, queue, settlements);
+    if (owned.length === 0) return;
     const now = clock();
     await markDelivered(
       transaction,
-      ours.map(({ delivery }) => delivery.id),
+      owned.map(({ delivery }) => delivery.id),
       now,
     );
-    const recipients = [...new Set(ours.map(({ delivery }) => delivery.recipient_id))];
-    const back = await forgiveRecipients(transaction, recipients);
-    for (const id of back) await planRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
-    await sendJobs(transaction, queue, await queueSuccessors(transaction, lanesOf(ours)));
+    const recipients = [...new Set(owned.map(({ delivery }) => delivery.recipient_id))];
+    const reactivated = await resetRecipientFailures(transaction, recipients);
+    for (const id of reactivated) await scheduleRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
+    await insertJobs(transaction, queue, await queueSuccessors(transaction, orderingKeysOf(owned)));
   });
 }
 
-/** One that failed: it is tried again later, waits with its recipient, or has failed for good and lets its lane go on. */
-export async function settleFailed(settling: Settling, settlement: Settlement): Promise<void> {
-  const { database, queue, clock, random } = settling;
-  const { delivery, verdict, probe } = settlement;
+/** Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient is held, or fails it and queues its successor. */
+export async function settleFailed(deps: SettlementDeps, settlement: Settlement): Promise<void> {
+  const { database, queue, clock, random } = deps;
+  const { delivery, result, isProbe } = settlement;
   await database.transaction().execute(async (transaction) => {
-    await lockLanes(
+    await lockOrderingKeys(
       transaction,
-      lanesOf([settlement]).map(({ subscriptionId }) => subscriptionId),
+      orderingKeysOf([settlement]).map(({ subscriptionId }) => subscriptionId),
     );
     const now = clock();
-    const failures = delivery.failures + (probe ? 0 : 1);
-    const wait = failures >= mostFailures ? undefined : waitAfter(Math.max(failures, 1), verdict.retryAfterMs, random);
-    const nextAttemptAt = wait === undefined ? null : new Date(now.getTime() + wait);
-    const ours = await stillOurs(transaction, queue, [settlement]);
-    if (ours.length === 0) {
-      await closeAttempts(transaction, [closedBy(settlement, null)]);
+    const failures = delivery.failures + (isProbe ? 0 : 1);
+    const delayMs =
+      failures >= maxFailures ? undefined : retryDelayMs(Math.max(failures, 1), result.retryAfterMs, random);
+    const nextAttemptAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
+    const owned = await filterOwned(transaction, queue, [settlement]);
+    if (owned.length === 0) {
+      await closeAttempts(transaction, [toClosedAttempt(settlement, null)]);
       return;
     }
-    const held = await countFailure(transaction, settling, settlement, now);
-    // Nobody knows when one that is held goes out next: another may be the probe.
-    await closeAttempts(transaction, [closedBy(settlement, held ? null : nextAttemptAt)]);
-    // One whose endpoint was deleted meanwhile is dropped, and stays so.
+    const isHeld = await countFailure(transaction, deps, settlement, now);
+    // A held recipient's delivery has no next attempt time: another delivery may be the probe.
+    await closeAttempts(transaction, [toClosedAttempt(settlement, isHeld ? null : nextAttemptAt)]);
+    // A delivery that was dropped meanwhile, with its endpoint, stays dropped.
     const update = transaction.updateTable("deliveries").where("id", "=", delivery.id).where(isUnsettled);
     if (nextAttemptAt === null) {
       await update.set({ status: "failed", failures, settled_at: now, next_attempt_at: null }).execute();
-      await sendJobs(transaction, queue, await queueSuccessors(transaction, lanesOf([settlement])));
-    } else if (held) {
+      await insertJobs(transaction, queue, await queueSuccessors(transaction, orderingKeysOf([settlement])));
+    } else if (isHeld) {
       await update.set({ status: "waiting", failures, next_attempt_at: null }).execute();
     } else {
       await update.set({ status: "queued", failures, next_attempt_at: nextAttemptAt }).execute();
-      await sendJobs(transaction, queue, [{ ...delivery, startAfter: nextAttemptAt }]);
+      await insertJobs(transaction, queue, [{ ...delivery, startAfter: nextAttemptAt }]);
     }
   });
 }
 
-/** True where its recipient is held now, or disabled: then nothing goes out to it but probes, or nothing at all. */
+/** Counts a failure of the recipient. True when the recipient is held or disabled afterwards. */
 async function countFailure(
   transaction: Transaction<DB>,
-  { queue }: Settling,
-  { delivery, verdict, probe }: Settlement,
+  { queue }: SettlementDeps,
+  { delivery, result, isProbe }: Settlement,
   now: Date,
 ): Promise<boolean> {
   const recipient = await lockRecipient(transaction, delivery.recipient_id);
   const update = transaction.updateTable("recipients").where("id", "=", recipient.id);
-  const failures_in_row = recipient.failures_in_row + 1;
-  if (verdict.gone && recipient.kind === "endpoint") {
+  const consecutive_failures = recipient.consecutive_failures + 1;
+  if (result.gone && recipient.kind === "endpoint") {
     const held_since = recipient.held_since ?? now;
-    const disabled = { status: "disabled", disabled_at: now, disabled_because: "it answered 410 Gone", held_since };
-    await update.set({ ...disabled, failures_in_row }).execute();
+    const disabled = { status: "disabled", disabled_at: now, disabled_reason: "it answered 410 Gone", held_since };
+    await update.set({ ...disabled, consecutive_failures }).execute();
     return true;
   }
-  if (recipient.status === "active" && failures_in_row >= failuresToHold) {
-    await update.set({ status: "held", held_since: now, failures_in_row, probes: 0 }).execute();
-    await planRecovery(transaction, queue, recipient.id, { startAfter: new Date(now.getTime() + waitForProbe(0)) });
+  if (recipient.status === "active" && consecutive_failures >= failuresToHold) {
+    await update.set({ status: "held", held_since: now, consecutive_failures, probes: 0 }).execute();
+    await scheduleRecovery(transaction, queue, recipient.id, { startAfter: new Date(now.getTime() + probeDelayMs(0)) });
     return true;
   }
-  const probes = recipient.probes + (probe ? 1 : 0);
-  await update.set({ failures_in_row, probes }).execute();
-  if (probe) {
-    const startAfter = new Date(now.getTime() + waitForProbe(probes));
-    await planRecovery(transaction, queue, recipient.id, { startAfter });
+  const probes = recipient.probes + (isProbe ? 1 : 0);
+  await update.set({ consecutive_failures, probes }).execute();
+  if (isProbe) {
+    const startAfter = new Date(now.getTime() + probeDelayMs(probes));
+    await scheduleRecovery(transaction, queue, recipient.id, { startAfter });
   }
   return recipient.status !== "active";
 }

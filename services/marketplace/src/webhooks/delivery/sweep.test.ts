@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { cleanUpAfter, cloneDatabase, connectTo, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { recoveries } from "../../queue/queues.ts";
 import { recordEvent } from "../events/record-event.ts";
-import { planRecovery } from "./jobs.ts";
+import { scheduleRecovery } from "./delivery-jobs.ts";
 import { sweepDeliveries } from "./sweep.ts";
 
 const othersWaiting = 5_000;
 
-describe("among thousands that wait for somebody who is held", () => {
+describe("with thousands of deliveries waiting for a held recipient", () => {
   const cleanUp = cleanUpAfter();
   let ownerUrl: string;
   let database: Kysely<DB>;
@@ -24,8 +24,8 @@ describe("among thousands that wait for somebody who is held", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
-    // One connection, whose own statistics tell what was read.
-    ({ database, queue } = await connectTo<DB>(cleanUp, cloned.serviceUrl, { poolSize: 1 }));
+    // One connection, whose statistics count the rows read.
+    ({ database, queue } = await connectAsService<DB>(cleanUp, cloned.serviceUrl, { poolSize: 1 }));
     practices = await registerPractices(ownerUrl, { count: othersWaiting, callbackUrl: "http://127.0.0.1:9" });
     await rows("update recipients set status = 'held', held_since = now() where id = $1", [practices[0]?.id]);
     await rows(
@@ -40,7 +40,7 @@ describe("among thousands that wait for somebody who is held", () => {
     const startAfter = new Date(Date.now() + 900_000);
     await database
       .transaction()
-      .execute((transaction) => planRecovery(transaction, queue, practices[0]?.id ?? "", { startAfter }));
+      .execute((transaction) => scheduleRecovery(transaction, queue, practices[0]?.id ?? "", { startAfter }));
     await rows("analyze");
   });
 
@@ -93,12 +93,12 @@ describe("among thousands that wait for somebody who is held", () => {
     return made.id;
   };
 
-  test("an event is recorded without reading them, nor any other recipient", async () => {
+  test("an event is recorded without reading those, or other recipients", async () => {
     const read = await rowsRead(() => record(practices[1]));
     assert.ok(read < 50, `${read} rows were read`);
   });
 
-  test("the sweep finds what has lost its job and what waits for nothing, and reads neither them nor what is in order", async () => {
+  test("the sweep finds deliveries without a job and without a predecessor, and reads only those", async () => {
     const inMinutes = new Date(Date.now() + 120_000);
     const queuedWithoutJob = await record(practices[2]);
     const waitsForNothing = await record(practices[3]);
@@ -125,7 +125,7 @@ describe("among thousands that wait for somebody who is held", () => {
     assert.equal(await sweepDeliveries(database, queue, inMinutes), 0);
   });
 
-  test("nor does it read what has begun to flow again and has its own job for that", async () => {
+  test("the sweep skips recipients that have a recovery job", async () => {
     const [back] = practices;
     assert.ok(back !== undefined);
     await rows("update recipients set status = 'active', held_since = null where id = $1", [back.id]);

@@ -1,24 +1,24 @@
 import { rotateSecretBody, webhookParams } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { actingIn } from "../../access/acting-for-vendor.ts";
-import { keyReusedMeaning } from "../../idempotency/repeatable-request.ts";
-import { enableEndpoint } from "./act-on-endpoint.ts";
-import type { Managing } from "./change-endpoint.ts";
+import { vendorContextOf } from "../../access/vendor-context.ts";
+import { keyReusedDescription } from "../../idempotency/idempotent-request.ts";
+import type { EndpointDeps } from "./change-endpoint.ts";
+import { enableEndpoint } from "./endpoint-actions.ts";
 import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { promoteSecret, rotateSecret } from "./rotate-secret.ts";
 
-/** What can be done with an endpoint besides changing it. */
-export function actionRoutes(scope: FastifyInstance, options: Managing): void {
+/** Actions on an endpoint: rotate and promote its secret, enable it. */
+export function actionRoutes(scope: FastifyInstance, options: EndpointDeps): void {
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const change = {
     tags,
     headers: repeatHeaders,
     params: webhookParams,
     response: {
-      200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
-      ...problemResponses(401, 403, 404, 413, 415, { 422: keyReusedMeaning }),
+      200: responseOf("The endpoint as it is now", "WebhookEndpointDto"),
+      ...problemResponses(401, 403, 404, 413, 415, { 422: keyReusedDescription }),
     },
   };
 
@@ -29,42 +29,43 @@ export function actionRoutes(scope: FastifyInstance, options: Managing): void {
       schema: {
         ...change,
         operationId: "rotateSecret",
-        summary: "Give an endpoint its next secret",
+        summary: "Rotate an endpoint's secret",
         description:
-          "`X-Marketplace-Signature` keeps the old one until the next is promoted, at the latest after 24 hours; `webhook-signature` has both at once. It replaces a next secret that is still waiting.",
+          "Adds a next secret. `X-Marketplace-Signature` uses the current secret until the next one is promoted, at the latest after 24 hours; `webhook-signature` has a signature for both. A next secret that is not promoted yet is replaced.",
         body: rotateSecretBody,
       },
     },
     (request) => {
-      const by = actingIn(request);
+      const by = vendorContextOf(request);
       return rotateSecret(options, by, request.params.id, request.body.secret, repeatable(request, by));
     },
   );
 
-  const acts = [
+  const actions = [
     {
       act: promoteSecret,
       name: "promote-secret",
       operationId: "promoteSecret",
-      summary: "Let the next secret take over",
-      description: "From now on nothing is signed with the old one.",
-      response: { ...change.response, ...problemResponses(409, { 422: keyReusedMeaning }) },
+      summary: "Promote the next secret",
+      description: "The next secret becomes the current one at once. Nothing is signed with the old secret any more.",
+      response: { ...change.response, ...problemResponses(409, { 422: keyReusedDescription }) },
     },
     {
       act: enableEndpoint,
       name: "enable",
       operationId: "enableWebhook",
       summary: "Enable an endpoint",
-      description: "What has waited for it begins to flow. On an active one it changes nothing.",
+      description:
+        "Reactivates a held or disabled endpoint and sends its waiting deliveries. Has no effect on an active endpoint.",
     },
   ];
-  for (const { act, name, ...words } of acts) {
+  for (const { act: run, name, ...documentation } of actions) {
     routes.post(
       `/developer/webhooks/:id/${name}`,
-      { preValidation: takesNoBody, config, schema: { ...change, ...words } },
+      { preValidation: requireNoBody, config, schema: { ...change, ...documentation } },
       (request) => {
-        const by = actingIn(request);
-        return act(options, by, request.params.id, repeatable(request, by));
+        const by = vendorContextOf(request);
+        return run(options, by, request.params.id, repeatable(request, by));
       },
     );
   }

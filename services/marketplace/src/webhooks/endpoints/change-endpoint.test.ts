@@ -5,8 +5,8 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { registered } from "./register.test-support.ts";
 
@@ -14,27 +14,27 @@ const path = "/developer/webhooks";
 
 describe("an endpoint of a vendor", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const query = async <T>(text: string, values: unknown[] = []): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
   const ask = (method: string, id: string, body?: unknown): Promise<Response> =>
-    marketplace.as("northwind-developer", `${path}/${id}`, { method, ...(body === undefined ? {} : { body }) });
+    marketplace.requestAs("northwind-developer", `${path}/${id}`, { method, ...(body === undefined ? {} : { body }) });
   const changed = async (id: string, body: unknown): Promise<WebhookEndpointDto> => {
-    const answer = await ask("PATCH", id, body);
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as WebhookEndpointDto;
+    const response = await ask("PATCH", id, body);
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as WebhookEndpointDto;
   };
   const logOf = (id: string): Promise<Record<string, unknown>[]> =>
     query(`select action, before, after from audit_entries where target_id = $1 order by at, id`, [id]);
 
-  test("gets another URL, other events, or both; the rest stays, and the log tells", async () => {
+  test("changes its URL, its events, or both, keeps other fields, and records it in the audit log", async () => {
     const registration = await registered(marketplace);
     const { id } = registration;
     const fresh = { ...registration, disabledReason: null, heldSince: null, rotation: null };
-    const [row] = await query<{ sealed_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
+    const [row] = await query<{ encrypted_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
 
     const moved = { ...fresh, url: "https://other.example/hook" };
     assert.deepEqual(await changed(id, { url: moved.url }), moved);
@@ -44,8 +44,8 @@ describe("an endpoint of a vendor", () => {
     assert.deepEqual(await changed(id, { url: both.url, events: both.events }), both);
     assert.deepEqual(await (await ask("GET", id)).json(), both);
 
-    const [after] = await query<{ sealed_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
-    assert.equal(after?.sealed_secret, row?.sealed_secret);
+    const [after] = await query<{ encrypted_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
+    assert.equal(after?.encrypted_secret, row?.encrypted_secret);
     assert.deepEqual(await logOf(id), [
       { action: "webhook-endpoint.register", before: null, after: fresh },
       { action: "webhook-endpoint.change", before: fresh, after: moved },
@@ -54,7 +54,7 @@ describe("an endpoint of a vendor", () => {
     ]);
   });
 
-  test("that is changed to what it is already is left alone, in the log as well", async () => {
+  test("is not changed by its current values, which are not in the audit log either", async () => {
     const { id, url, events } = await registered(marketplace);
     const unchanged = await query("select * from webhook_endpoints where id = $1", [id]);
     await changed(id, { url, events });
@@ -64,7 +64,7 @@ describe("an endpoint of a vendor", () => {
     assert.equal((await logOf(id)).length, 2);
   });
 
-  test("takes changes of many at once, one after the other, and the log has them in that order", async () => {
+  test("serialises concurrent changes, and the audit log has their order", async () => {
     const { id } = await registered(marketplace);
     const urls = Array.from({ length: 8 }, (_, index) => `https://hooks.example/${index}`);
     await Promise.all(urls.map((url) => changed(id, { url })));
@@ -80,7 +80,7 @@ describe("an endpoint of a vendor", () => {
     assert.deepEqual(await (await ask("GET", id)).json(), entries.at(-1)?.after);
   });
 
-  test("is changed later than before, also where the clock of whoever changed it last was ahead", async () => {
+  test("gets a later time than the previous change, also when that process's clock was ahead", async () => {
     const { id } = await registered(marketplace);
     const [ahead] = await query<{ updated_at: Date }>(
       "update webhook_endpoints set updated_at = now() + interval '1 hour' where id = $1 returning updated_at",
@@ -105,7 +105,7 @@ describe("an endpoint of a vendor", () => {
     [{ events: [] }, "/body/events"],
     [{ events: ["ping", "nothing.happened"] }, "/body/events/1"],
   ] as const) {
-    test(`is not changed by ${JSON.stringify(body)}: 400 at ${pointer}`, async () => {
+    test(`returns 400 at ${pointer} for ${JSON.stringify(body)}`, async () => {
       const { id } = await registered(marketplace, { by: "northwind-developer" });
       const problem = await assertProblem(await ask("PATCH", id, body), 400, "invalid-request");
       const pointers = (problem["errors"] as { pointer: string }[]).map((each) => each.pointer);
@@ -114,12 +114,12 @@ describe("an endpoint of a vendor", () => {
     });
   }
 
-  test("is deleted once, and nothing goes out to it from then on; what it was told stays", async () => {
+  test("is deleted once, is sent nothing afterwards, and keeps its delivery log", async () => {
     const { id } = await registered(marketplace);
     const other = await registered(marketplace);
-    const answer = await ask("DELETE", id);
-    assert.equal(answer.status, 204);
-    assert.equal(await answer.text(), "");
+    const response = await ask("DELETE", id);
+    assert.equal(response.status, 204);
+    assert.equal(await response.text(), "");
     const recipients = "select id, status from recipients where id = any ($1::uuid[]) order by status";
     assert.deepEqual(await query(recipients, [[id, other.id]]), [
       { id: other.id, status: "active" },
@@ -129,7 +129,9 @@ describe("an endpoint of a vendor", () => {
     await assertProblem(await ask("DELETE", id), 404, "endpoint-not-found");
     await assertProblem(await ask("GET", id), 404, "endpoint-not-found");
     await assertProblem(await ask("GET", `${id}/deliveries`), 404, "endpoint-not-found");
-    const list = (await (await marketplace.as("northwind-developer", path)).json()) as { items: { id: string }[] };
+    const list = (await (await marketplace.requestAs("northwind-developer", path)).json()) as {
+      items: { id: string }[];
+    };
     assert.ok(list.items.some((each) => each.id === other.id) && !list.items.some((each) => each.id === id));
 
     const log = await logOf(id);
@@ -141,16 +143,16 @@ describe("an endpoint of a vendor", () => {
     assert.deepEqual(log[1]?.["after"], { deletedAt: row?.deleted_at.toISOString() });
   });
 
-  test("is deleted by one of many who try at once", async () => {
+  test("is deleted by one of many concurrent requests", async () => {
     const { id } = await registered(marketplace);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask("DELETE", id)));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => ask("DELETE", id)));
     assert.deepEqual(
-      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      responses.map(({ status }) => status).toSorted((a, b) => a - b),
       [204, 404, 404, 404, 404, 404],
     );
   });
 
-  test("is not deleted with a body: 400", async () => {
+  test("returns 400 for a deletion with a body", async () => {
     const { id } = await registered(marketplace);
     await assertProblem(await ask("DELETE", id, { reason: "none" }), 400, "invalid-request");
     assert.equal((await ask("GET", id)).status, 200);

@@ -1,59 +1,59 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ChangeWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/contracts";
+import type { UpdateWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { KeyedDigest, Seal } from "@ehr-marketplace/service-kit/secrets";
+import type { Encryption, KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
-import { type ActingForVendor, onBehalfOf } from "../../access/acting-for-vendor.ts";
+import { onBehalfOf, type VendorContext } from "../../access/vendor-context.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
-import { once, type Repeatable } from "../../idempotency/once.ts";
+import { type IdempotentRequest, runIdempotently } from "../../idempotency/run-idempotently.ts";
 import type { Resolve } from "../delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../events/event.ts";
-import { checkUrl } from "./check-endpoint.ts";
-import { silenceRecipient } from "./deleted-endpoint-store.ts";
+import { checkEndpointUrl } from "./check-endpoint-url.ts";
+import { disableDeletedRecipient } from "./deleted-endpoint-store.ts";
 import { endpointRecord } from "./endpoint-record.ts";
 import { type EndpointRow, lockEndpoint, updateEndpoint } from "./endpoint-store.ts";
-import { noEndpoint } from "./read-endpoints.ts";
+import { endpointNotFound } from "./read-endpoints.ts";
 
-export interface Managing {
+export interface EndpointDeps {
   database: Kysely<DB>;
-  seal: Seal;
+  encryption: Encryption;
   clock: () => Date;
   queue: Queue;
   bodyDigest: KeyedDigest;
-  /** Networks in which endpoints may be although they are not public, and with plain http. */
+  /** Private networks in which endpoints are allowed, also with plain http. */
   allowedNetworks: readonly string[];
 }
 
-export interface Addressing extends Managing {
-  /** All addresses of a name, found as they are when something is sent to it. */
+export interface EndpointUrlDeps extends EndpointDeps {
+  /** Resolves a name in the same way as the sender does. */
   resolve: Resolve;
 }
 
 export interface Change {
   transaction: Transaction<DB>;
-  by: ActingForVendor;
+  by: VendorContext;
   row: EndpointRow;
   now: Date;
-  /** The time of the change: later than that of the one before, whoever's clock it was. */
+  /** The time of the change, later than the previous change's also when clocks differ. */
   at: Date;
 }
 
-/** Does something to an endpoint of the vendor, in a transaction that keeps all others from it meanwhile. */
+/** Runs `work` in a transaction that locks the vendor's endpoint. */
 export async function withEndpoint<T>(
-  { database, clock, bodyDigest }: Managing,
-  by: ActingForVendor,
+  { database, clock, bodyDigest }: EndpointDeps,
+  by: VendorContext,
   id: string,
   work: (change: Change) => Promise<T>,
-  repeatable?: Repeatable,
+  repeatable?: IdempotentRequest,
 ): Promise<T> {
   return database.transaction().execute(async (transaction) => {
     const row = await lockEndpoint(transaction, by.vendor, id);
-    if (row === undefined) throw noEndpoint();
+    if (row === undefined) throw endpointNotFound();
     const now = clock();
     const change = { transaction, by, row, now, at: nextInstant(now, row.updated_at) };
     if (repeatable === undefined) return work(change);
-    return once(transaction, { caller: by.caller, now, bodyDigest }, repeatable, () => work(change));
+    return runIdempotently(transaction, { caller: by.caller, now, bodyDigest }, repeatable, () => work(change));
   });
 }
 
@@ -64,7 +64,7 @@ export async function recordChange(
 ): Promise<void> {
   await recordAudit(transaction, {
     by,
-    as: by.role,
+    role: by.role,
     at,
     onBehalfOf: onBehalfOf(by),
     action: `webhook-endpoint.${action}`,
@@ -75,30 +75,30 @@ export async function recordChange(
 }
 
 export async function changeEndpoint(
-  addressing: Addressing,
-  by: ActingForVendor,
+  deps: EndpointUrlDeps,
+  by: VendorContext,
   id: string,
-  input: ChangeWebhookBody,
+  input: UpdateWebhookBody,
 ): Promise<WebhookEndpointDto> {
-  const requireUsableUrl = input.url === undefined ? undefined : await checkUrl(input.url, addressing);
-  return withEndpoint(addressing, by, id, async (change) => {
+  const requireUsableUrl = input.url === undefined ? undefined : await checkEndpointUrl(input.url, deps);
+  return withEndpoint(deps, by, id, async (change) => {
     const { transaction, row, now, at } = change;
     requireUsableUrl?.();
-    const wanted = { url: input.url ?? row.url, events: input.events ?? row.events };
-    if (isDeepStrictEqual(wanted, { url: row.url, events: row.events })) return endpointRecord(row, now);
-    await updateEndpoint(transaction, row.id, { ...wanted, updated_at: at });
-    const changed = endpointRecord({ ...row, ...wanted }, now);
+    const requested = { url: input.url ?? row.url, events: input.events ?? row.events };
+    if (isDeepStrictEqual(requested, { url: row.url, events: row.events })) return endpointRecord(row, now);
+    await updateEndpoint(transaction, row.id, { ...requested, updated_at: at });
+    const changed = endpointRecord({ ...row, ...requested }, now);
     await recordChange(change, "change", changed);
     return changed;
   });
 }
 
-/** What was delivered to it stays in the log; what was still due to it is never sent, and dropped by a worker. */
-export async function deleteEndpoint(managing: Managing, by: ActingForVendor, id: string): Promise<void> {
-  await withEndpoint(managing, by, id, async (change) => {
+/** Keeps the delivery log. A worker drops the undelivered deliveries. */
+export async function deleteEndpoint(deps: EndpointDeps, by: VendorContext, id: string): Promise<void> {
+  await withEndpoint(deps, by, id, async (change) => {
     const { transaction, row, at } = change;
     await updateEndpoint(transaction, row.id, { deleted_at: at, updated_at: at });
-    await silenceRecipient(transaction, row.id, at);
+    await disableDeletedRecipient(transaction, row.id, at);
     await recordChange(change, "delete", { deletedAt: at.toISOString() });
   });
 }

@@ -12,13 +12,13 @@ import {
   webhookDeliveryParams,
   webhookParams,
 } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
-import { keyReusedMeaning } from "../../idempotency/repeatable-request.ts";
-import { redeliver, testEndpoint } from "./act-on-endpoint.ts";
-import type { Managing } from "./change-endpoint.ts";
+import { vendorContextOf, vendorHeaders } from "../../access/vendor-context.ts";
+import { keyReusedDescription } from "../../idempotency/idempotent-request.ts";
+import type { EndpointDeps } from "./change-endpoint.ts";
+import { requestRedelivery, testEndpoint } from "./endpoint-actions.ts";
 import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { getDelivery, listAttempts, listDeliveries } from "./read-deliveries.ts";
 
@@ -31,8 +31,8 @@ const shapes = [
   webhookDeliveryPage,
 ];
 
-/** What became of what was due to an endpoint, and what is sent to it on demand. */
-export async function deliveryRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
+/** Routes to read an endpoint's deliveries, to redeliver one, and to send a ping. */
+export async function deliveryRoutes(scope: FastifyInstance, options: EndpointDeps): Promise<void> {
   for (const schema of shapes) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
@@ -44,15 +44,23 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         tags,
         operationId: "listDeliveries",
         summary: "List an endpoint's deliveries",
-        description: "One for each event, whatever became of it, the newest first.",
+        description: "One delivery per event, with any status, newest first.",
         headers: vendorHeaders,
         params: webhookParams,
         querystring: listDeliveriesQuery,
-        response: { 200: answerOf("A page of deliveries", "WebhookDeliveryPage"), ...problemResponses(401, 403, 404) },
+        response: {
+          200: responseOf("A page of deliveries", "WebhookDeliveryPage"),
+          ...problemResponses(401, 403, 404),
+        },
       },
     },
     (request) =>
-      listDeliveries(options.database, actingIn(request), request.params.id, request.query as ListDeliveriesQuery),
+      listDeliveries(
+        options.database,
+        vendorContextOf(request),
+        request.params.id,
+        request.query as ListDeliveriesQuery,
+      ),
   );
 
   routes.get(
@@ -63,18 +71,18 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         tags,
         operationId: "getDelivery",
         summary: "Get a delivery with its payload",
-        description: "What became of it, and the body that its attempts send.",
+        description: "The delivery's status and the body that its attempts send.",
         headers: vendorHeaders,
         params: webhookDeliveryParams,
         response: {
-          200: answerOf("The delivery", "WebhookDeliveryDetailDto"),
+          200: responseOf("The delivery", "WebhookDeliveryDetailDto"),
           ...problemResponses(401, 403, 404),
         },
       },
     },
     (request) => {
       const { id: endpointId, deliveryId } = request.params;
-      return getDelivery(options.database, actingIn(request), { endpointId, deliveryId });
+      return getDelivery(options.database, vendorContextOf(request), { endpointId, deliveryId });
     },
   );
 
@@ -87,42 +95,50 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         operationId: "listAttempts",
         summary: "List a delivery's attempts",
         description:
-          "The delivery log (WebhookDeliveryLog), the oldest attempt first, at most 100 on a page. It is kept for 90 days.",
+          "The delivery log (WebhookDeliveryLog), oldest attempt first, at most 100 per page. Attempts are kept for 90 days.",
         headers: vendorHeaders,
         params: webhookDeliveryParams,
         querystring: pageQuery,
-        response: { 200: answerOf("A page of attempts", "WebhookDeliveryLogPage"), ...problemResponses(401, 403, 404) },
+        response: {
+          200: responseOf("A page of attempts", "WebhookDeliveryLogPage"),
+          ...problemResponses(401, 403, 404),
+        },
       },
     },
     (request) => {
       const { id: endpointId, deliveryId } = request.params;
-      return listAttempts(options.database, actingIn(request), { endpointId, deliveryId }, request.query as PageQuery);
+      return listAttempts(
+        options.database,
+        vendorContextOf(request),
+        { endpointId, deliveryId },
+        request.query as PageQuery,
+      );
     },
   );
 
   routes.post(
     "/developer/webhooks/:id/deliveries/:deliveryId/redeliver",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config,
       schema: {
         tags,
         operationId: "redeliver",
-        summary: "Send a delivery again",
+        summary: "Redeliver a delivery",
         description:
-          "Further attempts of the same delivery, under the same id, whether it was delivered or has failed.",
+          "Makes further attempts of the same delivery, under the same id, whether it was delivered or has failed.",
         headers: repeatHeaders,
         params: webhookDeliveryParams,
         response: {
-          202: answerOf("It is on its way again", "AcceptedDelivery"),
-          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedMeaning }),
+          202: responseOf("The redelivery is queued", "AcceptedDelivery"),
+          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedDescription }),
         },
       },
     },
     async (request, reply) => {
-      const by = actingIn(request);
+      const by = vendorContextOf(request);
       const { id: endpointId, deliveryId } = request.params;
-      const accepted = await redeliver(options, by, { endpointId, deliveryId }, repeatable(request, by));
+      const accepted = await requestRedelivery(options, by, { endpointId, deliveryId }, repeatable(request, by));
       return reply.code(202).send(accepted);
     },
   );
@@ -130,7 +146,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
   routes.post(
     "/developer/webhooks/:id/test",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config,
       schema: {
         tags,
@@ -139,18 +155,18 @@ export async function deliveryRoutes(scope: FastifyInstance, options: Managing):
         operationId: "testWebhook",
         summary: "Send a ping to an endpoint",
         description:
-          "A delivery of the event `ping`, whether or not the endpoint names it in its events. At most 10 a minute for one endpoint.",
+          "Sends the event `ping`, also when it is not in the endpoint's `events`. At most 10 per minute and endpoint.",
         response: {
-          202: answerOf("The ping is on its way", "AcceptedDelivery"),
+          202: responseOf("The ping is queued", "AcceptedDelivery"),
           ...problemResponses(401, 403, 404, 409, 413, 415, {
-            422: keyReusedMeaning,
-            429: "More than 10 tests of this endpoint a minute, or too many requests; try again after `Retry-After` seconds",
+            422: keyReusedDescription,
+            429: "More than 10 tests of this endpoint per minute, or too many requests; retry after `Retry-After` seconds",
           }),
         },
       },
     },
     async (request, reply) => {
-      const by = actingIn(request);
+      const by = vendorContextOf(request);
       return reply.code(202).send(await testEndpoint(options, by, request.params.id, repeatable(request, by)));
     },
   );

@@ -7,8 +7,8 @@ import {
   assertProblem,
   cleanUpAfter,
   eventually,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { createWorker } from "../../worker-app.ts";
 import { readWorkerConfig } from "../../worker-config.ts";
@@ -16,7 +16,7 @@ import { startNameServer } from "../delivery/send/name-server.test-support.ts";
 import { startReceiver } from "../delivery/send/receiver.test-support.ts";
 import { createResolver, type Resolver } from "../delivery/send/resolver.ts";
 import { createSender } from "../delivery/send/sender.ts";
-import { registered, wanted } from "./register.test-support.ts";
+import { endpointBody, registered } from "./register.test-support.ts";
 
 const hosts = "127.0.0.1 localhost";
 const zone = {
@@ -53,33 +53,36 @@ for (const [where, environment, good, bad] of [
 ] as const) {
   describe(`the name in an endpoint's URL, ${where}`, () => {
     const cleanUp = cleanUpAfter();
-    let marketplace: PeopledMarketplace;
+    let marketplace: MarketplaceWithCallers;
     let endpoint: RegisteredWebhookDto;
     before(async () => {
       const resolver = createResolver({ ...(await startNameServer(cleanUp, zone)), hosts });
-      marketplace = await startPeopledMarketplace(cleanUp, environment, resolver);
+      marketplace = await startMarketplaceWithCallers(cleanUp, environment, resolver);
       endpoint = await registered(marketplace);
     });
     const register = (url: string): Promise<Response> =>
-      marketplace.as("northwind-developer", "/developer/webhooks", { body: { ...wanted, url } });
+      marketplace.requestAs("northwind-developer", "/developer/webhooks", { body: { ...endpointBody, url } });
     const patch = (url: string): Promise<Response> =>
-      marketplace.as("northwind-developer", `/developer/webhooks/${endpoint.id}`, { method: "PATCH", body: { url } });
+      marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint.id}`, {
+        method: "PATCH",
+        body: { url },
+      });
 
     for (const url of good.split(" ")) {
       test(`may be that of ${url}`, async () => {
-        for (const answer of [await register(url), await patch(url)]) {
-          assert.ok(answer.ok, await answer.clone().text());
-          assert.equal(((await answer.json()) as RegisteredWebhookDto).url, url);
+        for (const response of [await register(url), await patch(url)]) {
+          assert.ok(response.ok, await response.clone().text());
+          assert.equal(((await response.json()) as RegisteredWebhookDto).url, url);
         }
       });
     }
     for (const url of bad.split(" ")) {
       test(`may not be that of ${url}`, async () => {
-        for (const answer of [await register(url), await patch(url)]) {
-          const problem = await assertProblem(answer, 422, "endpoint-not-allowed");
+        for (const response of [await register(url), await patch(url)]) {
+          const problem = await assertProblem(response, 422, "endpoint-not-allowed");
           const expected = url.startsWith("http:")
             ? "must begin with https://"
-            : "has a name with an address that is not public";
+            : "has a host name that resolves to an address that is not public";
           assert.deepEqual(problem["errors"], [{ pointer: "/body/url", detail: expected }]);
         }
       });
@@ -87,13 +90,13 @@ for (const [where, environment, good, bad] of [
   });
 }
 
-describe("a name that is public when it is registered, and leads to our own side later", () => {
+describe("a name that resolves to an internal address after its registration", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let resolver: Resolver;
   before(async () => {
     resolver = createResolver({ ...(await startNameServer(cleanUp, zone)), hosts });
-    marketplace = await startPeopledMarketplace(cleanUp, {}, resolver);
+    marketplace = await startMarketplaceWithCallers(cleanUp, {}, resolver);
   });
 
   test("never gets a connection", async () => {
@@ -109,21 +112,21 @@ describe("a name that is public when it is registered, and leads to our own side
     });
 
     const path = `/developer/webhooks/${id}`;
-    const pinged = await marketplace.as("northwind-developer", `${path}/test`, { method: "POST" });
+    const pinged = await marketplace.requestAs("northwind-developer", `${path}/test`, { method: "POST" });
     const { deliveryId } = (await pinged.json()) as { deliveryId: string };
     const attempts = async (): Promise<WebhookDeliveryLogPage["items"]> => {
-      const answer = await marketplace.as("northwind-developer", `${path}/deliveries/${deliveryId}/attempts`);
-      return ((await answer.json()) as WebhookDeliveryLogPage).items;
+      const response = await marketplace.requestAs("northwind-developer", `${path}/deliveries/${deliveryId}/attempts`);
+      return ((await response.json()) as WebhookDeliveryLogPage).items;
     };
     await eventually("it was tried", 10_000, async () => (await attempts())[0]?.outcome === "failed");
     assert.equal((await attempts())[0]?.error, "address: address-not-allowed");
     assert.equal(local.connections.length, 0);
   });
 
-  test("is answered the same when its registration is repeated", async () => {
+  test("gets the same response when its registration is repeated", async () => {
     const register = (): Promise<Response> =>
-      marketplace.as("northwind-developer", "/developer/webhooks", {
-        body: { ...wanted, url: "https://moves-at-once.example/" },
+      marketplace.requestAs("northwind-developer", "/developer/webhooks", {
+        body: { ...endpointBody, url: "https://moves-at-once.example/" },
         headers: { "idempotency-key": "moves" },
       });
     const [first, second] = [await register(), await register()];

@@ -7,7 +7,7 @@ import type {
 import { isRotating } from "./endpoint.ts";
 import type { AttemptRow, DeliveryRow, EndpointRow } from "./endpoint-store.ts";
 
-const instant = (given: Date | null): string | null => given?.toISOString() ?? null;
+const toIsoString = (given: Date | null): string | null => given?.toISOString() ?? null;
 
 export function registeredRecord(row: EndpointRow): RegisteredWebhookDto {
   return {
@@ -22,8 +22,8 @@ export function registeredRecord(row: EndpointRow): RegisteredWebhookDto {
 export function endpointRecord(row: EndpointRow, now: Date): WebhookEndpointDto {
   return {
     ...registeredRecord(row),
-    disabledReason: row.disabled_because,
-    heldSince: row.status === "active" ? null : instant(row.held_since),
+    disabledReason: row.disabled_reason,
+    heldSince: row.status === "active" ? null : toIsoString(row.held_since),
     rotation: row.promote_at !== null && isRotating(row, now) ? { promotesAt: row.promote_at.toISOString() } : null,
   };
 }
@@ -36,9 +36,9 @@ export function deliveryRecord(row: DeliveryRow): WebhookDeliveryDto {
     status: row.status as WebhookDeliveryDto["status"],
     attempts: row.attempts,
     failures: row.failures,
-    nextAttemptAt: instant(row.next_attempt_at),
+    nextAttemptAt: toIsoString(row.next_attempt_at),
     createdAt: row.created_at.toISOString(),
-    settledAt: instant(row.settled_at),
+    settledAt: toIsoString(row.settled_at),
     subscriptionId: row.subscription_id,
   };
 }
@@ -57,6 +57,6 @@ export function attemptRecord(row: AttemptRow, delivery: DeliveryRow): WebhookDe
     statusCode: row.status_code,
     error: row.error,
     responseSnippet: row.response_snippet,
-    nextAttemptAt: instant(row.next_attempt_at),
+    nextAttemptAt: toIsoString(row.next_attempt_at),
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import { type ActingForVendor, vendorHeaders } from "../../access/acting-for-vendor.ts";
-import type { Repeatable } from "../../idempotency/once.ts";
-import { idempotencyKey, pathOf, repeatableRequest } from "../../idempotency/repeatable-request.ts";
+import { type VendorContext, vendorHeaders } from "../../access/vendor-context.ts";
+import { idempotencyKeyHeader, idempotentRequestOf, pathOf } from "../../idempotency/idempotent-request.ts";
+import type { IdempotentRequest } from "../../idempotency/run-idempotently.ts";
 
 export const tags: readonly string[] = ["Webhooks"];
 export const config = { access: ["vendor-developer", "operator"], waitsOnlyForDatabase: true } as const;
@@ -10,11 +10,11 @@ export const repeatHeaders = {
   type: "object",
   properties: {
     ...vendorHeaders.properties,
-    ...idempotencyKey,
+    ...idempotencyKeyHeader,
   },
 } as const;
 
-/** The vendor is as much of the address as the path: one key may serve two vendors of one caller. */
-export function repeatable(request: FastifyRequest, { vendor }: ActingForVendor): Repeatable {
-  return { ...repeatableRequest(request), path: `${pathOf(request)} of ${vendor}` };
+/** The path includes the vendor: one caller may use the same key for two vendors. */
+export function repeatable(request: FastifyRequest, { vendor }: VendorContext): IdempotentRequest {
+  return { ...idempotentRequestOf(request), path: `${pathOf(request)} of ${vendor}` };
 }

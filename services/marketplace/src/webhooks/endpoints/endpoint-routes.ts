@@ -1,64 +1,64 @@
 import {
-  changeWebhookBody,
   type PageQuery,
   pageQuery,
   registeredWebhookDto,
   registerWebhookBody,
+  updateWebhookBody,
   webhookEndpointDto,
   webhookEndpointPage,
   webhookParams,
 } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
-import { pathOf } from "../../idempotency/repeatable-request.ts";
+import { vendorContextOf, vendorHeaders } from "../../access/vendor-context.ts";
+import { pathOf } from "../../idempotency/idempotent-request.ts";
 import { actionRoutes } from "./action-routes.ts";
-import { type Addressing, changeEndpoint, deleteEndpoint } from "./change-endpoint.ts";
+import { changeEndpoint, deleteEndpoint, type EndpointUrlDeps } from "./change-endpoint.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
 import { config, repeatable, repeatHeaders, tags } from "./endpoint-requests.ts";
 import { getEndpoint, listEndpoints } from "./read-endpoints.ts";
 import { registerEndpoint } from "./register-endpoint.ts";
 
-// Typed as any answer: what the schema says would be taken for a body to send.
-const gone: object = { description: "It is gone", type: "null" };
+// Typed as `object`: the route's type would otherwise require a body of that schema.
+const noContent: object = { description: "The endpoint is deleted", type: "null" };
 
-/** Two scopes, because the server compiles all shapes of a scope anew for each of its answers. */
-export async function endpointRoutes(scope: FastifyInstance, options: Addressing): Promise<void> {
+/** Two scopes, because Fastify compiles all schemas of a scope for each of its responses. */
+export async function endpointRoutes(scope: FastifyInstance, options: EndpointUrlDeps): Promise<void> {
   await scope.register(managementRoutes, options);
   await scope.register(deliveryRoutes, options);
 }
 
-async function managementRoutes(scope: FastifyInstance, options: Addressing): Promise<void> {
+async function managementRoutes(scope: FastifyInstance, options: EndpointUrlDeps): Promise<void> {
   for (const schema of [registeredWebhookDto, webhookEndpointDto, webhookEndpointPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
-  const resolving = { ...config, waitsOnlyForDatabase: false };
+  const resolvingConfig = { ...config, waitsOnlyForDatabase: false };
 
   routes.post(
     "/developer/webhooks",
     {
-      config: resolving,
+      config: resolvingConfig,
       schema: {
         tags,
         operationId: "registerWebhook",
         summary: "Register an endpoint",
         description:
-          "Events of the vendor's apps are posted to it from now on. The secret is stored encrypted and never shown. A vendor may have 20 endpoints.",
+          "New events of the vendor's apps are posted to the endpoint. The secret is stored encrypted and never returned. A vendor can have 20 endpoints.",
         headers: repeatHeaders,
         body: registerWebhookBody,
         response: {
           201: {
-            ...answerOf("The new endpoint", "RegisteredWebhookDto"),
-            headers: { location: { type: "string", description: "Where the endpoint is found" } },
+            ...responseOf("The new endpoint", "RegisteredWebhookDto"),
+            headers: { location: { type: "string", description: "The endpoint's URL" } },
           },
           ...problemResponses(401, 403, 409, 413, 415, {
-            422: "`url` can't be used, the vendor is not registered, or the `Idempotency-Key` came with another body before",
+            422: "`url` can't be used, the vendor is not registered, or the `Idempotency-Key` was used with another body",
           }),
         },
       },
     },
     async (request, reply) => {
-      const by = actingIn(request);
+      const by = vendorContextOf(request);
       const registered = await registerEndpoint(options, by, request.body, repeatable(request, by));
       return reply
         .code(201)
@@ -75,13 +75,13 @@ async function managementRoutes(scope: FastifyInstance, options: Addressing): Pr
         tags,
         operationId: "listWebhooks",
         summary: "List the vendor's endpoints",
-        description: "All endpoints of the vendor, the oldest first.",
+        description: "All endpoints of the vendor, oldest first.",
         headers: vendorHeaders,
         querystring: pageQuery,
-        response: { 200: answerOf("A page of endpoints", "WebhookEndpointPage"), ...problemResponses(401, 403) },
+        response: { 200: responseOf("A page of endpoints", "WebhookEndpointPage"), ...problemResponses(401, 403) },
       },
     },
-    (request) => listEndpoints(options, actingIn(request), request.query as PageQuery),
+    (request) => listEndpoints(options, vendorContextOf(request), request.query as PageQuery),
   );
 
   const ofOne = { tags, headers: vendorHeaders, params: webhookParams };
@@ -94,50 +94,50 @@ async function managementRoutes(scope: FastifyInstance, options: Addressing): Pr
         ...ofOne,
         operationId: "getWebhook",
         summary: "Get an endpoint",
-        description: "One endpoint of the vendor and how it is getting on, without its secret.",
-        response: { 200: answerOf("The endpoint", "WebhookEndpointDto"), ...problemResponses(401, 403, 404) },
+        description: "An endpoint of the vendor with its delivery status, without its secret.",
+        response: { 200: responseOf("The endpoint", "WebhookEndpointDto"), ...problemResponses(401, 403, 404) },
       },
     },
-    (request) => getEndpoint(options, actingIn(request), request.params.id),
+    (request) => getEndpoint(options, vendorContextOf(request), request.params.id),
   );
 
   routes.patch(
     "/developer/webhooks/:id",
     {
-      config: resolving,
+      config: resolvingConfig,
       schema: {
         ...ofOne,
         operationId: "changeWebhook",
         summary: "Change an endpoint",
-        description: "Another URL, other events, or both. What is still due to it goes to the new URL.",
-        body: changeWebhookBody,
+        description: "Changes the URL, the events, or both. Undelivered deliveries go to the new URL.",
+        body: updateWebhookBody,
         response: {
-          200: answerOf("The endpoint as it is now", "WebhookEndpointDto"),
+          200: responseOf("The endpoint as it is now", "WebhookEndpointDto"),
           ...problemResponses(401, 403, 404, 413, 415, { 422: "`url` can't be used" }),
         },
       },
     },
-    (request) => changeEndpoint(options, actingIn(request), request.params.id, request.body),
+    (request) => changeEndpoint(options, vendorContextOf(request), request.params.id, request.body),
   );
 
   routes.delete(
     "/developer/webhooks/:id",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config,
       schema: {
         ...ofOne,
         operationId: "deleteWebhook",
         summary: "Delete an endpoint",
-        description: "Final. What is still due to it is never sent.",
+        description: "Can't be undone. Undelivered deliveries are dropped.",
         response: {
-          204: gone,
+          204: noContent,
           ...problemResponses(401, 403, 404, 413, 415),
         },
       },
     },
     async (request, reply) => {
-      await deleteEndpoint(options, actingIn(request), request.params.id);
+      await deleteEndpoint(options, vendorContextOf(request), request.params.id);
       return reply.code(204).send();
     },
   );

@@ -1,12 +1,12 @@
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries, DeliveryAttempts, WebhookEndpoints } from "../../database-schema.ts";
 
-/** An endpoint together with how it is getting on as a recipient. */
+/** An endpoint with its recipient's status. */
 export type EndpointRow = Selectable<WebhookEndpoints> & {
   status: string;
   held_since: Date | null;
-  disabled_because: string | null;
+  disabled_reason: string | null;
 };
 export type DeliveryRow = Selectable<Deliveries> & { event: string };
 export type AttemptRow = Selectable<DeliveryAttempts>;
@@ -17,7 +17,7 @@ const ofVendor = (database: Kysely<DB>, vendorSlug: string) =>
     .innerJoin("vendors", "vendors.id", "webhook_endpoints.vendor_id")
     .innerJoin("recipients", "recipients.id", "webhook_endpoints.id")
     .selectAll("webhook_endpoints")
-    .select(["recipients.status", "recipients.held_since", "recipients.disabled_because"])
+    .select(["recipients.status", "recipients.held_since", "recipients.disabled_reason"])
     .where("vendors.slug", "=", vendorSlug)
     .where("webhook_endpoints.deleted_at", "is", null);
 
@@ -26,7 +26,7 @@ export async function findVendorId(database: Kysely<DB>, slug: string): Promise<
   return found?.id;
 }
 
-/** Until the transaction ends, nobody else registers an endpoint for this vendor: the service may not lock its row. */
+/** Serialises registrations of a vendor. An advisory lock, because the service has no privilege to lock the vendor's row. */
 export async function lockRegistration(transaction: Transaction<DB>, vendorId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints of ${vendorId}`}, 0))`.execute(
     transaction,
@@ -51,7 +51,7 @@ export function findEndpoint(database: Kysely<DB>, vendorSlug: string, id: strin
   return ofVendor(database, vendorSlug).where("webhook_endpoints.id", "=", id).executeTakeFirst();
 }
 
-/** Nobody else changes it until the transaction ends; how it is getting on may change all the same. */
+/** Locks the endpoint's row until the transaction ends, but not its recipient's. */
 export function lockEndpoint(
   transaction: Transaction<DB>,
   vendorSlug: string,
@@ -66,7 +66,7 @@ export function lockEndpoint(
 export function findEndpoints(
   database: Kysely<DB>,
   vendorSlug: string,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<EndpointRow[]> {
   let query = ofVendor(database, vendorSlug);
   if (after !== undefined) {
@@ -90,7 +90,7 @@ const withEvent = (database: Kysely<DB>, recipientId: string) =>
     .selectFrom("deliveries")
     .innerJoin("events", "events.id", "deliveries.event_id")
     .selectAll("deliveries")
-    // The delivery's own is its lane, which events outside the sequence have none of.
+    // The delivery's `subscription_id` is part of its ordering key, and null for events without a sequence.
     .select(["events.event", "events.subscription_id"])
     .where("deliveries.recipient_id", "=", recipientId);
 
@@ -117,14 +117,14 @@ export function findDeliveries(
   database: Kysely<DB>,
   recipientId: string,
   { status, from, to }: DeliveryFilter,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<DeliveryRow[]> {
   let query = withEvent(database, recipientId);
   if (status === "waiting") {
-    // Said so that only indexes of one recipient's deliveries are eligible, see 0008-delivery-indexes.sql.
+    // Written so that only indexes by recipient match, see 0008-delivery-indexes.sql.
     query = query.where("deliveries.settled_at", "is", null).where("deliveries.status", "<>", "queued");
   } else if (status !== undefined) {
-    // Written out: only so are the indexes of those that are queued and those that failed eligible.
+    // A literal, so that the planner can match the partial indexes of queued and failed deliveries.
     query = query.where("deliveries.status", "=", sql.lit(status));
   }
   if (from !== undefined) query = query.where("deliveries.created_at", ">=", from);
@@ -137,11 +137,11 @@ export function findDeliveries(
   return query.orderBy("deliveries.created_at", "desc").orderBy("deliveries.id", "desc").limit(limit).execute();
 }
 
-/** `since` keeps it out of the partitions of earlier days. */
+/** `since` excludes the partitions of earlier days. */
 export function findAttempts(
   database: Kysely<DB>,
   { deliveryId, since }: { deliveryId: string; since: Date },
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<AttemptRow[]> {
   let query = database
     .selectFrom("delivery_attempts")
@@ -154,14 +154,14 @@ export function findAttempts(
   return query.orderBy("started_at").orderBy("id").limit(limit).execute();
 }
 
-/** Endpoints with a secret that was sealed with another version of the key. */
-export function lockSealedOtherwise(transaction: Transaction<DB>, version: number, limit: number) {
+/** Locks endpoints with a secret that is encrypted with another version of the key. */
+export function lockEncryptedWithOtherKey(transaction: Transaction<DB>, version: number, limit: number) {
   const other = `${version}.%`;
   return transaction
     .selectFrom("webhook_endpoints")
-    .select(["id", "sealed_secret", "sealed_next_secret"])
+    .select(["id", "encrypted_secret", "encrypted_next_secret"])
     .where((where) =>
-      where.or([where("sealed_secret", "not like", other), where("sealed_next_secret", "not like", other)]),
+      where.or([where("encrypted_secret", "not like", other), where("encrypted_next_secret", "not like", other)]),
     )
     .orderBy("id")
     .limit(limit)

@@ -4,11 +4,11 @@ import type { RegisteredWebhookDto } from "@ehr-marketplace/contracts";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { whyNoEndpoint } from "./endpoint.ts";
-import { registered, wanted } from "./register.test-support.ts";
+import { findUrlError } from "./endpoint.ts";
+import { endpointBody, registered } from "./register.test-support.ts";
 
 const publicOnes = [
   "https://hooks.example",
@@ -85,7 +85,7 @@ for (const [where, environment, good, bad] of [
     "where no network is allowed",
     {},
     publicOnes,
-    // Where loopback is allowed, it depends on whether this machine's hosts file has ::1 for it too.
+    // With loopback allowed, the result depends on whether this machine's hosts file has ::1 for it.
     [...neverAllowed, ...privateOnes, ...otherPrivateOnes, "https://localhost/"],
   ],
   [
@@ -97,18 +97,21 @@ for (const [where, environment, good, bad] of [
 ] as const) {
   describe(`an endpoint's URL, ${where}`, () => {
     const cleanUp = cleanUpAfter();
-    let marketplace: PeopledMarketplace;
+    let marketplace: MarketplaceWithCallers;
     let endpoint: RegisteredWebhookDto;
     before(async () => {
-      marketplace = await startPeopledMarketplace(cleanUp, environment);
+      marketplace = await startMarketplaceWithCallers(cleanUp, environment);
       endpoint = await registered(marketplace);
     });
     const patch = (url: string): Promise<Response> =>
-      marketplace.as("northwind-developer", `/developer/webhooks/${endpoint.id}`, { method: "PATCH", body: { url } });
-    const assertRefused = async (answer: Response): Promise<void> => {
-      const invalid = answer.status === 400;
+      marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint.id}`, {
+        method: "PATCH",
+        body: { url },
+      });
+    const assertRefused = async (response: Response): Promise<void> => {
+      const invalid = response.status === 400;
       const problem = await assertProblem(
-        answer,
+        response,
         invalid ? 400 : 422,
         invalid ? "invalid-request" : "endpoint-not-allowed",
       );
@@ -118,9 +121,9 @@ for (const [where, environment, good, bad] of [
 
     for (const url of good) {
       test(`may be ${url}`, async () => {
-        const answer = await patch(url);
-        assert.equal(answer.status, 200, await answer.clone().text());
-        assert.equal(((await answer.json()) as RegisteredWebhookDto).url, url);
+        const response = await patch(url);
+        assert.equal(response.status, 200, await response.clone().text());
+        assert.equal(((await response.json()) as RegisteredWebhookDto).url, url);
       });
     }
     for (const url of bad) {
@@ -129,27 +132,29 @@ for (const [where, environment, good, bad] of [
       });
     }
 
-    test("is held against the same rules when it is registered", async () => {
+    test("is checked with the same rules at registration", async () => {
       for (const url of ["https://169.254.169.254/", "https://192.168.1.1/", "https://user@hooks.example/"]) {
-        const answer = await marketplace.as("northwind-developer", "/developer/webhooks", { body: { ...wanted, url } });
-        await assertProblem(answer, 422, "endpoint-not-allowed");
+        const response = await marketplace.requestAs("northwind-developer", "/developer/webhooks", {
+          body: { ...endpointBody, url },
+        });
+        await assertProblem(response, 422, "endpoint-not-allowed");
       }
-      const local = { ...wanted, url: "http://127.0.0.1:8090/hook" };
-      const answer = await marketplace.as("northwind-developer", "/developer/webhooks", { body: local });
-      if ("VENDOR_ALLOWED_NETWORKS" in environment) assert.equal(answer.status, 201);
-      else await assertProblem(answer, 422, "endpoint-not-allowed");
+      const local = { ...endpointBody, url: "http://127.0.0.1:8090/hook" };
+      const response = await marketplace.requestAs("northwind-developer", "/developer/webhooks", { body: local });
+      if ("VENDOR_ALLOWED_NETWORKS" in environment) assert.equal(response.status, 201);
+      else await assertProblem(response, 422, "endpoint-not-allowed");
     });
 
-    test("is still the last one that was allowed", async () => {
-      const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${endpoint.id}`);
-      assert.equal(((await answer.json()) as RegisteredWebhookDto).url, good.at(-1));
+    test("is still the last allowed one", async () => {
+      const response = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint.id}`);
+      assert.equal(((await response.json()) as RegisteredWebhookDto).url, good.at(-1));
     });
   });
 }
 
-test("a single address can be allowed like a network, and admits plain http also where it is public", () => {
-  assert.equal(whyNoEndpoint("http://127.0.0.1/", ["127.0.0.1"]), undefined);
-  assert.equal(whyNoEndpoint("http://127.0.0.2/", ["127.0.0.1"]), "must begin with https://");
-  assert.equal(whyNoEndpoint("http://8.8.8.8/", ["8.8.8.0/24"]), undefined);
-  assert.equal(whyNoEndpoint("https://127.0.0.2/", ["127.0.0.1"]), "must have a public address");
+test("a single address can be allowed like a network, also for plain http to a public address", () => {
+  assert.equal(findUrlError("http://127.0.0.1/", ["127.0.0.1"]), undefined);
+  assert.equal(findUrlError("http://127.0.0.2/", ["127.0.0.1"]), "must begin with https://");
+  assert.equal(findUrlError("http://8.8.8.8/", ["8.8.8.0/24"]), undefined);
+  assert.equal(findUrlError("https://127.0.0.2/", ["127.0.0.1"]), "must have a public address");
 });

@@ -9,12 +9,12 @@ import type {
   WebhookDeliveryPage,
 } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { subscribed } from "../../subscriptions/subscribe.test-support.ts";
 import { registered } from "./register.test-support.ts";
@@ -23,30 +23,30 @@ const many = 1_150;
 const statuses = ["waiting", "queued", "delivered", "failed", "expired", "dropped"] as const;
 const start = Date.parse("2026-01-01T00:00:00.000Z");
 
-describe("reading what became of an endpoint's deliveries", () => {
+describe("reading an endpoint's deliveries", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let endpoint: string;
   let other: string;
   let all: WebhookDeliveryDto[];
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     endpoint = (await registered(marketplace)).id;
     other = (await registered(marketplace)).id;
     all = [];
-    for (let place = 0; place < many; place += 1) {
-      const status = statuses[place % statuses.length] ?? "waiting";
+    for (let index = 0; index < many; index += 1) {
+      const status = statuses[index % statuses.length] ?? "waiting";
       const settled = status !== "waiting" && status !== "queued";
-      // Nine at a time have the same time, so that only their ids put them in order.
-      const createdAt = new Date(start + Math.floor(place / 9) * 1_000);
+      // Nine at a time have the same time and are ordered by id only.
+      const createdAt = new Date(start + Math.floor(index / 9) * 1_000);
       all.push({
         id: randomUUID(),
         eventId: randomUUID(),
-        event: place % 2 === 0 ? "ping" : "app.updated",
+        event: index % 2 === 0 ? "ping" : "app.updated",
         status,
-        attempts: place % 13,
-        failures: place % 12,
-        nextAttemptAt: status === "queued" ? new Date(start + place).toISOString() : null,
+        attempts: index % 13,
+        failures: index % 12,
+        nextAttemptAt: status === "queued" ? new Date(start + index).toISOString() : null,
         createdAt: createdAt.toISOString(),
         settledAt: settled ? new Date(createdAt.getTime() + 1_500).toISOString() : null,
         subscriptionId: null,
@@ -78,13 +78,13 @@ describe("reading what became of an endpoint's deliveries", () => {
     );
   };
   const list = (below: string, search = ""): Promise<Response> =>
-    marketplace.as("northwind-developer", `/developer/webhooks/${endpoint}/deliveries${below}?${search}`);
+    marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint}/deliveries${below}?${search}`);
   const walk = async <T>(below: string, search: string): Promise<T[][]> => {
     const pages: T[][] = [];
     for (let next: string | null = ""; next !== null; ) {
-      const answer = await list(below, `${search}${next === "" ? "" : `&after=${next}`}`);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const page = (await answer.json()) as { items: T[]; next: string | null };
+      const response = await list(below, `${search}${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(response.status, 200, await response.clone().text());
+      const page = (await response.json()) as { items: T[]; next: string | null };
       assert.deepEqual(Object.keys(page), ["items", "next"]);
       pages.push(page.items);
       next = page.next;
@@ -98,7 +98,7 @@ describe("reading what became of an endpoint's deliveries", () => {
     ["limit=99999", 1_000],
     [`limit=${many / 2}`, many / 2],
   ] as const) {
-    test(`${search === "" ? "without a limit" : search}: pages of ${size}, the newest first, with every delivery of its own once`, async () => {
+    test(`${search === "" ? "without a limit" : search}: pages of ${size}, newest first, with each delivery of the endpoint once`, async () => {
       const pages = await walk<WebhookDeliveryDto>("", search);
       assert.deepEqual(pages.flat(), all);
       assert.ok(pages.slice(0, -1).every(({ length }) => length === size));
@@ -107,7 +107,7 @@ describe("reading what became of an endpoint's deliveries", () => {
   }
 
   for (const status of statuses) {
-    test(`status=${status}: only those`, async () => {
+    test(`status=${status}: lists only those`, async () => {
       const found = (await walk<WebhookDeliveryDto>("", `status=${status}&limit=60`)).flat();
       assert.deepEqual(
         found,
@@ -116,7 +116,7 @@ describe("reading what became of an endpoint's deliveries", () => {
     });
   }
 
-  test("from and to bound the time at which it became due: from it on, and up to before it", async () => {
+  test("from (inclusive) and to (exclusive) filter by the time of creation", async () => {
     const from = "2026-01-01T00:00:30.000Z";
     const to = "2026-01-01T00:01:00.000Z";
     const within = (bounds: { from?: string; to?: string }): WebhookDeliveryDto[] =>
@@ -146,20 +146,20 @@ describe("reading what became of an endpoint's deliveries", () => {
     ["to=2026-02-30T00:00:00Z", "/query/to"],
     ["to=2016-12-31T23:59:60Z", "/query/to"],
     ["limit=0", "/query/limit"],
-    [`after=${cursorOf("soon", randomUUID())}`, "/query/after"],
+    [`after=${encodeCursor("soon", randomUUID())}`, "/query/after"],
     ["after=x", "/query/after"],
   ] as const) {
-    test(`400: ${search}`, async () => {
+    test(`returns 400 for ${search}`, async () => {
       const problem = await assertProblem(await list("", search), 400, "invalid-request");
       assert.equal((problem["errors"] as { pointer: string }[])[0]?.pointer, pointer);
     });
   }
 
-  test("names the subscription that the event is about", async () => {
+  test("has the event's subscription id", async () => {
     const mine = await registered(marketplace, { body: { events: ["subscription.created"] } });
     const subscription: SubscriptionDto = await subscribed(marketplace, "northwind-scribe");
-    const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${mine.id}/deliveries`);
-    const { items } = (await answer.json()) as WebhookDeliveryPage;
+    const response = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${mine.id}/deliveries`);
+    const { items } = (await response.json()) as WebhookDeliveryPage;
     assert.deepEqual(
       items.map(({ event, subscriptionId }) => [event, subscriptionId]),
       [["subscription.created", subscription.id]],
@@ -167,7 +167,7 @@ describe("reading what became of an endpoint's deliveries", () => {
   });
 
   describe("one delivery", () => {
-    test("has its record and its payload, byte for byte as it is sent", async () => {
+    test("has its fields and its payload, byte for byte as sent", async () => {
       const mine = await registered(marketplace, { body: { events: ["subscription.created"] } });
       await subscribed(marketplace, "lab-lantern", { by: "operator", orgAlias: "hilltop-family-practice" });
       const payload = '{"event":"subscription.created",  "résumé":"\\u00e9\\n\u2028"}';
@@ -179,20 +179,20 @@ describe("reading what became of an endpoint's deliveries", () => {
       );
       await query("update events set payload = $2 where id = $1", [delivery?.event_id, payload]);
       const path = `/developer/webhooks/${mine.id}/deliveries`;
-      const answer = await marketplace.as("northwind-developer", `${path}/${delivery?.id}`);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const listed = (await (await marketplace.as("northwind-developer", path)).json()) as WebhookDeliveryPage;
-      assert.deepEqual(await answer.json(), { ...listed.items[0], payload });
+      const response = await marketplace.requestAs("northwind-developer", `${path}/${delivery?.id}`);
+      assert.equal(response.status, 200, await response.clone().text());
+      const listed = (await (await marketplace.requestAs("northwind-developer", path)).json()) as WebhookDeliveryPage;
+      assert.deepEqual(await response.json(), { ...listed.items[0], payload });
     });
 
-    test("404: another endpoint's, nobody's, and any of an endpoint of another vendor", async () => {
+    test("returns 404 for another endpoint's delivery, an unknown one, and another vendor's endpoint", async () => {
       const paths = [`${other}/deliveries/${all[0]?.id}`, `${endpoint}/deliveries/${randomUUID()}`];
       for (const path of paths) {
-        const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${path}`);
-        await assertProblem(answer, 404, "delivery-not-found");
+        const response = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${path}`);
+        await assertProblem(response, 404, "delivery-not-found");
       }
       const path = `/developer/webhooks/${endpoint}/deliveries/${all[0]?.id}`;
-      await assertProblem(await marketplace.as("lumen-developer", path), 404, "endpoint-not-found");
+      await assertProblem(await marketplace.requestAs("lumen-developer", path), 404, "endpoint-not-found");
     });
   });
 
@@ -203,29 +203,29 @@ describe("reading what became of an endpoint's deliveries", () => {
       const [{ today } = { today: new Date() }] = await query<{ today: Date }>(
         "select date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' as today",
       );
-      // In the days to come there are partitions too, and none of it depends on the hour of the test.
+      // In the future, where partitions exist too, so that the test doesn't depend on the time of day.
       const noon = today.getTime() + 3 * 86_400_000 + 43_200_000;
       const [first] = all;
       assert.ok(first);
       delivery = { ...first, id: randomUUID(), eventId: randomUUID(), createdAt: new Date(noon).toISOString() };
       delivery = { ...delivery, event: "usage.reported", status: "queued", settledAt: null, nextAttemptAt: null };
       await insert(endpoint, [delivery]);
-      attempts = Array.from({ length: 125 }, (_, place): WebhookDeliveryLog => {
-        const outcome = (["delivered", "failed", "unknown"] as const)[place % 3] ?? "unknown";
+      attempts = Array.from({ length: 125 }, (_, index): WebhookDeliveryLog => {
+        const outcome = (["delivered", "failed", "unknown"] as const)[index % 3] ?? "unknown";
         return {
           id: randomUUID(),
           deliveryId: delivery.id,
           eventId: delivery.eventId,
           event: "usage.reported",
-          recipient: { kind: "endpoint", id: endpoint, url: `https://hooks.example/${place}` },
-          attempt: place + 1,
-          // The first began before the event by another machine's clock; pairs have the same time.
-          startedAt: new Date(noon - 60_000 + Math.floor(place / 2) * 1_440_000).toISOString(),
-          durationMs: outcome === "unknown" ? null : place,
+          recipient: { kind: "endpoint", id: endpoint, url: `https://hooks.example/${index}` },
+          attempt: index + 1,
+          // The first started before the event by another machine's clock; pairs have the same time.
+          startedAt: new Date(noon - 60_000 + Math.floor(index / 2) * 1_440_000).toISOString(),
+          durationMs: outcome === "unknown" ? null : index,
           outcome,
-          statusCode: outcome === "unknown" ? null : 200 + place,
+          statusCode: outcome === "unknown" ? null : 200 + index,
           error: outcome === "failed" ? "send: timed-out" : null,
-          responseSnippet: outcome === "unknown" ? null : `answer ${place}`,
+          responseSnippet: outcome === "unknown" ? null : `answer ${index}`,
           nextAttemptAt: outcome === "failed" ? new Date(noon + 86_400_000).toISOString() : null,
         };
       });
@@ -249,7 +249,7 @@ describe("reading what became of an endpoint's deliveries", () => {
       ["limit=25", [25, 25, 25, 25, 25]],
       ["limit=1000", [100, 25]],
     ] as const) {
-      test(`${search === "" ? "without a limit" : search}: each once, the oldest first`, async () => {
+      test(`${search === "" ? "without a limit" : search}: lists each once, oldest first`, async () => {
         const pages = await walk<WebhookDeliveryLog>(`/${delivery.id}/attempts`, search);
         assert.deepEqual(pages.flat(), attempts);
         assert.deepEqual(
@@ -259,12 +259,12 @@ describe("reading what became of an endpoint's deliveries", () => {
       });
     }
 
-    test("a delivery that has not gone out yet has none", async () => {
-      const answer = await list(`/${all[5]?.id}/attempts`);
-      assert.deepEqual(await answer.json(), { items: [], next: null });
+    test("are empty before the first attempt", async () => {
+      const response = await list(`/${all[5]?.id}/attempts`);
+      assert.deepEqual(await response.json(), { items: [], next: null });
     });
 
-    test("are not searched for in the days before it became due", async () => {
+    test("are not searched in partitions from before the delivery", async () => {
       await withClient(marketplace.database.ownerUrl, async (client) => {
         const { rows } = await client.query<{ name: string }>(
           `select inhrelid::regclass::text as name from pg_inherits
@@ -273,24 +273,24 @@ describe("reading what became of an endpoint's deliveries", () => {
         );
         assert.ok(rows.length >= 3);
         await client.query("begin");
-        // Whoever reads these now would have to wait until it is cut off.
+        // Reading these partitions would wait for the lock until the statement timeout.
         for (const { name } of rows) await client.query(`lock table only ${name} in access exclusive mode`);
-        const answer = await list(`/${delivery.id}/attempts`);
-        assert.equal(answer.status, 200, await answer.clone().text());
-        assert.equal(((await answer.json()) as WebhookDeliveryLogPage).items.length, 100);
+        const response = await list(`/${delivery.id}/attempts`);
+        assert.equal(response.status, 200, await response.clone().text());
+        assert.equal(((await response.json()) as WebhookDeliveryLogPage).items.length, 100);
         await client.query("rollback");
       });
     });
 
-    test("404: another endpoint's delivery, and nobody's", async () => {
+    test("returns 404 for another endpoint's delivery and an unknown one", async () => {
       for (const id of [delivery.id, randomUUID()]) {
         const path = `/developer/webhooks/${other}/deliveries/${id}/attempts`;
-        await assertProblem(await marketplace.as("northwind-developer", path), 404, "delivery-not-found");
+        await assertProblem(await marketplace.requestAs("northwind-developer", path), 404, "delivery-not-found");
       }
     });
 
-    for (const search of ["limit=0", "after=x", `after=${cursorOf("2026-01-01T00:00:00.000Z", "1")}`]) {
-      test(`400: ${search}`, async () => {
+    for (const search of ["limit=0", "after=x", `after=${encodeCursor("2026-01-01T00:00:00.000Z", "1")}`]) {
+      test(`returns 400 for ${search}`, async () => {
         await assertProblem(await list(`/${delivery.id}/attempts`, search), 400, "invalid-request");
       });
     }

@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { WebhookEndpointDto, WebhookEndpointPage } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cursorOf } from "@ehr-marketplace/service-kit/http";
+import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import {
-  ask,
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  signedToken,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  sendApiRequest,
+  signToken,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { registered } from "./register.test-support.ts";
 
@@ -19,20 +19,20 @@ const id = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 describe("reading endpoints", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let all: WebhookEndpointDto[];
   let foreign: string;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     foreign = (await registered(marketplace, { by: "lumen-developer" })).id;
     const made = [];
-    for (let place = 1; place <= 20; place += 1) {
-      made.push(await registered(marketplace, { body: { url: `https://hooks.example/${place}` } }));
+    for (let index = 1; index <= 20; index += 1) {
+      made.push(await registered(marketplace, { body: { url: `https://hooks.example/${index}` } }));
     }
-    // Three at a time have the same time, so that only their ids put them in order.
+    // Three at a time have the same time and are ordered by id only.
     await query(
-      `update webhook_endpoints set created_at = '2026-01-01'::timestamptz + place / 3 * interval '1 ms'
-       from unnest($1::uuid[]) with ordinality as made (made_id, place) where id = made_id`,
+      `update webhook_endpoints set created_at = '2026-01-01'::timestamptz + index / 3 * interval '1 ms'
+       from unnest($1::uuid[]) with ordinality as made (made_id, index) where id = made_id`,
       [
         made
           .map((each) => each.id)
@@ -54,13 +54,13 @@ describe("reading endpoints", () => {
   });
   const query = async <T>(text: string, values: unknown[] = []): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
-  const list = (search: string): Promise<Response> => marketplace.as("northwind-developer", `${path}?${search}`);
+  const list = (search: string): Promise<Response> => marketplace.requestAs("northwind-developer", `${path}?${search}`);
   const walk = async (search: string): Promise<WebhookEndpointDto[][]> => {
     const pages: WebhookEndpointDto[][] = [];
     for (let next: string | null = ""; next !== null; ) {
-      const answer = await list(`${search}${next === "" ? "" : `&after=${next}`}`);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const page = (await answer.json()) as WebhookEndpointPage;
+      const response = await list(`${search}${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(response.status, 200, await response.clone().text());
+      const page = (await response.json()) as WebhookEndpointPage;
       assert.deepEqual(Object.keys(page), ["items", "next"]);
       pages.push(page.items);
       next = page.next;
@@ -75,7 +75,7 @@ describe("reading endpoints", () => {
     ["limit=1", Array<number>(20).fill(1)],
     ["limit=5000", [20]],
   ] as const) {
-    test(`${search === "" ? "without a limit" : search}: every endpoint of the vendor once, the oldest first`, async () => {
+    test(`${search === "" ? "without a limit" : search}: lists each endpoint of the vendor once, oldest first`, async () => {
       const pages = await walk(search);
       assert.deepEqual(pages.flat(), all);
       assert.deepEqual(
@@ -87,59 +87,62 @@ describe("reading endpoints", () => {
 
   for (const [what, cursor] of [
     ["no JSON", "e"],
-    ["of one part", cursorOf("2026-01-01T00:00:00.000Z")],
-    ["of no time", cursorOf("soon", id)],
-    ["of the year 0", cursorOf("0000-01-01T00:00:00.000Z", id)],
-    ["of a day that isn't", cursorOf("2026-02-30T00:00:00.000Z", id)],
-    ["of no id", cursorOf("2026-01-01T00:00:00.000Z", "1")],
-    ["of an id in another spelling", cursorOf("2026-01-01T00:00:00.000Z", `urn:uuid:${id}`)],
-    ["of a NUL", cursorOf("2026-01-01T00:00:00.000Z\0", id)],
+    ["of one part", encodeCursor("2026-01-01T00:00:00.000Z")],
+    ["of no time", encodeCursor("soon", id)],
+    ["of the year 0", encodeCursor("0000-01-01T00:00:00.000Z", id)],
+    ["of a day that isn't", encodeCursor("2026-02-30T00:00:00.000Z", id)],
+    ["of no id", encodeCursor("2026-01-01T00:00:00.000Z", "1")],
+    ["of an id in another spelling", encodeCursor("2026-01-01T00:00:00.000Z", `urn:uuid:${id}`)],
+    ["of a NUL", encodeCursor("2026-01-01T00:00:00.000Z\0", id)],
   ] as const) {
-    test(`400: a cursor that is ${what}`, async () => {
+    test(`returns 400 for a cursor that is ${what}`, async () => {
       const problem = await assertProblem(await list(`after=${cursor}`), 400, "invalid-request");
       assert.deepEqual((problem["errors"] as { pointer: string }[])[0]?.pointer, "/query/after");
     });
   }
   for (const limit of ["0", "-1", "1.5", "x", "%201"]) {
-    test(`400: a limit of ${JSON.stringify(limit)}`, async () => {
+    test(`returns 400 for a limit of ${JSON.stringify(limit)}`, async () => {
       await assertProblem(await list(`limit=${limit}`), 400, "invalid-request");
     });
   }
 
-  test("an operator sees the endpoints of the vendor that is named, and of no other", async () => {
+  test("shows an operator only the given vendor's endpoints", async () => {
     const headers = { "x-vendor-slug": "lumen-medical" };
-    const page = (await (await marketplace.as("operator", path, { headers })).json()) as WebhookEndpointPage;
+    const page = (await (await marketplace.requestAs("operator", path, { headers })).json()) as WebhookEndpointPage;
     assert.deepEqual(
       page.items.map((each) => each.id),
       [foreign],
     );
-    assert.equal((await marketplace.as("operator", `${path}/${foreign}`, { headers })).status, 200);
-    await assertProblem(await marketplace.as("operator", path), 403, "forbidden");
+    assert.equal((await marketplace.requestAs("operator", `${path}/${foreign}`, { headers })).status, 200);
+    await assertProblem(await marketplace.requestAs("operator", path), 403, "forbidden");
     const elsewhere = { headers: { "x-vendor-slug": "nobody" } };
-    assert.deepEqual(await (await marketplace.as("operator", path, elsewhere)).json(), { items: [], next: null });
+    assert.deepEqual(await (await marketplace.requestAs("operator", path, elsewhere)).json(), {
+      items: [],
+      next: null,
+    });
   });
 
-  test("a developer of two vendors sees those of the one that is named", async () => {
+  test("shows a developer of two vendors only the given vendor's endpoints", async () => {
     const claims = { vendor: ["northwind-health", "lumen-medical"], roles: ["vendor-developer"] };
-    const token = await signedToken(marketplace.callers, claims);
+    const token = await signToken(marketplace.callers, claims);
     const idsFor = async (vendor: string): Promise<string[]> => {
-      const answer = await ask(marketplace.url, path, token, { headers: { "x-vendor-slug": vendor } });
-      return ((await answer.json()) as WebhookEndpointPage).items.map((each) => each.id);
+      const response = await sendApiRequest(marketplace.url, path, token, { headers: { "x-vendor-slug": vendor } });
+      return ((await response.json()) as WebhookEndpointPage).items.map((each) => each.id);
     };
     assert.deepEqual(await idsFor("lumen-medical"), [foreign]);
     assert.deepEqual(
       await idsFor("northwind-health"),
       all.map((each) => each.id),
     );
-    await assertProblem(await ask(marketplace.url, path, token), 403, "forbidden");
+    await assertProblem(await sendApiRequest(marketplace.url, path, token), 403, "forbidden");
     const asNorthwind = { headers: { "x-vendor-slug": "northwind-health" } };
-    const answer = await ask(marketplace.url, `${path}/${foreign}`, token, asNorthwind);
-    await assertProblem(answer, 404, "endpoint-not-found");
+    const response = await sendApiRequest(marketplace.url, `${path}/${foreign}`, token, asNorthwind);
+    await assertProblem(response, 404, "endpoint-not-found");
   });
 
-  test("whatever is asked of an endpoint that is another's or nobody's is 404, in the same words", async () => {
+  test("returns the same 404 for another vendor's endpoint and an unknown one, for every operation", async () => {
     const delivery = randomUUID();
-    const asked: [string, string, unknown?][] = [
+    const operations: [string, string, unknown?][] = [
       ["GET", ""],
       ["PATCH", "", { events: ["ping"] }],
       ["DELETE", ""],
@@ -153,37 +156,39 @@ describe("reading endpoints", () => {
     ];
     const snapshot = (): Promise<unknown> => query("select * from webhook_endpoints where id = $1", [foreign]);
     const untouched = await snapshot();
-    const answers = new Set<string>();
-    for (const [method, below, body] of asked) {
+    const responses = new Set<string>();
+    for (const [method, below, body] of operations) {
       for (const whose of [foreign, randomUUID()]) {
         const asking = { method, ...(body === undefined ? {} : { body }) };
-        const answer = await marketplace.as("northwind-developer", `${path}/${whose}${below}`, asking);
-        const { detail } = await assertProblem(answer, 404, "endpoint-not-found");
-        answers.add(String(detail));
+        const response = await marketplace.requestAs("northwind-developer", `${path}/${whose}${below}`, asking);
+        const { detail } = await assertProblem(response, 404, "endpoint-not-found");
+        responses.add(String(detail));
       }
     }
-    assert.equal(answers.size, 1);
+    assert.equal(responses.size, 1);
     assert.deepEqual(await snapshot(), untouched);
   });
 
-  test("400: an id that is none", async () => {
+  test("returns 400 for an invalid id", async () => {
     for (const given of ["1", `urn:uuid:${id}`, "%00"]) {
-      const answer = await marketplace.as("northwind-developer", `${path}/${given}`);
-      await assertProblem(answer, 400, "invalid-request");
+      const response = await marketplace.requestAs("northwind-developer", `${path}/${given}`);
+      await assertProblem(response, 400, "invalid-request");
     }
   });
 
-  test("shows how it is getting on", async () => {
+  test("shows the endpoint's delivery status", async () => {
     const endpoint = await registered(marketplace, { vendor: "mossgate" });
     const get = async (): Promise<unknown> =>
-      (await marketplace.as("operator", `${path}/${endpoint.id}`, { headers: { "x-vendor-slug": "mossgate" } })).json();
+      (
+        await marketplace.requestAs("operator", `${path}/${endpoint.id}`, { headers: { "x-vendor-slug": "mossgate" } })
+      ).json();
     const fresh = { ...endpoint, disabledReason: null, heldSince: null, rotation: null };
     assert.deepEqual(await get(), fresh);
     const heldSince = "2026-03-18T09:30:00.007Z";
     await query("update recipients set status = 'held', held_since = $2 where id = $1", [endpoint.id, heldSince]);
     assert.deepEqual(await get(), { ...fresh, status: "held", heldSince });
     await query(
-      "update recipients set status = 'disabled', disabled_at = now(), disabled_because = 'it is gone' where id = $1",
+      "update recipients set status = 'disabled', disabled_at = now(), disabled_reason = 'it is gone' where id = $1",
       [endpoint.id],
     );
     assert.deepEqual(await get(), { ...fresh, status: "disabled", heldSince, disabledReason: "it is gone" });

@@ -3,29 +3,32 @@ import type { RegisteredWebhookDto } from "@ehr-marketplace/contracts";
 
 type Who = "operator" | "northwind-developer" | "lumen-developer";
 
-/** As much of a running marketplace as registering takes. */
+/** The part of a running marketplace that registering needs. */
 interface Marketplace {
-  as(
+  requestAs(
     who: Who,
     path: string,
     asking?: { method?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Response>;
 }
 
-export const wanted = {
+export const endpointBody = {
   url: "https://hooks.northwind-health.example/marketplace",
   secret: "correct horse battery staple",
   events: ["subscription.created", "subscription.cancelled"],
 };
 
-/** Registers what every test would, except where it says otherwise; an operator does so for the vendor that is named. */
+/** Registers an endpoint with default values, which `body` overrides; an operator does so for the given vendor. */
 export async function registered(
   marketplace: Marketplace,
   given: { by?: Who; vendor?: string; body?: Record<string, unknown> } = {},
 ): Promise<RegisteredWebhookDto> {
   const { by = given.vendor === undefined ? "northwind-developer" : "operator", vendor, body = {} } = given;
   const headers: Record<string, string> = vendor === undefined ? {} : { "x-vendor-slug": vendor };
-  const answer = await marketplace.as(by, "/developer/webhooks", { body: { ...wanted, ...body }, headers });
-  assert.equal(answer.status, 201, await answer.clone().text());
-  return (await answer.json()) as RegisteredWebhookDto;
+  const response = await marketplace.requestAs(by, "/developer/webhooks", {
+    body: { ...endpointBody, ...body },
+    headers,
+  });
+  assert.equal(response.status, 201, await response.clone().text());
+  return (await response.json()) as RegisteredWebhookDto;
 }

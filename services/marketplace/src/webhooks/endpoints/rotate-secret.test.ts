@@ -3,42 +3,42 @@ import { before, describe, test } from "node:test";
 import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoint.ts";
 import { registered } from "./register.test-support.ts";
 
-const seal = createSeal(parseEncryptionKeys(developmentEncryptionKeys));
+const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
 const day = 24 * 3_600_000;
 
 interface Row {
-  sealed_secret: string;
-  sealed_next_secret: string | null;
+  encrypted_secret: string;
+  encrypted_next_secret: string | null;
   promote_at: Date | null;
 }
 
 describe("rotating an endpoint's secret", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
   });
   const query = async <T>(text: string, values: unknown[] = []): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(text, values)).rows as T[]);
   const post = (id: string, action: string, body?: unknown, key?: string): Promise<Response> =>
-    marketplace.as("northwind-developer", `/developer/webhooks/${id}/${action}`, {
+    marketplace.requestAs("northwind-developer", `/developer/webhooks/${id}/${action}`, {
       method: "POST",
       ...(body === undefined ? {} : { body }),
       ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
     });
-  const done = async (answer: Response): Promise<WebhookEndpointDto> => {
-    assert.equal(answer.status, 200, await answer.clone().text());
-    return (await answer.json()) as WebhookEndpointDto;
+  const done = async (response: Response): Promise<WebhookEndpointDto> => {
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await response.json()) as WebhookEndpointDto;
   };
   const rowOf = async (id: string): Promise<Row> => {
     const [row] = await query<Row>("select * from webhook_endpoints where id = $1", [id]);
@@ -46,8 +46,9 @@ describe("rotating an endpoint's secret", () => {
   };
   const secretsOf = async (id: string): Promise<[string, string | null]> => {
     const row = await rowOf(id);
-    const next = row.sealed_next_secret === null ? null : seal.open(row.sealed_next_secret, nextSecretOwner(id));
-    return [seal.open(row.sealed_secret, endpointSecretOwner(id)), next];
+    const next =
+      row.encrypted_next_secret === null ? null : encryption.decrypt(row.encrypted_next_secret, nextSecretOwner(id));
+    return [encryption.decrypt(row.encrypted_secret, endpointSecretOwner(id)), next];
   };
   const fresh = async (): Promise<string> =>
     (await registered(marketplace, { body: { secret: "the first of its secrets" } })).id;
@@ -61,7 +62,7 @@ describe("rotating an endpoint's secret", () => {
     return entries.map(({ action }) => action.replace("webhook-endpoint.", ""));
   };
 
-  test("adds a next one beside the current one, for a day", async () => {
+  test("adds a next secret, valid with the current one for a day", async () => {
     const id = await fresh();
     const began = Date.now();
     const { rotation, ...rest } = await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
@@ -70,13 +71,13 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(Object.keys(rotation ?? {}), ["promotesAt"]);
     assert.deepEqual(
       { ...rest, rotation },
-      await (await marketplace.as("northwind-developer", `/developer/webhooks/${id}`)).json(),
+      await (await marketplace.requestAs("northwind-developer", `/developer/webhooks/${id}`)).json(),
     );
     assert.deepEqual(await secretsOf(id), ["the first of its secrets", "the second of its secrets"]);
     assert.equal((await rowOf(id)).promote_at?.getTime(), promotesAt);
   });
 
-  test("again replaces the next one, and the day begins anew", async () => {
+  test("replaces the next secret when repeated, and restarts the day", async () => {
     const id = await fresh();
     const first = await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
     const second = await done(await post(id, "rotate-secret", { secret: "the third of its secrets" }));
@@ -84,7 +85,7 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(await secretsOf(id), ["the first of its secrets", "the third of its secrets"]);
   });
 
-  test("is over with promote-secret: the next one is the current one at once, sealed for its new place", async () => {
+  test("ends with promote-secret: the next secret is the current one at once, encrypted for its new owner", async () => {
     const id = await fresh();
     await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
     assert.equal((await done(await post(id, "promote-secret"))).rotation, null);
@@ -94,16 +95,16 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(await actionsOf(id), ["register", "rotate-secret", "promote-secret"]);
   });
 
-  test("is over when its time has come, whether or not anybody has moved the secret", async () => {
+  test("ends after a day, also when the secret has not been moved", async () => {
     const id = await fresh();
     await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
     await letTheTimeCome(id);
-    const answer = await marketplace.as("northwind-developer", `/developer/webhooks/${id}`);
-    assert.equal((await done(answer)).rotation, null);
+    const response = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${id}`);
+    assert.equal((await done(response)).rotation, null);
     await assertProblem(await post(id, "promote-secret"), 409, "no-rotation");
   });
 
-  test("after its time has come doesn't lose the secret that signs by then", async () => {
+  test("keeps the promoted secret when repeated after a day", async () => {
     const id = await fresh();
     await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
     await letTheTimeCome(id);
@@ -111,13 +112,13 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(await secretsOf(id), ["the second of its secrets", "the third of its secrets"]);
   });
 
-  test("409: there is nothing to promote", async () => {
+  test("returns 409 when there is nothing to promote", async () => {
     const id = await fresh();
     await assertProblem(await post(id, "promote-secret"), 409, "no-rotation");
     assert.deepEqual(await actionsOf(id), ["register"]);
   });
 
-  test("is done once per key, and so is promoting", async () => {
+  test("rotates and promotes once per idempotency key", async () => {
     const id = await fresh();
     const body = { secret: "the second of its secrets" };
     const first = await done(await post(id, "rotate-secret", body, "r"));
@@ -129,14 +130,14 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(await actionsOf(id), ["register", "rotate-secret", "promote-secret"]);
   });
 
-  test("leaves no secret in clear, and none that opens in the other's place", async () => {
+  test("stores no plain-text secret, and none that decrypts as the other", async () => {
     const id = await fresh();
     const secret = "nobody must ever read this";
-    const answers = [await post(id, "rotate-secret", { secret }, "s"), await post(id, "promote-secret")];
+    const responses = [await post(id, "rotate-secret", { secret }, "s"), await post(id, "promote-secret")];
     await post(id, "rotate-secret", { secret: "nor must they read that" });
-    const shown = (await Promise.all(answers.map((answer) => answer.text()))).join("");
+    const shown = (await Promise.all(responses.map((response) => response.text()))).join("");
     const stored: unknown[] = [];
-    for (const table of ["webhook_endpoints", "audit_entries", "idempotent_answers"]) {
+    for (const table of ["webhook_endpoints", "audit_entries", "idempotent_responses"]) {
       stored.push(await query(`select to_json(${table})::text as dump from ${table}`));
     }
     assert.ok(JSON.stringify(stored).includes(id));
@@ -146,9 +147,12 @@ describe("rotating an endpoint's secret", () => {
         assert.ok(!JSON.stringify(stored).includes(coded) && !shown.includes(coded), coding);
       }
     }
-    const { sealed_secret, sealed_next_secret } = await rowOf(id);
-    assert.throws(() => seal.open(sealed_secret, nextSecretOwner(id)), /belongs to another row/);
-    assert.throws(() => seal.open(sealed_next_secret ?? "", endpointSecretOwner(id)), /belongs to another row/);
+    const { encrypted_secret, encrypted_next_secret } = await rowOf(id);
+    assert.throws(() => encryption.decrypt(encrypted_secret, nextSecretOwner(id)), /belongs to another row/);
+    assert.throws(
+      () => encryption.decrypt(encrypted_next_secret ?? "", endpointSecretOwner(id)),
+      /belongs to another row/,
+    );
   });
 
   for (const [body, pointer] of [
@@ -158,12 +162,14 @@ describe("rotating an endpoint's secret", () => {
     [{ secret: "whsec_c2hvcnQgc2VjcmV0" }, "/body/secret"],
     [{ secret: "the second of its secrets", promoteAt: "now" }, "/body/promoteAt"],
   ] as const) {
-    test(`400 at ${pointer}: ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    test(`returns 400 at ${pointer} for ${JSON.stringify(body).slice(0, 60)}`, async () => {
       const { id } = await registered(marketplace, { by: "lumen-developer" });
-      const answer = await marketplace.as("lumen-developer", `/developer/webhooks/${id}/rotate-secret`, { body });
-      const problem = await assertProblem(answer, 400, "invalid-request");
+      const response = await marketplace.requestAs("lumen-developer", `/developer/webhooks/${id}/rotate-secret`, {
+        body,
+      });
+      const problem = await assertProblem(response, 400, "invalid-request");
       assert.equal((problem["errors"] as { pointer: string }[])[0]?.pointer, pointer);
-      assert.equal((await rowOf(id)).sealed_next_secret, null);
+      assert.equal((await rowOf(id)).encrypted_next_secret, null);
     });
   }
 });

@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
  * subscription's row, so the count is exact over all processes. Sequences have no gaps: one lookup in their index tells when
  * the event happened that must be an hour old.
  */
-export async function untilNextEvent(
+export async function msUntilNextEvent(
   transaction: Transaction<DB>,
   subscription: { id: string; revision: number },
   now: Date,

@@ -26,7 +26,7 @@ const change: SubscriptionChange = {
 };
 
 describe("the payload of an event", () => {
-  test("is these bytes", () => {
+  test("has exactly these bytes", () => {
     assert.equal(
       payloadOf(change),
       '{"event":"subscription.created","app":{"id":"01890a5d-ac96-774b-bcce-b302099a8057","slug":"resume-clair",' +
@@ -45,7 +45,7 @@ describe("the payload of an event", () => {
   };
   for (const event of subscriptionEventNames) {
     const withReason = event === "subscription.paused";
-    test(`of ${event} has four fields, and ${withReason ? "the reason of the pause" : "no reason, even where one is known"}`, () => {
+    test(`of ${event} has four fields, ${withReason ? "and a pause reason" : "without a pause reason"}`, () => {
       const subscription = { ...change.subscription, status: statuses[event] };
       const payload = JSON.parse(payloadOf({ ...change, event, subscription, pauseReason: "SECURITY" })) as object;
       assertShape("SubscriptionEvent", payload);
@@ -58,21 +58,21 @@ describe("the payload of an event", () => {
     });
   }
 
-  test("takes nothing else with it from what it is given", () => {
+  test("has no other fields of its input", () => {
     const given = { ...change.subscription, quantity: 3, trialEndsAt: null };
     assert.equal(payloadOf({ ...change, subscription: given }), payloadOf(change));
   });
 });
 
 describe("the time of the next event", () => {
-  // What the wire's four digits of a year can write, with room for the events of a test.
+  // Years of four digits, with room for the events of a test.
   const instant = fc.date({
     min: new Date("0000-01-01T00:00:00.000Z"),
     max: new Date("9999-12-31T00:00:00.000Z"),
     noInvalidDate: true,
   });
 
-  test("is now, unless the last one is not over: then it is one millisecond later", () => {
+  test("is now, or one millisecond after the last event when that is later", () => {
     fc.assert(
       fc.property(instant, instant, (now, last) => {
         const next = nextInstant(now, last);
@@ -95,7 +95,7 @@ describe("the time of the next event", () => {
     );
   });
 
-  test("leaves the times that it is given as they are", () => {
+  test("doesn't change its arguments", () => {
     const [now, last] = [new Date(5), new Date(9)];
     assert.notEqual(nextInstant(now, last), last);
     assert.deepEqual([now.getTime(), last.getTime()], [5, 9]);

@@ -7,17 +7,17 @@ export interface SubscriptionChange {
   pauseReason: string | null;
   organisationId: string;
   vendorId: string;
-  /** Its place among the subscription's events, from 1. */
+  /** Position among the subscription's events, from 1. */
   sequence: number;
   occurredAt: Date;
 }
 
-/** Time as the wire writes it has milliseconds: two events of one subscription are at least one apart. */
+/** Timestamps have milliseconds in JSON, so two events of one subscription are at least one apart. */
 export function nextInstant(now: Date, last: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime() + 1));
 }
 
-/** Every recipient gets exactly these bytes, at every attempt, whatever the app and the subscription are like by then. */
+/** Built once: every attempt sends these bytes to every recipient, also after the app or the subscription has changed. */
 export function payloadOf(change: SubscriptionChange): string {
   const { id, status, orgAlias } = change.subscription;
   const payload: SubscriptionEvent = {

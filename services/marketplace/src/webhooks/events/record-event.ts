@@ -2,13 +2,13 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../../database-schema.ts";
-import { addressEvent } from "../delivery/address-event.ts";
+import { createDeliveries } from "../delivery/create-deliveries.ts";
 import { payloadOf, type SubscriptionChange } from "./event.ts";
 import { insertEvent } from "./event-store.ts";
 
 /**
- * Freezes what happened, and to whom it is due, in the transaction that makes it happen: all commit, or nothing. The caller holds the
- * subscription's row, so that no other change can take the same place in its sequence.
+ * Inserts the event and its deliveries in the transaction of the change. The caller holds the lock on the subscription's row, so
+ * that no other change gets the same sequence number.
  */
 export async function recordEvent(
   transaction: Transaction<DB>,
@@ -25,7 +25,7 @@ export async function recordEvent(
     occurred_at: change.occurredAt,
     payload: payloadOf(change),
   });
-  await addressEvent(transaction, queue, {
+  await createDeliveries(transaction, queue, {
     eventId: id,
     event: change.event,
     organisationId: change.organisationId,

@@ -78,7 +78,7 @@ function subscriptionReference(event: SubscriptionEventName): EventReference {
   return {
     summary,
     description:
-      "To the endpoints that name it, and to the organisation's EHR. Events of one subscription reach a recipient in order.",
+      "Sent to the endpoints that select it and to the organisation's EHR. A recipient receives the events of one subscription in order.",
     schema,
     example: { event, app, subscription: { ...subscription, ...state }, timestamp },
   };
@@ -91,7 +91,7 @@ const events: Record<WebhookEventName, EventReference> = {
   >),
   "usage.reported": {
     summary: "Usage of a metered app was reported",
-    description: "To the endpoints that name it. It can be named, and is not sent yet.",
+    description: "Sent to the endpoints that select it. Endpoints can select this event already; it is not sent yet.",
     schema: usageReportedEvent,
     example: {
       event: "usage.reported",
@@ -110,14 +110,15 @@ const events: Record<WebhookEventName, EventReference> = {
     },
   },
   "app.updated": {
-    summary: "An app was published anew",
-    description: "To the endpoints that name it. It can be named, and is not sent yet.",
+    summary: "A new version of an app was published",
+    description: "Sent to the endpoints that select it. Endpoints can select this event already; it is not sent yet.",
     schema: appUpdatedEvent,
     example: { event: "app.updated", app, timestamp },
   },
   ping: {
     summary: "A test of an endpoint",
-    description: "To the endpoint that is tested by `POST /developer/webhooks/{id}/test`, whether or not it names it.",
+    description:
+      "Sent to the endpoint that `POST /developer/webhooks/{id}/test` tests, also when it doesn't select this event.",
     schema: pingEvent,
     example: { event: "ping", timestamp },
   },
@@ -134,36 +135,36 @@ const header = (name: string, description: string, schema: object): object => ({
 function headersOf(event: WebhookEventName): object[] {
   return [
     header("X-Marketplace-Event", "The event's name", { const: event }),
-    header("X-Marketplace-Delivery-Id", "The delivery: the same at every attempt, redelivery and replay", {
+    header("X-Marketplace-Delivery-Id", "The delivery's id, the same for every attempt, redelivery and replay", {
       format: "uuid",
     }),
     header("X-Marketplace-Signature", "HMAC-SHA256 of the body with the shared secret, in lower-case hexadecimal", {
       pattern: "^[0-9a-f]{64}$",
     }),
-    header("X-Marketplace-Attempt", "Which attempt of the delivery this is, from 1", { pattern: "^[1-9][0-9]*$" }),
-    header("X-Marketplace-Version", "Version of the payload", { const: "1" }),
-    header("webhook-id", "Standard Webhooks: the delivery once more", { format: "uuid" }),
+    header("X-Marketplace-Attempt", "Number of the attempt, from 1", { pattern: "^[1-9][0-9]*$" }),
+    header("X-Marketplace-Version", "Version of the payload format", { const: "1" }),
+    header("webhook-id", "Standard Webhooks: the delivery's id", { format: "uuid" }),
     header("webhook-timestamp", "Standard Webhooks: time of this attempt, in seconds since 1970", {
       pattern: "^[0-9]+$",
     }),
     header(
       "webhook-signature",
-      "Standard Webhooks: one signature for each live secret, separated by spaces. During a rotation there are two",
+      "Standard Webhooks: one signature per valid secret, separated by spaces. During a rotation there are two",
       { pattern: "^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$" },
     ),
   ];
 }
 
 const responses = {
-  "2XX": { description: "Delivered, if it comes within 10 seconds, body included" },
-  "410": { description: "Disables a vendor's endpoint; from an EHR it is a failure like any other" },
+  "2XX": { description: "Delivered, if the complete response arrives within 10 seconds" },
+  "410": { description: "Disables a vendor's endpoint. From an EHR it counts as any other failure" },
   default: {
     description:
-      "Failed, redirects included: attempted up to twelve times over three days. On 429 and 503 `Retry-After` is obeyed",
+      "Failed; redirects are not followed. The delivery is attempted up to twelve times over three days. `Retry-After` is respected with 429 and 503",
   },
 };
 
-/** OpenAPI's description of what is posted to recipients: one request for each event. */
+/** The OpenAPI description of the requests to recipients, one per event. */
 export const webhookReference = {
   requests: Object.fromEntries(
     Object.entries(events).map(([name, { summary, description, schema, example }]) => [

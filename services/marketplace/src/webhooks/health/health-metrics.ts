@@ -1,14 +1,14 @@
-import { gaugeOf } from "@ehr-marketplace/service-kit/telemetry";
+import { registerGauge } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { Registry } from "prom-client";
 import type { DB } from "../../database-schema.ts";
 import { countEhrsHeldBefore, readHealthRow } from "./health-store.ts";
-import { heldTooLong, secondsSince } from "./read-health.ts";
+import { heldTooLongBefore, secondsSince } from "./read-health.ts";
 
-/** What alerts are about and delivery itself doesn't measure. Every worker tells the same, since all read one database. */
-export function watchHealth(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
+/** Gauges for alerts that are read from the database; every worker reports the same values. */
+export function registerHealthMetrics(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
   const gauge = (name: string, help: string, read: (now: Date) => Promise<number>): void =>
-    gaugeOf(registry, name, help, () => read(clock()));
+    registerGauge(registry, name, help, () => read(clock()));
   let reading: ReturnType<typeof readHealthRow> | undefined;
   const health = (now: Date): ReturnType<typeof readHealthRow> => {
     reading ??= readHealthRow(database, now).finally(() => setImmediate(() => (reading = undefined)));
@@ -16,7 +16,7 @@ export function watchHealth(registry: Registry, database: Kysely<DB>, clock: () 
   };
   gauge(
     "webhook_behind_seconds",
-    "For how long the next delivery that could go out has been ready; 0 where none is",
+    "Seconds for which the next delivery to send has been ready; 0 when there is none",
     async (now) => secondsSince((await health(now)).ready_since, now) ?? 0,
   );
   gauge(
@@ -25,6 +25,6 @@ export function watchHealth(registry: Registry, database: Kysely<DB>, clock: () 
     async (now) => (await health(now)).failed_last_day,
   );
   gauge("webhook_ehrs_held_too_long", "EHRs with a callback that have been held for over an hour", (now) =>
-    countEhrsHeldBefore(database, heldTooLong(now)),
+    countEhrsHeldBefore(database, heldTooLongBefore(now)),
   );
 }

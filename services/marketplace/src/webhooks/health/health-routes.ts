@@ -1,9 +1,9 @@
 import { heldEhrDto, type PageQuery, pageQuery, webhookHealthDto } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
-import { type ReadingHealth, readHealth } from "./read-health.ts";
+import { type HealthDeps, readHealth } from "./read-health.ts";
 
-export async function healthRoutes(scope: FastifyInstance, options: ReadingHealth): Promise<void> {
+export async function healthRoutes(scope: FastifyInstance, options: HealthDeps): Promise<void> {
   for (const schema of [heldEhrDto, webhookHealthDto]) scope.addSchema(schema);
 
   scope.get(
@@ -13,12 +13,12 @@ export async function healthRoutes(scope: FastifyInstance, options: ReadingHealt
       schema: {
         tags: ["Webhooks"],
         operationId: "webhookHealth",
-        summary: "See how delivery is getting on",
+        summary: "Get the health of webhook delivery",
         description:
-          "What is due, how old it is, what became of it lately, and whose EHR is not to be reached. Counts end at 10,000, so that the answer comes soon when there are millions.",
+          "Undelivered deliveries and their age, outcomes of recent attempts, and EHRs that can't be reached. Counts stop at 10,000, so that the response is fast also with millions of deliveries.",
         querystring: pageQuery,
         response: {
-          200: answerOf("How delivery is getting on", "WebhookHealthDto"),
+          200: responseOf("The health of webhook delivery", "WebhookHealthDto"),
           ...problemResponses(401, 403),
         },
       },

@@ -1,10 +1,10 @@
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../database-schema.ts";
 import { deliveries } from "../../queue/queues.ts";
 
-/** What is counted is counted so far: the answer must come soon when there are millions, most of all then. */
-export const mostCounted = 10_000;
+/** Counts stop here, so that the response is fast also with millions of deliveries. */
+export const maxCounted = 10_000;
 
 export interface HealthRow {
   oldest_at: Date | null;
@@ -16,9 +16,9 @@ export interface HealthRow {
   disabled: number;
 }
 
-// In the order of an index, so that the first ones are read from it; otherwise the whole table may be searched for them.
+// In the order of an index, so that only the first rows are read; otherwise the planner may scan the whole table.
 const bounded = (from: ReturnType<typeof sql>) =>
-  sql<number>`(select count(*)::int from (select from ${from} limit ${mostCounted + 1}) counted)`;
+  sql<number>`(select count(*)::int from (select from ${from} limit ${maxCounted + 1}) counted)`;
 
 export async function readHealthRow(database: Kysely<DB>, now: Date): Promise<HealthRow> {
   const lastDay = new Date(now.getTime() - 86_400_000);
@@ -40,7 +40,7 @@ export async function readHealthRow(database: Kysely<DB>, now: Date): Promise<He
         select from webhook_endpoints e where e.id = recipients.id and e.deleted_at is not null
       ) order by held_since`)} as disabled`.execute(database);
   const [row] = rows;
-  if (row === undefined) throw new Error("a count without a row");
+  if (row === undefined) throw new Error("the count returned no row");
   return row;
 }
 
@@ -51,7 +51,7 @@ export interface RecentAttempts {
   oldest_at: Date | null;
 }
 
-/** Of the newest only: a day has millions, and their outcome is in no index. */
+/** Counts only the newest attempts: a day has millions, and no index has their outcome. */
 export async function readRecentAttempts(database: Kysely<DB>, since: Date): Promise<RecentAttempts> {
   const { rows } = await sql<RecentAttempts>`
     select (count(*) filter (where outcome = 'delivered'))::int as delivered,
@@ -60,7 +60,7 @@ export async function readRecentAttempts(database: Kysely<DB>, since: Date): Pro
       min(started_at) as oldest_at
     from (
       select outcome, started_at from delivery_attempts where started_at > ${since}
-      order by started_at desc limit ${mostCounted}
+      order by started_at desc limit ${maxCounted}
     ) newest`.execute(database);
   return rows[0] ?? { delivered: 0, failed: 0, unknown: 0, oldest_at: null };
 }
@@ -74,11 +74,11 @@ export interface HeldEhrRow {
   oldest_due_at: Date;
 }
 
-/** EHRs that something waits for since they are held, which they are since before this time. */
+/** EHRs with unsettled deliveries that have been held since before the given time. */
 export async function findHeldEhrs(
   database: Kysely<DB>,
   heldBefore: Date,
-  { after, limit }: Slice,
+  { after, limit }: PageSlice,
 ): Promise<HeldEhrRow[]> {
   const behind =
     after === undefined ? sql`` : sql`and (held_since, r.id) > (${after.at}::timestamptz, ${after.id}::uuid)`;
@@ -96,8 +96,8 @@ export async function findHeldEhrs(
 }
 
 /**
- * Those that have a callback: without one nothing is broken, and no one is to be woken. Such have never been probed, and most of
- * them need not be looked up.
+ * Counts only EHRs with a callback: an EHR that has not set one is no incident. `probes > 0` excludes most of those without looking up
+ * their organisation, as they were never probed.
  */
 export async function countEhrsHeldBefore(database: Kysely<DB>, heldBefore: Date): Promise<number> {
   const { rows } = await sql<{ held: number }>`

@@ -1,22 +1,22 @@
 import type { HeldEhrDto, PageQuery, WebhookHealthDto } from "@ehr-marketplace/contracts";
-import { pageOf } from "@ehr-marketplace/service-kit/http";
+import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../../database-schema.ts";
-import { findHeldEhrs, type HeldEhrRow, mostCounted, readHealthRow, readRecentAttempts } from "./health-store.ts";
+import { findHeldEhrs, type HeldEhrRow, maxCounted, readHealthRow, readRecentAttempts } from "./health-store.ts";
 
-export interface ReadingHealth {
+export interface HealthDeps {
   database: Kysely<DB>;
   clock: () => Date;
 }
 
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 
-/** An EHR that is held for longer is somebody's trouble; before that it may just have been restarted. */
-export const heldTooLong = (now: Date): Date => new Date(now.getTime() - hour);
+/** An EHR that is held for longer than an hour needs attention; a shorter time may be a restart. */
+export const heldTooLongBefore = (now: Date): Date => new Date(now.getTime() - hourMs);
 
 const boundedCount = (count: number): { count: number; orMore: boolean } => ({
-  count: Math.min(count, mostCounted),
-  orMore: count > mostCounted,
+  count: Math.min(count, maxCounted),
+  orMore: count > maxCounted,
 });
 
 export function secondsSince(then: Date | null, now: Date): number | null {
@@ -32,16 +32,16 @@ const heldEhr = (row: HeldEhrRow): HeldEhrDto => ({
   oldestDueAt: row.oldest_due_at.toISOString(),
 });
 
-export async function readHealth({ database, clock }: ReadingHealth, query: PageQuery): Promise<WebhookHealthDto> {
+export async function readHealth({ database, clock }: HealthDeps, query: PageQuery): Promise<WebhookHealthDto> {
   const now = clock();
-  const lastHour = new Date(now.getTime() - hour);
+  const lastHour = new Date(now.getTime() - hourMs);
   const health = await readHealthRow(database, now);
   const { delivered, failed, unknown, oldest_at } = await readRecentAttempts(database, lastHour);
-  const hasAll = delivered + failed + unknown < mostCounted;
-  const heldEhrs = await pageOf(query, {
-    find: (slice) => findHeldEhrs(database, heldTooLong(now), slice),
-    timeOf: (row) => row.held_since,
-    itemOf: heldEhr,
+  const hasAll = delivered + failed + unknown < maxCounted;
+  const heldEhrs = await listPage(query, {
+    find: (slice) => findHeldEhrs(database, heldTooLongBefore(now), slice),
+    getTime: (row) => row.held_since,
+    toItem: heldEhr,
   });
   return {
     oldestUndeliveredSeconds: secondsSince(health.oldest_at, now),

@@ -5,8 +5,8 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   assertProblem,
   cleanUpAfter,
-  type PeopledMarketplace,
-  startPeopledMarketplace,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
 import { registered } from "../endpoints/register.test-support.ts";
 
@@ -14,15 +14,15 @@ const many = 130;
 
 describe("GET /developer/webhooks/{id}/replays", () => {
   const cleanUp = cleanUpAfter();
-  let marketplace: PeopledMarketplace;
+  let marketplace: MarketplaceWithCallers;
   let endpoint: string;
   let running: ReplayDto;
   before(async () => {
-    marketplace = await startPeopledMarketplace(cleanUp);
+    marketplace = await startMarketplaceWithCallers(cleanUp);
     endpoint = (await registered(marketplace)).id;
     const other = (await registered(marketplace)).id;
     await withClient(marketplace.database.ownerUrl, (client) =>
-      // Nine at a time have the same time, so that only their ids put them in order.
+      // Nine at a time have the same time and are ordered by id only.
       client.query(
         `insert into replays (id, recipient_id, kind, from_at, to_at, status, total, done, created_at, updated_at)
          select gen_random_uuid(), recipient, 'range', '2025-01-01', '2025-02-01', 'done', n, n, at, at
@@ -31,22 +31,22 @@ describe("GET /developer/webhooks/{id}/replays", () => {
         [[endpoint, other], many],
       ),
     );
-    const started = await marketplace.as("northwind-developer", `/developer/webhooks/${endpoint}/replays`, {
+    const started = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint}/replays`, {
       body: { failures: true },
     });
     assert.equal(started.status, 202, await started.clone().text());
     running = (await started.json()) as ReplayDto;
   });
   const list = (search: string): Promise<Response> =>
-    marketplace.as("northwind-developer", `/developer/webhooks/${endpoint}/replays?${search}`);
+    marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint}/replays?${search}`);
 
-  test("has the endpoint's own, running and over, the newest first, each once", async () => {
+  test("lists the endpoint's running and ended replays once each, newest first", async () => {
     const found: ReplayDto[] = [];
     const sizes: number[] = [];
     for (let next: string | null = ""; next !== null; ) {
-      const answer = await list(`limit=50${next === "" ? "" : `&after=${next}`}`);
-      assert.equal(answer.status, 200, await answer.clone().text());
-      const page = (await answer.json()) as ReplayPage;
+      const response = await list(`limit=50${next === "" ? "" : `&after=${next}`}`);
+      assert.equal(response.status, 200, await response.clone().text());
+      const page = (await response.json()) as ReplayPage;
       assert.deepEqual(Object.keys(page), ["items", "next"]);
       sizes.push(page.items.length);
       found.push(...page.items);
@@ -54,16 +54,16 @@ describe("GET /developer/webhooks/{id}/replays", () => {
     }
     assert.deepEqual(sizes, [50, 50, 31]);
     assert.deepEqual(found[0], running);
-    const places = found.map(({ createdAt, id }) => `${createdAt} ${id}`);
-    assert.deepEqual(places, [...new Set(places)].toSorted().toReversed());
+    const keys = found.map(({ createdAt, id }) => `${createdAt} ${id}`);
+    assert.deepEqual(keys, [...new Set(keys)].toSorted().toReversed());
   });
 
-  test("400: a cursor of something else, and a limit of nothing", async () => {
+  test("returns 400 for a foreign cursor or an empty limit", async () => {
     for (const search of ["after=x", "limit=0"]) await assertProblem(await list(search), 400, "invalid-request");
   });
 
-  test("404: another vendor's endpoint", async () => {
-    const answer = await marketplace.as("lumen-developer", `/developer/webhooks/${endpoint}/replays`);
-    await assertProblem(answer, 404, "endpoint-not-found");
+  test("returns 404 for another vendor's endpoint", async () => {
+    const response = await marketplace.requestAs("lumen-developer", `/developer/webhooks/${endpoint}/replays`);
+    await assertProblem(response, 404, "endpoint-not-found");
   });
 });

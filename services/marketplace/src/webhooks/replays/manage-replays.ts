@@ -1,15 +1,15 @@
 import type { PageQuery, ReplayDto, ReplayPage, StartReplayBody } from "@ehr-marketplace/contracts";
-import { invalidRequest, Problem, pageOf, timeAt } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, listPage, Problem, parseTime } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
-import { type ActingForVendor, onBehalfOf } from "../../access/acting-for-vendor.ts";
+import { onBehalfOf, type VendorContext } from "../../access/vendor-context.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { DB } from "../../database-schema.ts";
-import type { Repeatable } from "../../idempotency/once.ts";
-import { type Change, type Managing, withEndpoint } from "../endpoints/change-endpoint.ts";
-import { endpointOf } from "../endpoints/read-endpoints.ts";
+import type { IdempotentRequest } from "../../idempotency/run-idempotently.ts";
+import { type Change, type EndpointDeps, withEndpoint } from "../endpoints/change-endpoint.ts";
+import { getEndpointRow } from "../endpoints/read-endpoints.ts";
 import { replayProblems } from "./replay-errors.ts";
-import { dropStep, planStep } from "./replay-jobs.ts";
+import { deleteStep, scheduleStep } from "./replay-jobs.ts";
 import { replayRecord } from "./replay-record.ts";
 import {
   estimateTotal,
@@ -21,15 +21,15 @@ import {
   updateReplay,
 } from "./replay-store.ts";
 
-function timeFrom(name: "from" | "to", { [name]: text, failures }: StartReplayBody): Date | undefined {
+function parseBound(name: "from" | "to", { [name]: text, failures }: StartReplayBody): Date | undefined {
   if (text === undefined && failures === true) return undefined;
   if (text === undefined) throw invalidRequest(`/body/${name}`, "is required, unless failures is true");
-  return timeAt(`/body/${name}`, text);
+  return parseTime(`/body/${name}`, text);
 }
 
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-async function recordDeed(
+async function recordReplayAudit(
   { transaction, by, now }: Change,
   action: string,
   before: ReplayDto | null,
@@ -37,7 +37,7 @@ async function recordDeed(
 ): Promise<void> {
   await recordAudit(transaction, {
     by,
-    as: by.role,
+    role: by.role,
     at: now,
     onBehalfOf: onBehalfOf(by),
     action: `webhook-replay.${action}`,
@@ -47,18 +47,16 @@ async function recordDeed(
   });
 }
 
-/**
- * All that happened in a span of time, also before the endpoint existed, or only what failed, goes out again; a worker sees to it.
- */
+/** Starts a replay of all events in a time range, also from before the endpoint existed, or of failed deliveries only. A worker runs it. */
 export async function startReplay(
-  managing: Managing,
-  by: ActingForVendor,
+  deps: EndpointDeps,
+  by: VendorContext,
   endpointId: string,
   input: StartReplayBody,
-  repeatable: Repeatable,
+  repeatable: IdempotentRequest,
 ): Promise<ReplayDto> {
-  const from = timeFrom("from", input);
-  const to = timeFrom("to", input);
+  const from = parseBound("from", input);
+  const to = parseBound("to", input);
   if (from !== undefined && to !== undefined && from >= to) throw invalidRequest("/body/to", "is not later than from");
   const start = async (change: Change): Promise<ReplayDto> => {
     const { transaction, row, now } = change;
@@ -76,58 +74,58 @@ export async function startReplay(
     };
     const total = await estimateTotal(transaction, columns, row);
     const replay = await insertReplay(transaction, { id: uuid(), ...columns, total, created_at: now, updated_at: now });
-    await planStep(transaction, managing.queue, replay.id, now);
+    await scheduleStep(transaction, deps.queue, replay.id, now);
     const record = replayRecord(replay);
-    await recordDeed(change, "start", null, record);
+    await recordReplayAudit(change, "start", null, record);
     return record;
   };
-  return withEndpoint(managing, by, endpointId, start, repeatable);
+  return withEndpoint(deps, by, endpointId, start, repeatable);
 }
 
-const noReplay = (): Problem => new Problem(replayProblems.notFound, "No replay of this endpoint has that id.");
+const replayNotFound = (): Problem => new Problem(replayProblems.notFound, "No replay of this endpoint has that id.");
 
 export async function getReplay(
   database: Kysely<DB>,
-  by: ActingForVendor,
+  by: VendorContext,
   of: { endpointId: string; replayId: string },
 ): Promise<ReplayDto> {
-  const { id } = await endpointOf(database, by, of.endpointId);
+  const { id } = await getEndpointRow(database, by, of.endpointId);
   const replay = await findReplay(database, of.replayId);
-  if (replay?.recipient_id !== id) throw noReplay();
+  if (replay?.recipient_id !== id) throw replayNotFound();
   return replayRecord(replay);
 }
 
 export async function listReplays(
   database: Kysely<DB>,
-  by: ActingForVendor,
+  by: VendorContext,
   endpointId: string,
   query: PageQuery,
 ): Promise<ReplayPage> {
-  const { id } = await endpointOf(database, by, endpointId);
-  return pageOf(query, {
+  const { id } = await getEndpointRow(database, by, endpointId);
+  return listPage(query, {
     find: (slice) => findReplays(database, id, slice),
-    timeOf: (row) => row.created_at,
-    itemOf: replayRecord,
+    getTime: (row) => row.created_at,
+    toItem: replayRecord,
   });
 }
 
-/** It goes no further; what it has queued goes out. One that is over stays as it is. */
+/** Stops a running replay; deliveries that it has queued are sent. Does nothing on a replay that has ended. */
 export async function cancelReplay(
-  managing: Managing,
-  by: ActingForVendor,
+  deps: EndpointDeps,
+  by: VendorContext,
   of: { endpointId: string; replayId: string },
 ): Promise<ReplayDto> {
-  return withEndpoint(managing, by, of.endpointId, async (change) => {
+  return withEndpoint(deps, by, of.endpointId, async (change) => {
     const { transaction, row, now } = change;
     const replay = await lockReplay(transaction, of.replayId);
-    if (replay?.recipient_id !== row.id) throw noReplay();
+    if (replay?.recipient_id !== row.id) throw replayNotFound();
     const before = replayRecord(replay);
     if (replay.status !== "running") return before;
-    await dropStep(transaction, managing.queue, replay.id);
+    await deleteStep(transaction, deps.queue, replay.id);
     const cancelled = replayRecord(
       await updateReplay(transaction, replay.id, { status: "cancelled", updated_at: now }),
     );
-    await recordDeed(change, "cancel", before, cancelled);
+    await recordReplayAudit(change, "cancel", before, cancelled);
     return cancelled;
   });
 }

@@ -4,7 +4,7 @@ import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
-import { createSeal, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import { getReplay, startReplay } from "./manage-replays.ts";
@@ -13,7 +13,7 @@ import { developer, minute, type Replayground, startReplayground, vendor } from 
 const names = ["subscription.created", "subscription.paused", "subscription.resumed", "subscription.cancelled"];
 const everything = { from: minute(0), to: minute(100_000) };
 
-describe("a replay of events that its endpoint was never told", () => {
+describe("a replay of events without a delivery to its endpoint", () => {
   const cleanUp = cleanUpAfter();
   let ground: Replayground;
   before(async () => {
@@ -23,7 +23,7 @@ describe("a replay of events that its endpoint was never told", () => {
       serviceUrl,
       ask: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
         withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]),
-      seal: createSeal(parseEncryptionKeys(developmentEncryptionKeys)),
+      encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
     });
     // Of every demo subscription: four events, a minute apart from the first of its vendor's times; one of another vendor too.
     await ground.ask("delete from events");
@@ -40,7 +40,7 @@ describe("a replay of events that its endpoint was never told", () => {
   const endpoint = async (events: string[]): Promise<string> => {
     const id = uuid();
     await ground.ask(
-      `insert into webhook_endpoints (id, vendor_id, url, events, sealed_secret, created_at, updated_at)
+      `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
        select $1, id, 'http://127.0.0.1:9', $3, '1.unread', now(), now() from vendors where slug = $2`,
       id,
       vendor,
@@ -52,20 +52,20 @@ describe("a replay of events that its endpoint was never told", () => {
     startReplay(ground, developer, endpointId, body, { key: undefined, method: "POST", path: "/", body });
   const progress = (endpointId: string, { id }: ReplayDto): Promise<ReplayDto> =>
     getReplay(ground.database, developer, { endpointId, replayId: id });
-  interface Told {
+  interface DeliveryState {
     id: string;
     subscription_id: string;
     sequence: number;
     slug: string;
     attempts: number;
   }
-  const told = (endpointId: string): Promise<Told[]> =>
+  const readDeliveries = (endpointId: string): Promise<DeliveryState[]> =>
     ground.ask(
       `select d.id, d.subscription_id, d.sequence, d.attempts, apps.slug from deliveries d
        join subscriptions s on s.id = d.subscription_id join apps on apps.id = s.app_id where d.recipient_id = $1`,
       endpointId,
     );
-  /** Runs it to its end, and answers the sequences that each subscription got, in the order of their coming. */
+  /** Runs the replay to its end and returns each subscription's sequences in the order received. */
   const replayed = async (endpointId: string, body: StartReplayBody): Promise<Map<string, number[]>> => {
     const replay = await start(endpointId, body);
     const sent: string[] = [];
@@ -75,41 +75,46 @@ describe("a replay of events that its endpoint was never told", () => {
       sent.push(...(await ground.deliver()));
     }
     assert.equal(sent.length, replay.total);
-    const byId = new Map((await told(endpointId)).map((each) => [each.id, each]));
-    const lanes = Map.groupBy(sent, (id) => byId.get(id)?.subscription_id ?? "");
-    return new Map([...lanes].map(([lane, ids]) => [lane, ids.map((id) => byId.get(id)?.sequence ?? 0)]));
+    const byId = new Map((await readDeliveries(endpointId)).map((each) => [each.id, each]));
+    const bySubscription = Map.groupBy(sent, (id) => byId.get(id)?.subscription_id ?? "");
+    return new Map(
+      [...bySubscription].map(([subscriptionId, ids]) => [
+        subscriptionId,
+        ids.map((id) => byId.get(id)?.sequence ?? 0),
+      ]),
+    );
   };
-  const assertLanes = (lanes: Map<string, number[]>, expected: number[]): void => {
-    assert.equal(lanes.size, 60);
-    for (const lane of lanes.values()) assert.deepEqual(lane, expected);
+  const assertSequences = (sequences: Map<string, number[]>, expected: number[]): void => {
+    assert.equal(sequences.size, 60);
+    for (const received of sequences.values()) assert.deepEqual(received, expected);
   };
 
-  test("sends those that the endpoint selects, of its own vendor, in order; the next replay sends the same deliveries again", async () => {
+  test("sends its vendor's events that the endpoint selects, in order; the next replay sends the same deliveries", async () => {
     const id = await endpoint(["subscription.created", "subscription.cancelled"]);
-    assertLanes(await replayed(id, everything), [1, 4]);
-    const first = await told(id);
+    assertSequences(await replayed(id, everything), [1, 4]);
+    const first = await readDeliveries(id);
     assert.ok(first.every(({ slug, attempts }) => slug === "northwind-scribe" && attempts === 1));
-    assertLanes(await replayed(id, everything), [1, 4]);
-    const second = await told(id);
+    assertSequences(await replayed(id, everything), [1, 4]);
+    const second = await readDeliveries(id);
     assert.deepEqual(
       second.map((each) => `${each.id} ${each.attempts}`).toSorted(),
       first.map((each) => `${each.id} 2`).toSorted(),
     );
   });
 
-  test("sends no more than its range has", async () => {
+  test("sends only events of its range", async () => {
     const id = await endpoint(names);
-    assertLanes(await replayed(id, { from: minute(1), to: minute(3) }), [2, 3]);
+    assertSequences(await replayed(id, { from: minute(1), to: minute(3) }), [2, 3]);
   });
 
-  test("puts events that are selected only since in their places among those that were told", async () => {
+  test("sends newly selected events in order with those that were delivered before", async () => {
     const id = await endpoint(["subscription.created", "subscription.cancelled"]);
     await replayed(id, everything);
     await ground.ask("update webhook_endpoints set events = $2 where id = $1", id, names);
-    assertLanes(await replayed(id, everything), [1, 2, 3, 4]);
+    assertSequences(await replayed(id, everything), [1, 2, 3, 4]);
   });
 
-  test("leaves a deleted endpoint's successor, and pings of others, to themselves", async () => {
+  test("excludes other endpoints' deliveries and pings", async () => {
     await ground.ask(
       `insert into events (id, event, vendor_id, occurred_at, payload)
        select mint_uuid(), 'ping', id, $2, '{}' from vendors where slug = $1`,
@@ -117,7 +122,7 @@ describe("a replay of events that its endpoint was never told", () => {
       minute(1),
     );
     const id = await endpoint(["ping", "subscription.cancelled"]);
-    assertLanes(await replayed(id, everything), [4]);
+    assertSequences(await replayed(id, everything), [4]);
     const [{ pings } = { pings: -1 }] = await ground.ask<{ pings: number }>(
       `select count(*)::int as pings from deliveries d join events e on e.id = d.event_id
        where d.recipient_id = $1 and e.event = 'ping'`,
@@ -126,7 +131,7 @@ describe("a replay of events that its endpoint was never told", () => {
     assert.equal(pings, 0);
   });
 
-  test("of which it selects none is over without a delivery, however many it passes over", async () => {
+  test("is done without a delivery when the endpoint selects none of them", async () => {
     await ground.ask(
       `insert into events (id, event, vendor_id, occurred_at, payload)
        select mint_uuid(), 'usage.reported', vendors.id, $2, '{}' from vendors, generate_series(1, 2500) where slug = $1`,

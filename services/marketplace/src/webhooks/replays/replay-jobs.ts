@@ -4,8 +4,8 @@ import { fromKysely } from "pg-boss";
 import type { DB } from "../../database-schema.ts";
 import { replays } from "../../queue/queues.ts";
 
-/** A replay's one job, with its own id: there is never a second step at the same time. */
-export async function planStep(
+/** Inserts the job of the replay's next step. The job has the replay's id, so two steps never run at the same time. */
+export async function scheduleStep(
   transaction: Transaction<DB>,
   queue: Queue,
   id: string,
@@ -16,7 +16,7 @@ export async function planStep(
   await boss.insert(replays, [job], { db: fromKysely(transaction), returnId: false });
 }
 
-export async function dropStep(transaction: Transaction<DB>, queue: Queue, id: string): Promise<void> {
+export async function deleteStep(transaction: Transaction<DB>, queue: Queue, id: string): Promise<void> {
   const boss = queue.boss();
   await boss.deleteJob(replays, id, { db: fromKysely(transaction) });
 }

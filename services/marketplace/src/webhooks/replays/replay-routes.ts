@@ -7,16 +7,16 @@ import {
   startReplayBody,
   webhookParams,
 } from "@ehr-marketplace/contracts";
-import { answerOf, problemResponses, takesNoBody } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { actingIn, vendorHeaders } from "../../access/acting-for-vendor.ts";
-import { keyReusedMeaning, pathOf } from "../../idempotency/repeatable-request.ts";
-import type { Managing } from "../endpoints/change-endpoint.ts";
+import { vendorContextOf, vendorHeaders } from "../../access/vendor-context.ts";
+import { keyReusedDescription, pathOf } from "../../idempotency/idempotent-request.ts";
+import type { EndpointDeps } from "../endpoints/change-endpoint.ts";
 import { config, repeatable, repeatHeaders, tags } from "../endpoints/endpoint-requests.ts";
 import { cancelReplay, getReplay, listReplays, startReplay } from "./manage-replays.ts";
 
-export async function replayRoutes(scope: FastifyInstance, options: Managing): Promise<void> {
+export async function replayRoutes(scope: FastifyInstance, options: EndpointDeps): Promise<void> {
   for (const schema of [replayDto, replayPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
@@ -27,23 +27,23 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
       schema: {
         tags,
         operationId: "startReplay",
-        summary: "Send an endpoint's deliveries again",
+        summary: "Replay an endpoint's deliveries",
         description:
-          "What happened in a span of time, or only what failed, goes out again: further attempts of the same deliveries, under the same ids, in order within each subscription and slowly enough to leave new events their way. Of events that the endpoint was never told, also from before it existed, it gets those that it selects now. What is still under way is left as it is. An endpoint has one replay at a time.",
+          "Sends the events of a time range, or only failed deliveries, once more: as further attempts of the same deliveries, under the same ids, in order within each subscription, and at a limited rate so that new events are not delayed. Events without a delivery to the endpoint, also from before it existed, are sent if the endpoint selects them now. Deliveries that are not settled stay as they are. An endpoint has one replay at a time.",
         headers: repeatHeaders,
         params: webhookParams,
         body: startReplayBody,
         response: {
           202: {
-            ...answerOf("The replay, which has begun", "ReplayDto"),
-            headers: { location: { type: "string", description: "Where its progress is found" } },
+            ...responseOf("The started replay", "ReplayDto"),
+            headers: { location: { type: "string", description: "The replay's URL, which shows its progress" } },
           },
-          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedMeaning }),
+          ...problemResponses(401, 403, 404, 409, 413, 415, { 422: keyReusedDescription }),
         },
       },
     },
     async (request, reply) => {
-      const by = actingIn(request);
+      const by = vendorContextOf(request);
       const replay = await startReplay(options, by, request.params.id, request.body, repeatable(request, by));
       return reply
         .code(202)
@@ -60,14 +60,14 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         tags,
         operationId: "listReplays",
         summary: "List an endpoint's replays",
-        description: "Running ones and those that are over.",
+        description: "Running, done and cancelled replays, newest first.",
         headers: vendorHeaders,
         params: webhookParams,
         querystring: pageQuery,
-        response: { 200: answerOf("A page of replays", "ReplayPage"), ...problemResponses(401, 403, 404) },
+        response: { 200: responseOf("A page of replays", "ReplayPage"), ...problemResponses(401, 403, 404) },
       },
     },
-    (request) => listReplays(options.database, actingIn(request), request.params.id, request.query as PageQuery),
+    (request) => listReplays(options.database, vendorContextOf(request), request.params.id, request.query as PageQuery),
   );
 
   const ofOne = { tags, headers: vendorHeaders, params: replayParams };
@@ -80,35 +80,36 @@ export async function replayRoutes(scope: FastifyInstance, options: Managing): P
         ...ofOne,
         operationId: "getReplay",
         summary: "Get a replay",
-        description: "How far it has come.",
-        response: { 200: answerOf("The replay", "ReplayDto"), ...problemResponses(401, 403, 404) },
+        description: "The replay with its progress.",
+        response: { 200: responseOf("The replay", "ReplayDto"), ...problemResponses(401, 403, 404) },
       },
     },
     (request) => {
       const { id: endpointId, replayId } = request.params;
-      return getReplay(options.database, actingIn(request), { endpointId, replayId });
+      return getReplay(options.database, vendorContextOf(request), { endpointId, replayId });
     },
   );
 
   routes.delete(
     "/developer/webhooks/:id/replays/:replayId",
     {
-      preValidation: takesNoBody,
+      preValidation: requireNoBody,
       config,
       schema: {
         ...ofOne,
         operationId: "cancelReplay",
         summary: "Cancel a replay",
-        description: "It goes no further; what it has queued is sent. On one that is over it changes nothing.",
+        description:
+          "Stops the replay; deliveries that it has queued are sent. Has no effect on a replay that has ended.",
         response: {
-          200: answerOf("The replay as it is now", "ReplayDto"),
+          200: responseOf("The replay as it is now", "ReplayDto"),
           ...problemResponses(401, 403, 404, 413, 415),
         },
       },
     },
     (request) => {
       const { id: endpointId, replayId } = request.params;
-      return cancelReplay(options, actingIn(request), { endpointId, replayId });
+      return cancelReplay(options, vendorContextOf(request), { endpointId, replayId });
     },
   );
 }

@@ -1,4 +1,4 @@
-import type { Slice } from "@ehr-marketplace/service-kit/http";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, Replays } from "../../database-schema.ts";
 import type { SettledDelivery } from "../delivery/delivery-store.ts";
@@ -6,8 +6,8 @@ import type { SettledDelivery } from "../delivery/delivery-store.ts";
 export type ReplayRow = Selectable<Replays>;
 export type Replayable = Pick<ReplayRow, "recipient_id" | "kind" | "from_at" | "to_at" | "cursor_at" | "cursor_id">;
 
-/** What a replay of a range needs to know of its endpoint. */
-export interface Audience {
+/** The fields of an endpoint that a replay of a range needs. */
+export interface ReplayEndpoint {
   vendor_id: string;
   /** Names of the events that it selects. */
   events: string[];
@@ -27,36 +27,36 @@ const failuresIn = (replay: Replayable): RawBuilder<unknown> => sql`
   ${behindCursor(replay, "created_at", "id")}`;
 
 /** The events of a replay of a range: all of the vendor's, whether or not the endpoint has a delivery of them. */
-const eventsIn = (replay: Replayable, { vendor_id }: Audience): RawBuilder<unknown> => sql`
+const eventsIn = (replay: Replayable, { vendor_id }: ReplayEndpoint): RawBuilder<unknown> => sql`
   vendor_id = ${vendor_id} and occurred_at < ${replay.to_at} ${behindCursor(replay, "occurred_at", "id")}`;
 
 export interface PastEvent {
   event_id: string;
   occurred_at: Date;
   subscription_id: string | null;
-  /** Null where the endpoint has no delivery of it. */
+  /** Null when the endpoint has no delivery of the event. */
   delivery_id: string | null;
-  /** Its delivery is settled; or the endpoint has none, and selects the event. A ping belongs to the endpoint that was tested. */
+  /** True when the delivery is settled, or when there is none and the endpoint selects the event. Pings of other endpoints are excluded. */
   sendable: boolean;
 }
 
 // A lateral join looks up the deliveries of one event, by the event alone (`offset 0`): where the planner thinks that the endpoint
 // has few deliveries, it would otherwise read all of them for each event.
-const pastEvents = (replay: Replayable, audience: Audience, limit: number): RawBuilder<PastEvent> => sql`
+const pastEvents = (replay: Replayable, endpoint: ReplayEndpoint, limit: number): RawBuilder<PastEvent> => sql`
   select e.id as event_id, e.occurred_at, case when e.sequence is not null then e.subscription_id end as subscription_id,
     d.id as delivery_id,
-    case when d.id is null then e.event = any (${audience.events}::text[]) and e.event <> 'ping'
+    case when d.id is null then e.event = any (${endpoint.events}::text[]) and e.event <> 'ping'
       else d.status in ('delivered', 'failed', 'expired') end as sendable
   from (
     select id, event, occurred_at, subscription_id, sequence from events
-    where ${eventsIn(replay, audience)} order by occurred_at, id limit ${sql.lit(limit)}
+    where ${eventsIn(replay, endpoint)} order by occurred_at, id limit ${sql.lit(limit)}
   ) e
   left join lateral (
     select id, status from (select id, status, recipient_id from deliveries where event_id = e.id offset 0) of_event
     where recipient_id = ${replay.recipient_id} limit 1
   ) d on true`;
 
-/** Until the commit, the first rows of an order are read from its index, also where the planner thinks that sorting all is as cheap. */
+/** Makes the planner read the first rows from the ordered index until the commit, instead of sorting all rows. */
 const readInOrder = (transaction: Transaction<DB>) => sql`set local enable_bitmapscan = off`.execute(transaction);
 
 export async function insertReplay(transaction: Transaction<DB>, row: Insertable<Replays>): Promise<ReplayRow> {
@@ -71,8 +71,12 @@ export function lockReplay(transaction: Transaction<DB>, id: string): Promise<Re
   return transaction.selectFrom("replays").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/** The newest first. */
-export function findReplays(database: Kysely<DB>, recipientId: string, { after, limit }: Slice): Promise<ReplayRow[]> {
+/** Newest first. */
+export function findReplays(
+  database: Kysely<DB>,
+  recipientId: string,
+  { after, limit }: PageSlice,
+): Promise<ReplayRow[]> {
   let query = database.selectFrom("replays").selectAll().where("recipient_id", "=", recipientId);
   if (after !== undefined) {
     query = query.where(sql<boolean>`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`);
@@ -97,35 +101,35 @@ export function updateReplay(
   return transaction.updateTable("replays").set(changes).where("id", "=", id).returningAll().executeTakeFirstOrThrow();
 }
 
-const countedExactly = 10_000;
+const maxExactCount = 10_000;
 
-/** Counting millions would keep the caller waiting: above ten thousand, what the planner thinks is good enough. */
+/** Counts up to ten thousand exactly, and uses the planner's estimate above that: counting millions would be too slow for a request. */
 export async function estimateTotal(
   transaction: Transaction<DB>,
   replay: Replayable,
-  audience: Audience,
+  endpoint: ReplayEndpoint,
 ): Promise<number> {
   await readInOrder(transaction);
   const ofFailures = replay.kind === "failures";
-  const limit = countedExactly + 1;
+  const limit = maxExactCount + 1;
   const { rows } = await sql<{ seen: number; sendable: number }>`
     select count(*)::int as seen, (count(*) filter (where sendable))::int as sendable from (${
       ofFailures
         ? sql`select true as sendable from deliveries where ${failuresIn(replay)} order by created_at, id limit ${limit}`
-        : pastEvents(replay, audience, limit)
+        : pastEvents(replay, endpoint, limit)
     }) counted`.execute(transaction);
   const { seen, sendable } = rows[0] ?? { seen: 0, sendable: 0 };
-  if (seen <= countedExactly) return sendable;
+  if (seen <= maxExactCount) return sendable;
   const all = ofFailures
     ? sql`deliveries where ${failuresIn(replay)}`
-    : sql`events where ${eventsIn(replay, audience)}`;
+    : sql`events where ${eventsIn(replay, endpoint)}`;
   const explained = await sql<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>`
     explain (format json) select from ${all}`.execute(transaction);
-  const guessed = Math.round(((explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0) * sendable) / seen);
-  return Math.max(sendable, Math.min(guessed, 2_147_483_647));
+  const estimate = Math.round(((explained.rows[0]?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0) * sendable) / seen);
+  return Math.max(sendable, Math.min(estimate, 2_147_483_647));
 }
 
-/** The next failures behind the cursor, the oldest first, so that those of a subscription keep their order. */
+/** The next failures after the cursor, oldest first, so that a subscription's deliveries keep their order. */
 export async function findFailures(
   transaction: Transaction<DB>,
   replay: Replayable,
@@ -138,43 +142,43 @@ export async function findFailures(
   return rows;
 }
 
-/** The next events behind the cursor, the oldest first, including those that are not sendable. */
+/** The next events after the cursor, oldest first, including those that are not sendable. */
 export async function findPastEvents(
   transaction: Transaction<DB>,
   replay: Replayable,
-  audience: Audience,
+  endpoint: ReplayEndpoint,
   limit: number,
 ): Promise<PastEvent[]> {
   await readInOrder(transaction);
-  const { rows } = await sql<PastEvent>`${pastEvents(replay, audience, limit)} order by e.occurred_at, e.id`.execute(
+  const { rows } = await sql<PastEvent>`${pastEvents(replay, endpoint, limit)} order by e.occurred_at, e.id`.execute(
     transaction,
   );
   return rows;
 }
 
 export interface Load {
-  /** Could go out at this moment. */
+  /** Queued, and not waiting for a retry. */
   ready: number;
-  /** Not over, whatever it waits for; counted no further than asked. */
+  /** Unsettled, counted up to the limit. */
   due: number;
 }
 
-export async function loadOf(database: Kysely<DB>, recipientId: string, now: Date, most: number): Promise<Load> {
+export async function readLoad(database: Kysely<DB>, recipientId: string, now: Date, limit: number): Promise<Load> {
   const { rows } = await sql<Load>`
     select count(*)::int as due,
       (count(*) filter (where status = 'queued' and coalesce(next_attempt_at, ${now}) <= ${now}))::int as ready
     from (
       select status, next_attempt_at from deliveries
-      where recipient_id = ${recipientId} and settled_at is null limit ${most}
+      where recipient_id = ${recipientId} and settled_at is null limit ${limit}
     ) counted`.execute(database);
   return rows[0] ?? { ready: 0, due: 0 };
 }
 
-/** Until the commit nobody changes or deletes it. */
-export function shareEndpoint(
+/** Keeps the endpoint from being changed or deleted until the commit. */
+export function lockEndpointForShare(
   transaction: Transaction<DB>,
   id: string,
-): Promise<(Audience & { deleted_at: Date | null }) | undefined> {
+): Promise<(ReplayEndpoint & { deleted_at: Date | null }) | undefined> {
   return transaction
     .selectFrom("webhook_endpoints")
     .select(["vendor_id", "events", "deleted_at"])

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { isAdmitted, isWithin } from "@ehr-marketplace/service-kit/addresses";
+import { isAllowedAddress, isInNetworks } from "@ehr-marketplace/service-kit/addresses";
 import { dnsFailureFrom, Failure } from "./failure.ts";
-import type { Course } from "./sent.ts";
+import type { RequestProgress } from "./send-result.ts";
 import type { Target } from "./target.ts";
 
 export interface ResolvedAddress {
@@ -20,25 +20,26 @@ async function resolved(hostname: string, resolve: Resolve): Promise<ResolvedAdd
 }
 
 /**
- * Where the target is, if requests of ours may go to each of its addresses. One that is not admitted refuses them all:
- * a name with a public and a private address is no honest receiver's.
+ * The target's addresses, if requests to all of them are allowed. One address that is not allowed refuses the target:
+ * a name with both a public and a private address is suspicious.
  */
 export async function admittedAddresses(
   { hostname, secure }: Target,
   allowedNetworks: readonly string[],
   resolve: Resolve,
-  course: Course,
+  progress: RequestProgress,
 ): Promise<ResolvedAddress[]> {
-  course.stage = "address";
+  progress.stage = "address";
   if (!secure && allowedNetworks.length === 0) throw new Failure("plain-http-not-allowed");
   const literal = isIP(hostname);
-  if (literal === 0) course.stage = "resolve";
+  if (literal === 0) progress.stage = "resolve";
   const addresses =
     literal === 0 ? await resolved(hostname, resolve) : [{ address: hostname, family: literal === 6 ? 6 : 4 } as const];
   if (addresses.length === 0) throw new Failure("dns-not-found");
-  course.stage = "address";
-  if (!addresses.every(({ address }) => isAdmitted(address, allowedNetworks))) throw new Failure("address-not-allowed");
-  if (!secure && !addresses.every(({ address }) => isWithin(address, allowedNetworks))) {
+  progress.stage = "address";
+  if (!addresses.every(({ address }) => isAllowedAddress(address, allowedNetworks)))
+    throw new Failure("address-not-allowed");
+  if (!secure && !addresses.every(({ address }) => isInNetworks(address, allowedNetworks))) {
     throw new Failure("plain-http-not-allowed");
   }
   return addresses;

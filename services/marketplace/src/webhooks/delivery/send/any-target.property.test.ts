@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/tests/address-policy";
 import { rounds } from "@ehr-marketplace/tests/rounds";
 import fc from "fast-check";
-import { whyNoCallback } from "../../../organisations/organisation.ts";
-import { whyNoEndpoint } from "../../endpoints/endpoint.ts";
+import { findCallbackError } from "../../../organisations/organisation.ts";
+import { findUrlError } from "../../endpoints/endpoint.ts";
 import { admittedAddresses, type ResolvedAddress } from "./admitted-addresses.ts";
 import { Failure } from "./failure.ts";
 import { readTarget } from "./target.ts";
@@ -130,29 +130,29 @@ const isUri = (text: string): boolean => /^[!-[\]-~]+$/.test(text);
 type Outcome = { addresses: ResolvedAddress[] } | { refused: string };
 
 /** Where a request to this URL would connect to. */
-async function connectionTo(text: string, networks: string[], answers: ResolvedAddress[]): Promise<Outcome> {
-  const course = { stage: "address" as const, over: false, halt: () => {} };
+async function connectionTo(text: string, networks: string[], responses: ResolvedAddress[]): Promise<Outcome> {
+  const progress = { stage: "address" as const, isDone: false, abort: () => {} };
   try {
     const target = readTarget(text);
-    return { addresses: await admittedAddresses(target, networks, () => Promise.resolve(answers), course) };
+    return { addresses: await admittedAddresses(target, networks, () => Promise.resolve(responses), progress) };
   } catch (error) {
     assert.ok(error instanceof Failure, `${String(error)} is no failure that a sender expects`);
     return { refused: error.reason };
   }
 }
 
-test("however a host is spelled and whatever its name resolves to, a request goes only where the policy allows", async () => {
+test("connects only to allowed addresses, for any notation of a host and any result of its resolution", async () => {
   const counts = { connected: 0, refused: 0 };
   await fc.assert(
-    fc.asyncProperty(url, anyNetworks, resolved, async (text, networks, answers) => {
-      const outcome = await connectionTo(text, networks, answers);
+    fc.asyncProperty(url, anyNetworks, resolved, async (text, networks, responses) => {
+      const outcome = await connectionTo(text, networks, responses);
       counts["refused" in outcome ? "refused" : "connected"] += 1;
       if ("refused" in outcome) return;
       assert.notEqual(outcome.addresses.length, 0);
       const { hostname, protocol } = new URL(text);
       const literal = hostname.replace(/^\[(.*)\]$/, "$1");
       // The connection is made to the address in the URL, and to nothing that a resolver says of it.
-      const expected = isIP(literal) === 0 ? answers.map(({ address }) => address) : [literal];
+      const expected = isIP(literal) === 0 ? responses.map(({ address }) => address) : [literal];
       assert.deepEqual(
         outcome.addresses.map(({ address }) => address),
         expected,
@@ -168,10 +168,10 @@ test("however a host is spelled and whatever its name resolves to, a request goe
 });
 
 for (const [what, whyNot] of [
-  ["an endpoint", whyNoEndpoint],
-  ["a callback", whyNoCallback],
+  ["an endpoint", findUrlError],
+  ["a callback", findCallbackError],
 ] as const) {
-  test(`a URL that is accepted as ${what} is one that requests can go to, and no other host than its text shows`, async () => {
+  test(`a URL that is accepted as ${what} can be requested, and its host is the one in its text`, async () => {
     const counts = { accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(url, anyNetworks, async (text, networks) => {

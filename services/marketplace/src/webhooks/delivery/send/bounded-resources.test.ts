@@ -44,7 +44,7 @@ test("a thousand requests to hostile receivers leave neither memory nor sockets 
   const [hostiles, goods] = [await startAll(hostile), await startAll(good)];
   const receivers = [...hostiles, ...goods];
   const timersBefore = count("Timeout");
-  // Those that answer are waited for, however busy the machine is; those that hang need not be.
+  // Those that response are waited for, however busy the machine is; those that hang need not be.
   const [hasty, patient] = [createSender({ timeoutMs: 250 }), createSender({ timeoutMs: 30_000 })];
 
   const counts = { answered: 0, failed: 0 };

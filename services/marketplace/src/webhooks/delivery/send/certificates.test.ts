@@ -7,11 +7,11 @@ import type { TlsOptions } from "node:tls";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
 import { type Certificate, issue } from "./certificates.test-support.ts";
 import { ok, onRequest, pour, type Receiver, startReceiver } from "./receiver.test-support.ts";
+import type { SendResult } from "./send-result.ts";
 import { createSender, type Sender } from "./sender.ts";
-import type { Sent } from "./sent.ts";
 
 const day = 24 * 60 * 60 * 1_000;
-const said = (sent: Sent): string => (sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : sent.snippet);
+const said = (sent: SendResult): string => (sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : sent.snippet);
 
 describe("the certificate of a receiver", () => {
   const cleanUp = cleanUpAfter();
@@ -38,13 +38,13 @@ describe("the certificate of a receiver", () => {
       }),
     );
 
-  test("is good if an authority that we trust has issued it for the name, or for the address", async () => {
+  test("is accepted when a trusted authority has issued it for the name or the address", async () => {
     const { port } = await receive(issue({ names: ["good.example", "127.0.0.1"], by: authority }));
     assert.equal(await sendTo("good.example", port), "fine");
     assert.equal(await sendTo("127.0.0.1", port), "fine");
   });
 
-  test("is asked for by the receiver's name", async () => {
+  test("is requested with the receiver's name (SNI)", async () => {
     let asked: string | undefined;
     const { port } = await receive({
       ...issue({ names: ["good.example"], by: authority }),
@@ -64,7 +64,7 @@ describe("the certificate of a receiver", () => {
     "certificate-not-trusted": () => issue({ names: ["bad.example"] }),
   };
   for (const [reason, certificate] of Object.entries(bad)) {
-    test(`ends it otherwise, before anything is sent: ${reason}`, async () => {
+    test(`fails the request before anything is sent: ${reason}`, async () => {
       let heard = 0;
       const receiver = await startReceiver(cleanUp, (socket) => socket.on("data", () => (heard += 1)), {
         tls: certificate(),
@@ -74,19 +74,19 @@ describe("the certificate of a receiver", () => {
     });
   }
 
-  test("is not trusted because an authority of its own has issued it", async () => {
+  test("is not accepted from an unknown authority", async () => {
     const { port } = await receive(issue({ names: ["bad.example"], by: issue({ names: [] }) }));
     assert.equal(await sendTo("bad.example", port), "tls: certificate-not-trusted");
   });
 
-  test("counts, even where the environment says that none does", async (t) => {
+  test("is verified even when the environment disables verification", async (t) => {
     const { port } = await receive(issue({ names: ["bad.example"] }));
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
     t.after(() => delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]);
     assert.equal(await sendTo("bad.example", port), "tls: certificate-not-trusted");
   });
 
-  test("is not there: a receiver without TLS, one that never greets, one that knows old versions only", async () => {
+  test("is missing: without TLS, without a handshake, or with old TLS versions only", async () => {
     const plain = await startReceiver(cleanUp, (socket) => socket.end("HTTP/1.1 400 Bad\r\n\r\n"));
     assert.equal(await sendTo("good.example", plain.port), "tls: tls-failed");
     const closing = await startReceiver(cleanUp, (socket) => socket.destroy());
@@ -98,7 +98,7 @@ describe("the certificate of a receiver", () => {
     assert.equal(await sendTo("good.example", mute.port), "tls: timed-out");
   });
 
-  test("is good, but what comes then has no end", async () => {
+  test("is accepted, but the response is endless", async () => {
     const certificate = issue({ names: ["good.example"], by: authority });
     const endless = async (beginning: string): Promise<string> => {
       const behave = (socket: Socket): void =>
@@ -110,7 +110,7 @@ describe("the certificate of a receiver", () => {
     assert.equal(await endless("HTTP/1.1 200 OK\r\n\r\n"), "x".repeat(4_096));
   });
 
-  test("is good, but the receiver speaks HTTP/2 only", async () => {
+  test("is accepted, but the receiver only supports HTTP/2", async () => {
     const server = createSecureServer({ ...issue({ names: ["good.example"], by: authority }), allowHTTP1: false });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -7,7 +7,7 @@ import { createResolver } from "./resolver.ts";
 import { createSender } from "./sender.ts";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
-/** Public as far as anybody can tell from the address, and nowhere. */
+/** A public address that nothing listens on. */
 const publicNowhere = "2000::1";
 
 describe("a name that changes its address", () => {
@@ -15,9 +15,9 @@ describe("a name that changes its address", () => {
   let local: Receiver;
   let other: Receiver;
   before(async () => {
-    const answer = (socket: Parameters<typeof onRequest>[0]): void => onRequest(socket, () => socket.write(ok()));
-    local = await startReceiver(cleanUp, answer);
-    other = await startReceiver(cleanUp, answer, { host: "127.0.0.2", port: local.port });
+    const response = (socket: Parameters<typeof onRequest>[0]): void => onRequest(socket, () => socket.write(ok()));
+    local = await startReceiver(cleanUp, response);
+    other = await startReceiver(cleanUp, response, { host: "127.0.0.2", port: local.port });
   });
 
   const zone = {
@@ -57,31 +57,35 @@ describe("a name that changes its address", () => {
     "mixed-families.example": [refused],
     "mixed-with-mapped.example": [refused],
   })) {
-    test(`to one of ours never gets a connection: ${name}`, async (t) => {
+    test(`to an internal one never gets a connection: ${name}`, async (t) => {
       const { sendTo } = await sending(t, { timeoutMs: 300 });
       for (const outcome of expected) {
-        // Whether there is a way to nowhere, each machine decides for itself.
+        // Whether the address is routed depends on the machine.
         assert.equal((await sendTo(name)).replace(/connect: (unreachable|timed-out)/, "nowhere"), outcome);
       }
       assert.equal(local.connections.length, 0);
     });
   }
 
-  test("is asked for it once for each connection, and the connection goes there", async (t) => {
+  test("is resolved once per connection, which goes to the resolved address", async (t) => {
     const { names, sendTo } = await sending(t);
     const reached = (): number[] => [local.connections.length, other.connections.length];
     assert.equal(await sendTo("allowed-first.example", ["127.0.0.1"]), "answered");
     assert.deepEqual(reached(), [1, 0]);
-    assert.equal(names.asked("allowed-first.example"), 2, "one question for each family");
+    assert.equal(names.queryCount("allowed-first.example"), 2, "one query per address family");
     assert.equal(await sendTo("allowed-first.example", ["127.0.0.1"]), "answered", "over the same connection");
-    assert.equal(names.asked("allowed-first.example"), 2);
+    assert.equal(names.queryCount("allowed-first.example"), 2);
 
     assert.equal(await sendTo("allowed-first.example", ["127.0.0.1/32"]), refused);
-    assert.equal(names.asked("allowed-first.example"), 4, "other rules mean another connection, and another look");
+    assert.equal(
+      names.queryCount("allowed-first.example"),
+      4,
+      "other allowed networks need another connection and another query",
+    );
     assert.deepEqual(reached(), [1, 0]);
   });
 
-  test("to that of credentials is refused at the next connection, whatever is allowed", async (t) => {
+  test("to the metadata service's is refused at the next connection, whatever is allowed", async (t) => {
     const { sendTo } = await sending(t, { maxAgeMs: 0 });
     assert.equal(await sendTo("metadata-second.example", everywhere), "answered");
     assert.equal(await sendTo("metadata-second.example", everywhere), refused);

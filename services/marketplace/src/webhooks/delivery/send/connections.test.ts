@@ -6,18 +6,18 @@ import { promisify } from "node:util";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { issue } from "./certificates.test-support.ts";
 import { ok, onRequest, type Receiver, startReceiver } from "./receiver.test-support.ts";
+import type { SendResult } from "./send-result.ts";
 import { createSender, type Sender } from "./sender.ts";
-import type { Sent } from "./sent.ts";
 
 const loopback = ["127.0.0.0/8"];
-const answer = (socket: Socket): void => onRequest(socket, () => socket.write(ok()));
-const sendTo = (sender: Sender, { url }: Pick<Receiver, "url">, allowedNetworks = loopback): Promise<Sent> =>
+const response = (socket: Socket): void => onRequest(socket, () => socket.write(ok()));
+const sendTo = (sender: Sender, { url }: Pick<Receiver, "url">, allowedNetworks = loopback): Promise<SendResult> =>
   sender.send({ url, headers: {}, body: "{}", allowedNetworks });
-const assertAnswered = (sent: Sent): void => assert.equal(sent.outcome, "answered", JSON.stringify(sent));
+const assertAnswered = (sent: SendResult): void => assert.equal(sent.outcome, "answered", JSON.stringify(sent));
 
-test("requests to one receiver follow each other over one connection, and run beside each other over several", async (t) => {
+test("sequential requests to one receiver share a connection, and concurrent ones use several", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const sender = createSender();
   cleanUp(() => sender.close());
   for (let request = 0; request < 5; request += 1) assertAnswered(await sendTo(sender, receiver));
@@ -27,9 +27,9 @@ test("requests to one receiver follow each other over one connection, and run be
   assert.equal(receiver.connections.length, 4);
 });
 
-test("a connection is not shared with another origin or under other rules", async (t) => {
+test("a connection is not reused for another origin or other allowed networks", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const sender = createSender({ resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
   cleanUp(() => sender.close());
   assertAnswered(await sendTo(sender, receiver));
@@ -42,17 +42,17 @@ test("a connection is not shared with another origin or under other rules", asyn
 });
 
 for (const secure of [false, true]) {
-  test(`a connection that the receiver gives up is no failure of it, ${secure ? "with" : "without"} TLS`, async (t) => {
+  test(`a connection that the receiver closes while idle is no failure, ${secure ? "with" : "without"} TLS`, async (t) => {
     const cleanUp = cleanUpAfter(t);
     const certificate = issue({ names: ["127.0.0.1"] });
     let requests = 0;
     const onlyOne = (socket: Socket): void => {
-      let answered = false;
+      let responded = false;
       onRequest(socket, () => {
         requests += 1;
-        if (answered) socket.destroy();
+        if (responded) socket.destroy();
         else socket.write(ok());
-        answered = true;
+        responded = true;
       });
     };
     const receiver = await startReceiver(cleanUp, onlyOne, secure ? { tls: certificate } : {});
@@ -63,7 +63,7 @@ for (const secure of [false, true]) {
   });
 }
 
-test("a receiver that hangs up on every request gets it twice at most", async (t) => {
+test("a receiver that closes the connection on every request gets it at most twice", async (t) => {
   const cleanUp = cleanUpAfter(t);
   let requests = 0;
   const receiver = await startReceiver(cleanUp, (socket) =>
@@ -81,7 +81,7 @@ test("a receiver that hangs up on every request gets it twice at most", async (t
   assert.equal(requests, 3);
 });
 
-test("an answer that is cut on a used connection is not asked for again", async (t) => {
+test("a truncated response on a reused connection is not requested again", async (t) => {
   const cleanUp = cleanUpAfter(t);
   let requests = 0;
   const receiver = await startReceiver(cleanUp, (socket) =>
@@ -98,7 +98,7 @@ test("an answer that is cut on a used connection is not asked for again", async 
   assert.equal(requests, 2);
 });
 
-test("what a receiver says unasked is not taken for its next answer", async (t) => {
+test("bytes that arrive before a request are not read as its response", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const receiver = await startReceiver(cleanUp, (socket) =>
     onRequest(socket, () => socket.write(ok("asked") + ok("not asked"))),
@@ -112,9 +112,9 @@ test("what a receiver says unasked is not taken for its next answer", async (t) 
   assert.equal(receiver.connections.length, 3);
 });
 
-test("an idle connection is given up after a while, and one that grows old after its next use", async (t) => {
+test("an idle connection is closed after a while, and an old one after its next use", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const idle = createSender({ idleMs: 20 });
   cleanUp(() => idle.close());
   assertAnswered(await sendTo(idle, receiver));
@@ -126,7 +126,7 @@ test("an idle connection is given up after a while, and one that grows old after
   assert.equal(receiver.connections.length, 3);
 });
 
-test("a receiver can't have its connection kept for longer than others", async (t) => {
+test("a receiver's keep-alive header can't extend its connection", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const receiver = await startReceiver(cleanUp, (socket) =>
     onRequest(socket, () => socket.write(ok("", "Keep-Alive: timeout=3600\r\n"))),
@@ -137,11 +137,11 @@ test("a receiver can't have its connection kept for longer than others", async (
   await eventually("the idle connection is gone", 2_000, () => receiver.open() === 0);
 });
 
-test("of many receivers' connections, those used last are kept", async (t) => {
+test("the most recently used connections are kept", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const resolve = async (): Promise<{ address: string; family: 4 }[]> => [{ address: "127.0.0.1", family: 4 }];
-  const sender = createSender({ mostIdleConnections: 3, resolve });
+  const sender = createSender({ maxIdleConnections: 3, resolve });
   cleanUp(() => sender.close());
   const named = (index: number): { url: string } => ({ url: `http://name-${index}.example:${receiver.port}/` });
   for (let index = 0; index < 50; index += 1) assertAnswered(await sendTo(sender, named(index)));
@@ -152,11 +152,11 @@ test("of many receivers' connections, those used last are kept", async (t) => {
   assert.equal(receiver.connections.length, 51);
 });
 
-test("all connections of the receiver used last outlive the one of another", async (t) => {
+test("connections of the most recently used receiver are closed last", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const resolve = async (): Promise<{ address: string; family: 4 }[]> => [{ address: "127.0.0.1", family: 4 }];
-  const sender = createSender({ mostIdleConnections: 3, resolve });
+  const sender = createSender({ maxIdleConnections: 3, resolve });
   cleanUp(() => sender.close());
   const [one, two, three] = ["one", "two", "three"].map((name) => ({
     url: `http://${name}.example:${receiver.port}/`,
@@ -172,9 +172,9 @@ test("all connections of the receiver used last outlive the one of another", asy
   assert.equal(receiver.connections.length, 4);
 });
 
-test("where one address refuses, the next one of the name is tried", async (t) => {
+test("the next address of a name is tried when one refuses", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const addresses = { "second.example": ["127.0.0.3", "127.0.0.1"], "none.example": ["127.0.0.3", "127.0.0.4"] };
   const resolve = async (name: string): Promise<{ address: string; family: 4 }[]> =>
     addresses[name as keyof typeof addresses].map((address) => ({ address, family: 4 }));
@@ -185,7 +185,7 @@ test("where one address refuses, the next one of the name is tried", async (t) =
   assert.equal(sent.outcome === "failed" && `${sent.stage}: ${sent.reason}`, "connect: connection-refused");
 });
 
-test("closing waits for what is under way, and takes nothing more", async (t) => {
+test("closing waits for requests in flight and rejects new ones", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const asked = Promise.withResolvers<Socket>();
   const receiver = await startReceiver(cleanUp, (socket) => onRequest(socket, () => asked.resolve(socket)));
@@ -204,11 +204,11 @@ test("closing waits for what is under way, and takes nothing more", async (t) =>
   await eventually("the connection is gone", 1_000, () => receiver.open() === 0);
 });
 
-test("a process that has closed its sender ends, whatever became of its requests; proxies are not used", async (t) => {
+test("a process ends after closing its sender, whatever its requests' results; proxies are not used", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const receiver = await startReceiver(cleanUp, answer);
+  const receiver = await startReceiver(cleanUp, response);
   const mute = await startReceiver(cleanUp, (socket) => socket.resume());
-  const proxy = await startReceiver(cleanUp, answer);
+  const proxy = await startReceiver(cleanUp, response);
   const proxyUrl = new URL(proxy.url).origin;
   const proxies = { NODE_USE_ENV_PROXY: "1", http_proxy: proxyUrl, https_proxy: proxyUrl, ALL_PROXY: proxyUrl };
   const script = `

@@ -1,51 +1,51 @@
 import { type Connection, dropConnection } from "./connection.ts";
 import { Failure, failureFrom } from "./failure.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import type { Answer, Course, Outgoing } from "./sent.ts";
+import type { OutgoingRequest, ReceivedResponse, RequestProgress } from "./send-result.ts";
 import { snippetBytes, snippetOf } from "./snippet.ts";
 
 /** Whatever their headers say: many a framework sends a 204 with the length of a body, and that body. */
 const bodiless = new Set([204, 304]);
-const mostInformationalAnswers = 16;
+const maxInformationalResponses = 16;
 /** As much as one read brings: what was over its limit only with the last one may have kept to it. */
 const oneRead = 65_536;
 const maxHeadBytes = 16_384 + oneRead;
-/** What an honest answer may need besides its body, such as the sizes of its chunks. */
+/** What a regular response may need besides its body, such as the sizes of its chunks. */
 const besidesTheBody = 65_536 + oneRead;
 
 /**
- * Sends one request over a connection of its own for the time being, and reads the answer: of its body no more than the
- * limit. Then reading stops, and the answer counts as it is: its status had arrived, and only the rest is not wanted.
+ * Sends one request over a connection that no other request uses meanwhile, and reads the response. Beyond the body limit reading stops
+ * and the response counts: its status has arrived.
  */
 export function exchange(
   connection: Connection,
   path: string,
-  { headers, body }: Outgoing,
+  { headers, body }: OutgoingRequest,
   maxBodyBytes: number,
-  course: Course,
-): Promise<Answer> {
+  progress: RequestProgress,
+): Promise<ReceivedResponse> {
   const { client, socket } = connection;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let readBytes = 0;
     let informational = 0;
-    let begun: Pick<Answer, "statusCode" | "retryAfterMs"> | undefined;
+    let begun: Pick<ReceivedResponse, "statusCode" | "retryAfterMs"> | undefined;
 
-    const answered = (head: NonNullable<typeof begun>): void => {
+    const responded = (head: NonNullable<typeof begun>): void => {
       const snippet = snippetOf(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
       resolve({ outcome: "answered", ...head, snippet });
     };
     const stopReading = (): void => {
       if (begun === undefined) reject(new Failure("headers-too-large"));
-      else answered(begun);
+      else responded(begun);
       dropConnection(connection);
     };
 
     connection.readLimit = socket.bytesRead + maxHeadBytes;
     connection.onTooMuch = stopReading;
-    course.stage = "headers";
-    course.halt = () => {
-      if (course.stage === "headers" && socket.writableLength > 0) course.stage = "send";
+    progress.stage = "headers";
+    progress.abort = () => {
+      if (progress.stage === "headers" && socket.writableLength > 0) progress.stage = "send";
       dropConnection(connection);
     };
     client.dispatch(
@@ -55,12 +55,12 @@ export function exchange(
         onResponseStart: (_controller, statusCode, answerHeaders) => {
           if (statusCode >= 200) {
             begun = { statusCode, retryAfterMs: retryAfterMs(statusCode, answerHeaders["retry-after"]) };
-            course.stage = "body";
+            progress.stage = "body";
             connection.readLimit += maxBodyBytes + besidesTheBody;
             return;
           }
           informational += 1;
-          if (informational <= mostInformationalAnswers) return;
+          if (informational <= maxInformationalResponses) return;
           reject(new Failure("too-many-informational-answers"));
           dropConnection(connection);
         },
@@ -70,11 +70,11 @@ export function exchange(
           if (readBytes > maxBodyBytes) stopReading();
         },
         onResponseEnd: () => {
-          if (begun !== undefined) answered(begun);
+          if (begun !== undefined) responded(begun);
         },
         onResponseError: (_controller, error: NodeJS.ErrnoException) => {
-          if (error.syscall === "write") course.stage = "send";
-          if (begun !== undefined && bodiless.has(begun.statusCode)) answered(begun);
+          if (error.syscall === "write") progress.stage = "send";
+          if (begun !== undefined && bodiless.has(begun.statusCode)) responded(begun);
           else reject(failureFrom(error, "connection-closed"));
           dropConnection(connection);
         },

@@ -38,7 +38,7 @@ const reasonsByCode = {
   UND_ERR_NOT_SUPPORTED: "request-invalid",
 } as const;
 
-/** Stable: they are stored with each attempt, and people search for them. */
+/** Stable: they are stored with each attempt, and vendors search for them. */
 export type FailureReason =
   | (typeof reasonsByCode)[keyof typeof reasonsByCode]
   | "url-invalid"
@@ -51,7 +51,7 @@ export type FailureReason =
   | "too-many-informational-answers"
   | "response-invalid";
 
-/** Why a request got no answer. What is not a Failure is a fault of ours. */
+/** Why a request got no response. Any other error is internal. */
 export class Failure extends Error {
   readonly reason: FailureReason;
 
@@ -63,7 +63,7 @@ export class Failure extends Error {
 
 const isKnown = (code: string): code is keyof typeof reasonsByCode => Object.hasOwn(reasonsByCode, code);
 
-/** What a socket, TLS or the HTTP parser has to say; undefined where nobody has foreseen it. */
+/** The reason for an error of a socket, TLS or the HTTP parser; undefined for unknown ones. */
 function foreseenReason(error: NodeJS.ErrnoException): FailureReason | undefined {
   const code = error.code ?? "";
   if (isKnown(code)) return reasonsByCode[code];
@@ -79,7 +79,7 @@ export function failureFrom(error: NodeJS.ErrnoException, otherwise: FailureReas
   return error instanceof Failure ? error : new Failure(foreseenReason(error) ?? otherwise, { cause: error });
 }
 
-/** Resolvers use codes of sockets too: ECONNREFUSED is the name server's then, not the receiver's. */
+/** Resolvers use socket codes too: ECONNREFUSED then comes from the name server, not the receiver. */
 export function dnsFailureFrom(error: NodeJS.ErrnoException): Failure {
   const reason = foreseenReason(error);
   return new Failure(reason?.startsWith("dns-") === true ? reason : "dns-failed", { cause: error });

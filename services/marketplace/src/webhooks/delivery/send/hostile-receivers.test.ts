@@ -8,15 +8,15 @@ import { gzipSync } from "node:zlib";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
 import { drip, ok, onRequest, pour, type Receiver, startReceiver } from "./receiver.test-support.ts";
+import type { OutgoingRequest, SendResult } from "./send-result.ts";
 import { createSender } from "./sender.ts";
-import type { Outgoing, Sent } from "./sent.ts";
 
 const shortMs = 300;
-/** Nothing that happens before the deadline may take as long as this, on a busy machine either. */
+/** Longer than anything that happens before the deadline, also on a busy machine. */
 const longMs = 5_000;
 
 const megabyte = "x".repeat(1_048_576);
-const outgoing = (url: string, body = '{"event":"ping"}'): Outgoing => ({
+const outgoing = (url: string, body = '{"event":"ping"}'): OutgoingRequest => ({
   url,
   headers: { "content-type": "application/json" },
   body,
@@ -36,11 +36,11 @@ const bomb = gzipSync(Buffer.alloc(50 * 1_048_576));
 
 type Expected = string | { statusCode: number; snippet?: string };
 
-/** Each answers the one request in its own bad way; what comes of it is `stage: reason`, or the answer. */
+/** Each receiver's behaviour, and the expected `stage: reason` or response. */
 const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
-  "never answers": [(socket) => socket.resume(), "headers: timed-out"],
-  "answers its headers one byte at a time": [(socket) => drip(socket, "HTTP/1.1 200 OK"), "headers: timed-out"],
-  "answers its body one byte at a time": [
+  "never responds": [(socket) => socket.resume(), "headers: timed-out"],
+  "sends its headers one byte at a time": [(socket) => drip(socket, "HTTP/1.1 200 OK"), "headers: timed-out"],
+  "sends its body one byte at a time": [
     then(`${head}Content-Length: 1000\r\n\r\n`, (socket) => drip(socket, "x")),
     "body: timed-out",
   ],
@@ -81,7 +81,7 @@ const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
   "resets the connection": [resettingAfter(""), "headers: connection-reset"],
   "resets in the middle of its headers": [resettingAfter(`${head}Content-Le`), "headers: connection-reset"],
   "resets in the middle of its body": [resettingAfter(`${head}Content-Length: 9\r\n\r\nx`), "body: connection-reset"],
-  "closes without an answer": [closingAfter(""), "headers: connection-closed"],
+  "closes without a response": [closingAfter(""), "headers: connection-closed"],
   "closes in the middle of its headers": [closingAfter(`${head}Content-Le`), "headers: connection-closed"],
   "closes in the middle of its body": [closingAfter(`${head}Content-Length: 9\r\n\r\nx`), "body: connection-closed"],
   "closes in the middle of a chunk": [closingAfter(`${chunked}5\r\nab`), "body: connection-closed"],
@@ -89,9 +89,9 @@ const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
     (socket) => socket.resume().write("SSH-2.0-OpenSSH\r\n"),
     "headers: response-invalid",
   ],
-  "answers nonsense": [saying("Good morning!\r\n\r\n"), "headers: response-invalid"],
-  "answers without a status": [saying("HTTP/1.1 \r\n\r\n"), "headers: response-invalid"],
-  "answers a status of four digits": [saying("HTTP/1.1 2000 OK\r\n\r\n"), "headers: response-invalid"],
+  "responds with nonsense": [saying("Good morning!\r\n\r\n"), "headers: response-invalid"],
+  "responds without a status": [saying("HTTP/1.1 \r\n\r\n"), "headers: response-invalid"],
+  "responds with a status of four digits": [saying("HTTP/1.1 2000 OK\r\n\r\n"), "headers: response-invalid"],
   "breaks a header in two": [saying(`${head}X: a\r\n b\rc\r\n\r\n`), "headers: response-invalid"],
   "has two lengths": [saying(`${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`), "headers: response-invalid"],
   "has a length and chunks": [
@@ -102,7 +102,7 @@ const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
   "has a chunk larger than any memory": [saying(`${chunked}ffffffffffffffffff\r\n`), "body: response-invalid"],
   "has a negative length": [saying(`${head}Content-Length: -1\r\n\r\n`), "headers: response-invalid"],
   "sends more than its length": [saying(`${head}Content-Length: 2\r\n\r\nabcdef`), { statusCode: 200, snippet: "ab" }],
-  "sends a second answer": [saying(`${ok("one")}${ok("two")}`), { statusCode: 200, snippet: "one" }],
+  "sends a second response": [saying(`${ok("one")}${ok("two")}`), { statusCode: 200, snippet: "one" }],
   "sends 204 with a body": [saying("HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nab"), { statusCode: 204, snippet: "" }],
   "sends 304 with a body": [saying("HTTP/1.1 304 No\r\nContent-Length: 2\r\n\r\nab"), { statusCode: 304, snippet: "" }],
   "tells to continue for ever": [
@@ -113,7 +113,7 @@ const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
     then("", (socket) => pour(socket, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")),
     "headers: too-many-informational-answers",
   ],
-  "hints early, then answers": [
+  "sends early hints, then a response": [
     saying(`${"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(3)}${ok("fine")}`),
     { statusCode: 200, snippet: "fine" },
   ],
@@ -133,7 +133,7 @@ const receivers: Record<string, [(socket: Socket) => void, Expected]> = {
 
 const isTimeOut = (expected: Expected): boolean => typeof expected === "string" && expected.endsWith("timed-out");
 
-function assertSent(sent: Sent, expected: Expected): void {
+function assertSent(sent: SendResult, expected: Expected): void {
   const said = sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : sent.statusCode;
   assert.equal(said, typeof expected === "string" ? expected : expected.statusCode);
   assert.ok(sent.durationMs >= (isTimeOut(expected) ? shortMs - 5 : 0), `${sent.durationMs} ms`);
@@ -158,7 +158,7 @@ async function assertSentTo(
 
 describe("a receiver that", () => {
   for (const [name, [behave, expected]] of Object.entries(receivers)) {
-    const outcome = typeof expected === "string" ? `failure at ${expected}` : `answer ${expected.statusCode}`;
+    const outcome = typeof expected === "string" ? `failure at ${expected}` : `response ${expected.statusCode}`;
     test(`${name} is one ${outcome}`, async (t) => {
       const receiver = await assertSentTo(t, behave, expected);
       assert.equal(receiver.connections.length, 1);
@@ -171,13 +171,13 @@ describe("a receiver that", () => {
     await assertSentTo(t, (socket) => socket.pause(), "send: timed-out", large);
   });
 
-  test("answers before it has read the request has answered", async (t) => {
+  test("responds before it has read the request counts as a response", async (t) => {
     const early = (socket: Socket): unknown => socket.pause().write(ok("early"));
     const large = JSON.stringify({ large: megabyte.repeat(16) });
     await assertSentTo(t, early, { statusCode: 200, snippet: "early" }, large);
   });
 
-  test("speaks HTTP/2 only is a failure", async (t) => {
+  test("only supports HTTP/2 is a failure", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const server = createHttp2Server().listen(0, "127.0.0.1");
     await once(server, "listening");

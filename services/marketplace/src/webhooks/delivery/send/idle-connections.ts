@@ -11,8 +11,8 @@ export class IdleConnections {
   readonly #maxAgeMs: number;
   #count = 0;
 
-  constructor(options: { most: number; maxAgeMs: number }) {
-    this.#most = options.most;
+  constructor(options: { maxConnections: number; maxAgeMs: number }) {
+    this.#most = options.maxConnections;
     this.#maxAgeMs = options.maxAgeMs;
   }
 

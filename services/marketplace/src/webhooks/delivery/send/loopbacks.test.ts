@@ -27,7 +27,7 @@ describe("a name with both loopback addresses, as localhost has on most machines
     });
   }
 
-  test("is refused where only one of its addresses is allowed", async (t) => {
+  test("is refused when only one of its addresses is allowed", async (t) => {
     const cleanUp = cleanUpAfter(t);
     const sender = createSender({ resolve: createResolver({ servers: [], hosts }).resolve });
     cleanUp(() => sender.close());

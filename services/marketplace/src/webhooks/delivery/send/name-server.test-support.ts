@@ -2,18 +2,18 @@ import { createServer, Packet } from "dns2";
 
 type CleanUp = (undo: () => Promise<unknown>) => void;
 
-/** The addresses to answer, or how not to. The query's number counts from 0, for each name and type. */
+/** The addresses to return, or how to fail. The query's number counts from 0, for each name and type. */
 type Zone = Record<string, (query: number, family: 4 | 6) => readonly string[] | "no such name" | "broken" | "silence">;
 
 export interface NameServer {
   servers: string[];
-  /** How often it was asked for a name, over both types of addresses. */
-  asked(name: string): number;
+  /** Number of queries for a name, of both address types. */
+  queryCount(name: string): number;
 }
 
 const isSix = (address: string): boolean => address.includes(":");
 
-/** A name server on loopback, with names of the test's own. */
+/** Starts a name server on loopback with the given zone. */
 export async function startNameServer(cleanUp: CleanUp, zone: Zone): Promise<NameServer> {
   const queries = new Map<string, number>();
   const server = createServer({
@@ -23,13 +23,13 @@ export async function startNameServer(cleanUp: CleanUp, zone: Zone): Promise<Nam
       const { name = "", type } = request.questions[0] ?? {};
       const query = queries.get(`${name} ${type}`) ?? 0;
       queries.set(`${name} ${type}`, query + 1);
-      const answer = zone[name]?.(query, type === Packet.TYPE.AAAA ? 6 : 4) ?? "no such name";
-      if (answer === "silence") return;
-      if (answer === "no such name") response.header.rcode = Packet.RCODE.NXDOMAIN;
-      else if (answer === "broken") response.header.rcode = Packet.RCODE.SERVFAIL;
+      const result = zone[name]?.(query, type === Packet.TYPE.AAAA ? 6 : 4) ?? "no such name";
+      if (result === "silence") return;
+      if (result === "no such name") response.header.rcode = Packet.RCODE.NXDOMAIN;
+      else if (result === "broken") response.header.rcode = Packet.RCODE.SERVFAIL;
       else {
-        const wanted = answer.filter((address) => isSix(address) === (type === Packet.TYPE.AAAA));
-        for (const address of wanted) {
+        const matching = result.filter((address) => isSix(address) === (type === Packet.TYPE.AAAA));
+        for (const address of matching) {
           const record = { name, type: type as number, class: Packet.CLASS.IN, ttl: 0, address };
           response.answers.push(record as (typeof response.answers)[number]);
         }
@@ -42,6 +42,6 @@ export async function startNameServer(cleanUp: CleanUp, zone: Zone): Promise<Nam
   const types = [Packet.TYPE.A, Packet.TYPE.AAAA];
   return {
     servers: [`127.0.0.1:${udp?.port}`],
-    asked: (name) => types.reduce((sum, type) => sum + (queries.get(`${name} ${type}`) ?? 0), 0),
+    queryCount: (name) => types.reduce((sum, type) => sum + (queries.get(`${name} ${type}`) ?? 0), 0),
   };
 }

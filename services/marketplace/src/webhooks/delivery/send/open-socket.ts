@@ -2,10 +2,10 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "n
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { ResolvedAddress } from "./admitted-addresses.ts";
 import { Failure, type FailureReason, failureFrom } from "./failure.ts";
-import type { Course } from "./sent.ts";
+import type { RequestProgress } from "./send-result.ts";
 import type { Target } from "./target.ts";
 
-/** Knows the addresses that were checked, and asks nobody: a second answer could be another one. */
+/** Returns the checked addresses without resolving the name once more: a second result could differ. */
 const checkedOnly =
   (addresses: readonly ResolvedAddress[]): LookupFunction =>
   (_hostname, _options, callback) =>
@@ -26,31 +26,31 @@ function open(target: Target, addresses: readonly ResolvedAddress[], trust: Secu
     secureContext: trust,
     ...(isIP(target.hostname) === 0 ? { servername: target.hostname } : {}),
     ALPNProtocols: ["http/1.1"],
-    // Said aloud, because the environment could say otherwise for the whole process.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could disable it for the whole process.
     rejectUnauthorized: true,
   });
 }
 
-/** Connects to the first of the addresses that accepts; with TLS, to whoever proves to have the target's name. */
+/** Connects to the first address that accepts; with TLS, verifies the certificate for the target's name. */
 export function openSocket(
   target: Target,
   addresses: readonly ResolvedAddress[],
   trust: SecureContext,
-  course: Course,
+  progress: RequestProgress,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    course.stage = "connect";
+    progress.stage = "connect";
     const socket = open(target, addresses, trust);
-    course.halt = () => socket.destroy();
+    progress.abort = () => socket.destroy();
     const unforeseen = (): FailureReason => {
-      if (course.stage === "connect") return "unreachable";
+      if (progress.stage === "connect") return "unreachable";
       return "authorizationError" in socket && socket.authorizationError ? "certificate-not-valid" : "tls-failed";
     };
     const onError = (error: Error): void => reject(failureFrom(error, unforeseen()));
     const onClose = (): void => reject(new Failure("connection-closed"));
     socket.once("error", onError).once("close", onClose);
     socket.once("connect", () => {
-      course.stage = target.secure ? "tls" : "send";
+      progress.stage = target.secure ? "tls" : "send";
     });
     socket.once(target.secure ? "secureConnect" : "connect", () => {
       socket.off("error", onError).off("close", onClose);

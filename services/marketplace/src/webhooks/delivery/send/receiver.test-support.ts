@@ -12,7 +12,7 @@ export interface Receiver {
   open(): number;
 }
 
-/** Listens on loopback, and does with each connection whatever the test says. */
+/** Listens on loopback and passes each connection to `behave`. */
 export async function startReceiver(
   cleanUp: CleanUp,
   behave: (socket: Socket) => void,
@@ -47,7 +47,7 @@ export async function startReceiver(
 }
 
 /** Calls back with each whole request; as in these tests, each has a JSON object for a body. */
-export function onRequest(socket: Socket, answer: (request: string) => void): void {
+export function onRequest(socket: Socket, response: (request: string) => void): void {
   let text = "";
   socket.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -56,11 +56,11 @@ export function onRequest(socket: Socket, answer: (request: string) => void): vo
     if (body === undefined || Buffer.byteLength(body) < length) return;
     const request = text;
     text = "";
-    answer(request);
+    response(request);
   });
 }
 
-/** Writes the same until the other side is gone, as fast as it is read. */
+/** Writes the same data until the other side closes, as fast as it is read. */
 export function pour(socket: Socket, what: string | Buffer): void {
   const more = (): void => {
     while (!socket.destroyed && socket.write(what));
@@ -69,7 +69,7 @@ export function pour(socket: Socket, what: string | Buffer): void {
   more();
 }
 
-/** Writes one byte at a time, so slowly that it never ends within a test's patience. */
+/** Writes one byte at a time, too slowly to end before the deadline. */
 export function drip(socket: Socket, text: string): void {
   let next = 0;
   const timer = setInterval(() => socket.write(text[next++ % text.length] ?? ""), 20);

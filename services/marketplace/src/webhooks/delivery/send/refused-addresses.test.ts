@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { after, before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import type { SendResult } from "./send-result.ts";
 import { createSender } from "./sender.ts";
-import type { Sent } from "./sent.ts";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 
-const said = (sent: Sent): string => (sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : "answered");
+const said = (sent: SendResult): string => (sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : "answered");
 
-describe("no connection is even tried", () => {
+describe("refuses to connect", () => {
   const cleanUp = cleanUpAfter();
   let sockets = 0;
   const count = (): void => {
@@ -18,7 +18,7 @@ describe("no connection is even tried", () => {
   before(() => subscribe("net.client.socket", count));
   after(() => unsubscribe("net.client.socket", count));
 
-  const sender = createSender({ resolve: () => assert.fail("nobody has to be asked for this") });
+  const sender = createSender({ resolve: () => assert.fail("the name must not be resolved") });
   cleanUp(() => sender.close());
   const sendTo = async (url: string, allowedNetworks: readonly string[] = []): Promise<string> => {
     sockets = 0;
@@ -33,7 +33,7 @@ describe("no connection is even tried", () => {
     "10.0.0.1 10.1 172.16.0.1 192.168.1.1 100.64.0.1 198.18.0.1 192.0.2.1 240.0.0.1 [fc00::1] [fd12:3456::1] [fec0::1]",
     "[2002:7f00:1::] [2001:db8::1] [2001:0:7f00:1::1] [::ffff:0:7f00:1] [100::1]",
   ].flatMap((line) => line.split(" "))) {
-    test(`to https://${host}/, unless allowed by name`, async () => {
+    test(`to https://${host}/, unless its network is allowed`, async () => {
       assert.equal(await sendTo(`https://${host}/`), "address: address-not-allowed");
     });
   }

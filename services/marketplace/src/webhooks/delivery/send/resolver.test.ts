@@ -27,7 +27,7 @@ describe("a name", () => {
   };
   const hosts = "# ours\n192.0.2.9 listed.example\tAlias.Example # and why\n2001:db8::9 listed.example\n\nnonsense x\n";
   for (const [name, addresses] of Object.entries(known)) {
-    test(`has all its addresses, from the name server or the hosts file: ${name}`, async (t) => {
+    test(`resolves to all its addresses, from the name server or the hosts file: ${name}`, async (t) => {
       const cleanUp = cleanUpAfter(t);
       const resolver = createResolver({ ...(await startNameServer(cleanUp, zone)), hosts });
       const found = await resolver.resolve(name);
@@ -58,7 +58,7 @@ describe("a name", () => {
   }
 });
 
-test("names whose servers are silent don't hold up the others", async (t) => {
+test("name servers that don't respond don't delay other names", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const resolver = createResolver(await startNameServer(cleanUp, zone));
   cleanUp(async () => resolver.close());
@@ -68,7 +68,7 @@ test("names whose servers are silent don't hold up the others", async (t) => {
   assert.equal(await Promise.race([...silent, Promise.resolve(waiting)]), waiting);
 });
 
-test("an answer that comes after the deadline opens no connection", async (t) => {
+test("a name that resolves after the deadline opens no connection", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const receiver = await startReceiver(cleanUp, (socket) => onRequest(socket, () => socket.write(ok())));
   const late = Promise.withResolvers<{ address: string; family: 4 }[]>();

@@ -35,10 +35,9 @@ function hostsOfThisMachine(): string {
 const isWithoutAddress = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOTFOUND" || code === "ENODATA";
 
 /**
- * Asks the name servers itself. `dns.lookup` would wait in one of the process's few threads for each name: some
- * receivers whose name servers don't answer would hold up every other name, and files and key derivation with them.
- * The price: of the system's own ways only its hosts file counts (as it was at the start), and names are taken as
- * complete, without search domains.
+ * Resolves with c-ares: `dns.lookup` uses the four libuv threads, and a few name servers that don't respond would block all other
+ * names, file I/O and key derivation. Of the system's configuration only the hosts file is used, as read at the start; search
+ * domains are not applied.
  */
 export function createResolver(options: { servers?: readonly string[]; hosts?: string } = {}): Resolver {
   const resolver = new NameServers({ timeout: 1_500, tries: 2, maxTimeout: 3_000 });
@@ -48,11 +47,11 @@ export function createResolver(options: { servers?: readonly string[]; hosts?: s
   async function resolve(hostname: string): Promise<ResolvedAddress[]> {
     const listed = hosts.get(hostname.replace(/\.$/, ""));
     if (listed !== undefined) return listed;
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const responses = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = responses.flatMap((response) => (response.status === "fulfilled" ? response.value : []));
     if (found.length > 0) return found.map(addressOf);
-    const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason as Error] : []));
-    // A server that didn't answer may know better than one that knows of no address.
+    const errors = responses.flatMap((response) => (response.status === "rejected" ? [response.reason as Error] : []));
+    // A failed query takes precedence over "no address": the server may have had one.
     throw errors.find((error) => !isWithoutAddress(error)) ?? errors[0] ?? new Error("no address");
   }
 

@@ -31,7 +31,7 @@ for (const [header, expected] of [
   [["60", "120"], 60_000],
   [undefined, null],
 ] as const) {
-  test(`Retry-After: ${String(header)} is ${expected === null ? "no wish" : `${expected} ms`}`, () => {
+  test(`Retry-After: ${String(header)} is ${expected === null ? "ignored" : `${expected} ms`}`, () => {
     for (const status of [429, 503]) {
       const given = typeof header === "object" ? [...header] : header;
       assert.equal(retryAfterMs(status, given, now), expected);
@@ -39,6 +39,6 @@ for (const [header, expected] of [
   });
 }
 
-test("other statuses have no say in when to come again", () => {
+test("Retry-After is ignored with other statuses", () => {
   for (const status of [200, 202, 301, 400, 410, 500, 502, 504]) assert.equal(retryAfterMs(status, "60", now), null);
 });

@@ -6,28 +6,28 @@ import { Failure, type FailureReason } from "./failure.ts";
 import { IdleConnections } from "./idle-connections.ts";
 import { openSocket } from "./open-socket.ts";
 import { createResolver } from "./resolver.ts";
-import type { Answer, Course, Failed, Outgoing, Sent } from "./sent.ts";
+import type { OutgoingRequest, ReceivedResponse, RequestProgress, SendFailure, SendResult } from "./send-result.ts";
 import { readTarget, type Target } from "./target.ts";
 
 interface SenderOptions {
   /** All addresses of a name; the system's name servers and hosts file, unless given. */
   resolve?: Resolve;
-  /** For everything: name, connection, request and answer with its body. */
+  /** For name resolution, connection, request and the response with its body. */
   timeoutMs?: number;
   maxBodyBytes?: number;
-  /** How long a connection waits for its receiver's next request. */
+  /** How long an idle connection is kept. */
   idleMs?: number;
-  /** A connection that is never idle is given up after this, so that the receiver's name is looked up again. */
+  /** A busy connection is closed after this, so that the receiver's name is resolved again. */
   maxAgeMs?: number;
-  mostIdleConnections?: number;
-  /** Certificates (PEM) to trust instead of the usual ones. */
+  maxIdleConnections?: number;
+  /** Certificates (PEM) to trust instead of the default ones. */
   trustedCertificates?: string;
 }
 
 export interface Sender {
-  /** Rejects only for a fault of ours, never for what a receiver does. */
-  send(outgoing: Outgoing): Promise<Sent>;
-  /** Takes no more, and waits for what is under way: at most `timeoutMs`. */
+  /** Rejects only on an internal error, never because of a receiver. */
+  send(outgoing: OutgoingRequest): Promise<SendResult>;
+  /** Rejects new requests and waits for those in flight, at most `timeoutMs`. */
   close(): Promise<void>;
 }
 
@@ -41,62 +41,67 @@ const isLostConnection = (error: unknown): boolean =>
  */
 export function createSender(options: SenderOptions = {}): Sender {
   const { timeoutMs = 10_000, maxBodyBytes = 65_536, idleMs = 4_000, maxAgeMs = 60_000 } = options;
-  const idle = new IdleConnections({ most: options.mostIdleConnections ?? 1_000, maxAgeMs });
+  const idle = new IdleConnections({ maxConnections: options.maxIdleConnections ?? 1_000, maxAgeMs });
   const resolver = options.resolve === undefined ? createResolver() : { resolve: options.resolve, close: () => {} };
-  const trust = createSecureContext(
+  const secureContext = createSecureContext(
     options.trustedCertificates === undefined ? {} : { ca: options.trustedCertificates },
   );
-  const underWay = new Set<Promise<Sent>>();
+  const inFlight = new Set<Promise<SendResult>>();
   let closed = false;
 
   async function connect(
     target: Target,
     networks: readonly string[],
     key: string,
-    course: Course,
+    progress: RequestProgress,
   ): Promise<Connection> {
-    const addresses = await admittedAddresses(target, networks, resolver.resolve, course);
-    if (course.over) throw new Failure("timed-out");
-    return createConnection(await openSocket(target, addresses, trust, course), target.origin, key, idleMs);
+    const addresses = await admittedAddresses(target, networks, resolver.resolve, progress);
+    if (progress.isDone) throw new Failure("timed-out");
+    return createConnection(await openSocket(target, addresses, secureContext, progress), target.origin, key, idleMs);
   }
 
-  async function sendOver(connection: Connection, path: string, outgoing: Outgoing, course: Course): Promise<Answer> {
-    const answer = await exchange(connection, path, outgoing, maxBodyBytes, course);
+  async function sendOver(
+    connection: Connection,
+    path: string,
+    outgoing: OutgoingRequest,
+    progress: RequestProgress,
+  ): Promise<ReceivedResponse> {
+    const response = await exchange(connection, path, outgoing, maxBodyBytes, progress);
     idle.keep(connection);
-    return answer;
+    return response;
   }
 
-  async function attempt(outgoing: Outgoing, course: Course): Promise<Answer> {
+  async function attempt(outgoing: OutgoingRequest, progress: RequestProgress): Promise<ReceivedResponse> {
     const target = readTarget(outgoing.url);
     const key = `${target.origin} ${outgoing.allowedNetworks.join()}`;
     const kept = idle.take(key);
     if (kept !== undefined) {
       const heardBefore = kept.socket.bytesRead;
       try {
-        return await sendOver(kept, target.path, outgoing, course);
+        return await sendOver(kept, target.path, outgoing, progress);
       } catch (error) {
-        // Receivers close idle connections when they like, also while a request is on its way: no failure of theirs.
-        if (course.over || !isLostConnection(error) || kept.socket.bytesRead > heardBefore) throw error;
+        // A receiver may close an idle connection at any time, also while a request is being sent: retry on a new one.
+        if (progress.isDone || !isLostConnection(error) || kept.socket.bytesRead > heardBefore) throw error;
       }
     }
-    return sendOver(await connect(target, outgoing.allowedNetworks, key, course), target.path, outgoing, course);
+    return sendOver(await connect(target, outgoing.allowedNetworks, key, progress), target.path, outgoing, progress);
   }
 
-  function timed(outgoing: Outgoing): Promise<Sent> {
+  function sendWithDeadline(outgoing: OutgoingRequest): Promise<SendResult> {
     const startedAt = performance.now();
-    const course: Course = { stage: "address", over: false, halt: () => {} };
+    const progress: RequestProgress = { stage: "address", isDone: false, abort: () => {} };
     return new Promise((resolve, reject) => {
-      const end = (result: Answer | Failed): void => {
-        course.over = true;
+      const end = (result: ReceivedResponse | SendFailure): void => {
+        progress.isDone = true;
         clearTimeout(deadline);
         resolve({ ...result, durationMs: Math.round(performance.now() - startedAt) });
       };
-      const fail = (reason: FailureReason): void => end({ outcome: "failed", stage: course.stage, reason });
+      const fail = (reason: FailureReason): void => end({ outcome: "failed", stage: progress.stage, reason });
       const deadline = setTimeout(() => {
-        course.halt();
+        progress.abort();
         fail("timed-out");
       }, timeoutMs);
-      attempt(outgoing, course).then(end, (error: unknown) => {
+      attempt(outgoing, progress).then(end, (error: unknown) => {
         if (error instanceof Failure) return fail(error.reason);
         clearTimeout(deadline);
         reject(error);
@@ -107,15 +112,15 @@ export function createSender(options: SenderOptions = {}): Sender {
   return {
     send(outgoing) {
       if (closed) return Promise.reject(new Error("the sender is closed"));
-      const sent = timed(outgoing);
-      underWay.add(sent);
-      const forget = (): boolean => underWay.delete(sent);
+      const sent = sendWithDeadline(outgoing);
+      inFlight.add(sent);
+      const forget = (): boolean => inFlight.delete(sent);
       sent.then(forget, forget);
       return sent;
     },
     async close() {
       closed = true;
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight);
       idle.dropAll();
       resolver.close();
     },

@@ -9,7 +9,7 @@ export interface Target {
   path: string;
 }
 
-/** Every spelling of an address, such as 0x7f.1, has become the usual one after this. */
+/** Parses the URL, which normalises every notation of an address, such as 0x7f.1. */
 export function readTarget(text: string): Target {
   const url = URL.parse(text);
   const usable = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";

@@ -1,0 +1,31 @@
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/** SQLSTATE classes and codes of a server that is unreachable, full, in recovery, read-only after a failover, or too slow. */
+const serverCodes = /^(08...|53...|57014|57P0[1-5]|25006)$/;
+
+/** `pg` reports these without a code. */
+const clientMessages =
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
+
+/** Thrown by operations that depend on an earlier database operation, when that one failed because the database was unavailable. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = "DatabaseUnavailableError";
+}
+
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseUnavailableError) return true;
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string" && (networkCodes.has(code) || serverCodes.test(code))) return true;
+  return clientMessages.test(error.message);
+}

@@ -1,0 +1,42 @@
+import type { FastifySchemaValidationError } from "fastify";
+
+const maxListedValues = 10;
+
+const examples: Record<string, string> = {
+  "date-time": "a date and time with a time zone, such as 2026-03-18T09:30:00Z",
+  uuid: "a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057",
+  uri: "a URL, such as https://example.com/path",
+};
+
+/** Describes the rule that was violated. It quotes the schema only, never the request. */
+export function describeValidationError(error: FastifySchemaValidationError): string {
+  const { keyword, params, message = "is invalid" } = error;
+  switch (keyword) {
+    case "required":
+    case "dependentRequired":
+      return "is required";
+    case "additionalProperties":
+      return "is not a known field";
+    case "enum":
+      return `must be ${listValues(params["allowedValues"] as unknown[])}`;
+    case "const":
+      return `must be ${JSON.stringify(params["allowedValue"])}`;
+    case "format": {
+      const example = examples[params["format"] as string];
+      return example === undefined ? message : `must be ${example}`;
+    }
+    case "pattern":
+      // Ajv's option `verbose` adds the field's schema to the error.
+      return (error as { parentSchema?: Record<string, string> }).parentSchema?.["x-error-message"] ?? message;
+    default:
+      return message;
+  }
+}
+
+function listValues(values: unknown[]): string {
+  const listed = values
+    .slice(0, maxListedValues)
+    .map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  if (values.length > maxListedValues) listed.push("…");
+  return listed.length === 1 ? String(listed[0]) : `one of: ${listed.join(", ")}`;
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { before, describe, test } from "node:test";
+import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { requireNoBody } from "./json-parser.ts";
+import { assertSecurityHeaders, rawResponse, startTestServer, type TestServer } from "./server.test-support.ts";
+
+describe("the JSON parser", () => {
+  const cleanUp = cleanUpAfter();
+  let running: TestServer;
+  before(async () => {
+    running = await startTestServer(cleanUp, {
+      routes: (server) => {
+        server.post("/echo", (request, reply) => reply.send({ body: request.body }));
+        server.post("/object", { schema: { body: { type: "object" } } }, (_request, reply) => reply.send({}));
+        server.post(
+          "/optional",
+          { schema: { body: { type: "object" } }, config: { bodyMayBeOmitted: true } },
+          (request, reply) => reply.send({ body: request.body }),
+        );
+        server.post("/large", { bodyLimit: 65_536 }, (_request, reply) => reply.send({}));
+        server.post("/bodiless", { preValidation: requireNoBody }, (request, reply) =>
+          reply.send({ hasBody: request.body !== undefined }),
+        );
+      },
+    });
+  });
+  const post = (
+    body: string | Uint8Array<ArrayBuffer>,
+    contentType: string | null = "application/json",
+    path = "/echo",
+  ): Promise<Response> =>
+    fetch(`${running.url}${path}`, {
+      method: "POST",
+      headers: contentType === null ? {} : { "content-type": contentType },
+      body,
+    });
+  const expectProblem = async (response: Response, status: number, code: string): Promise<Record<string, unknown>> => {
+    const problem = await assertProblem(response, status, code);
+    assertSecurityHeaders(response, problem["instance"]);
+    return problem;
+  };
+  const bodyOf = (bytes: number): string => `"${"x".repeat(bytes - 2)}"`;
+
+  for (const malformed of [
+    "{",
+    '{"a":1,}',
+    "{'a':1}",
+    "NaN",
+    '{"a":1}{"b":2}',
+    '"\u0000"',
+    "\ufeff",
+    '{"__proto__":{}}',
+  ]) {
+    test(`malformed JSON is 400: ${JSON.stringify(malformed)}`, async () => {
+      const { detail } = await expectProblem(await post(malformed), 400, "invalid-request");
+      assert.equal(detail, "The body is not valid JSON.");
+    });
+  }
+
+  test("an optional body is validated if present", async () => {
+    await expectProblem(await post("null", "application/json", "/optional"), 400, "invalid-request");
+    assert.deepEqual(await (await post('{"a":1}', "application/json", "/optional")).json(), { body: { a: 1 } });
+  });
+
+  for (const type of [
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "text/plain;charset=UTF-8",
+    "multipart/form-data; boundary=x",
+    "nonsense",
+    null,
+  ]) {
+    test(`an empty body is no body, and 400 only if one is required: ${type}`, async () => {
+      const { detail, errors } = await expectProblem(await post("", type, "/object"), 400, "invalid-request");
+      assert.equal(detail, "/body is required; send a JSON object.");
+      assert.deepEqual(errors, [{ pointer: "/body", detail: "is required; send a JSON object" }]);
+      assert.equal((await post("", type, "/bodiless")).status, 200);
+      assert.deepEqual(await (await post("", type, "/optional")).json(), { body: {} });
+    });
+  }
+
+  test("an empty body without Content-Length is no body", async () => {
+    for (const type of ["application/json", "text/plain"]) {
+      const head = `POST /bodiless HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: ${type}\r\n`;
+      assert.equal((await rawResponse(running, `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).status, 200);
+    }
+  });
+
+  test("a route without a body refuses a body with content, and accepts an empty object", async () => {
+    const { detail } = await expectProblem(
+      await post('{"reason":"x"}', "application/json", "/bodiless"),
+      400,
+      "invalid-request",
+    );
+    assert.match(String(detail), /^\/body must be omitted/);
+    assert.deepEqual(await (await post("{}", "application/json", "/bodiless")).json(), { hasBody: false });
+    await expectProblem(await post("null", "application/json", "/bodiless"), 400, "invalid-request");
+  });
+
+  for (const [path, kib] of [
+    ["/echo", 16],
+    ["/large", 64],
+  ] as const) {
+    test(`${path} accepts ${kib} KiB; one byte more is 413, and the problem names the limit`, async () => {
+      assert.equal((await post(bodyOf(kib * 1_024), "application/json", path)).status, 200);
+      const refused = await post(bodyOf(kib * 1_024 + 1), "application/json", path);
+      const { detail } = await expectProblem(refused, 413, "payload-too-large");
+      assert.equal(detail, `The body is larger than ${kib} KiB, the limit of this route.`);
+    });
+  }
+
+  for (const [what, open, close] of [
+    ["arrays", "[", "]"],
+    ["objects", '{"a":', "}"],
+  ] as const) {
+    test(`${what} nested 64 levels deep are read, and one level more is 400`, async () => {
+      const nested = (levels: number): string => `${open.repeat(levels)}1${close.repeat(levels)}`;
+      assert.equal((await post(nested(64))).status, 200);
+      for (const text of [nested(65), nested(1_000), open.repeat(1_000)]) {
+        const { errors } = await expectProblem(await post(text), 400, "invalid-request");
+        assert.deepEqual(errors, [{ pointer: "/body", detail: "nests deeper than 64 levels" }]);
+      }
+    });
+  }
+
+  test("a body over the limit is 413 also without Content-Length", async () => {
+    const head =
+      "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const chunk = `4001\r\n${"1".repeat(16_385)}\r\n`;
+    await expectProblem(await rawResponse(running, head, chunk), 413, "payload-too-large");
+  });
+
+  for (const type of [
+    "text/plain",
+    "text/xml",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "nonsense",
+    "application/json5",
+  ]) {
+    test(`a body of another type is 415: ${type}`, async () => {
+      await expectProblem(await post("{}", type), 415, "unsupported-media-type");
+    });
+  }
+
+  test("a body without a type is 415", async () => {
+    await expectProblem(await post(new Uint8Array([123, 125]), null), 415, "unsupported-media-type");
+  });
+
+  test("accepts JSON with a charset", async () => {
+    assert.deepEqual(await (await post('{"a":"é"}', "application/json; charset=utf-8")).json(), { body: { a: "é" } });
+  });
+
+  for (const [given, pointer] of [
+    ['"a\\u0000b"', "/body"],
+    ['{"name":"\\u0000"}', "/body/name"],
+    ['{"list":[1,{"deep":"x\\u0000"}]}', "/body/list/1/deep"],
+    ['{"na\\u0000me":1}', "/body"],
+  ] as const) {
+    test(`NUL in a body is 400: ${given}`, async () => {
+      const problem = await expectProblem(await post(given), 400, "invalid-request");
+      assert.deepEqual(problem["errors"], [{ pointer, detail: "contains a NUL character, which is never valid" }]);
+    });
+  }
+
+  test("accepts text that only looks like an escaped NUL", async () => {
+    assert.deepEqual(await (await post('{"name":"\\\\u0000"}')).json(), { body: { name: "\\u0000" } });
+  });
+
+  test("logs no error when a client disconnects while sending its body", async () => {
+    const socket = connect(running.port, "127.0.0.1");
+    socket.write("POST /echo HTTP/1.1\r\nHost: a\r\nX-Request-Id: gone-away\r\n");
+    socket.write("Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+    const [, response] = await once(running.server.server, "request");
+    socket.destroy();
+    await once(response, "close");
+    await (await post("1")).text();
+    assert.deepEqual(
+      running.logged.filter((line) => line["level"] === "error"),
+      [],
+    );
+  });
+});

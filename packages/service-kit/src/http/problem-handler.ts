@@ -1,0 +1,129 @@
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError,
+} from "fastify";
+import FindMyWay, { type HTTPMethod } from "find-my-way";
+import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
+import { describeValidationError } from "./describe-validation-error.ts";
+import { invalidInputs, invalidRequest } from "./invalid-request.ts";
+import { type ErrorShape, escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
+import { standardProblems } from "./standard-problems.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The code of the problem response, for the request log. */
+    problemCode: string | undefined;
+  }
+}
+
+const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
+
+function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  const leaf = missingProperty ?? additionalProperty;
+  const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
+  return { pointer, detail: describeValidationError(error) };
+}
+
+function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {
+  const part = parts[error.validationContext ?? "body"] ?? "body";
+  if (part === "body" && request.body === undefined) return invalidRequest("/body", "is required; send a JSON object");
+  return invalidInputs((error.validation ?? []).map((each) => invalidInput(part, each)));
+}
+
+/** Accepts any thrown value: some libraries reject with undefined. */
+function toProblem(error: Partial<FastifyError> | null | undefined, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  if (error?.validation !== undefined) return fromValidation(error, request);
+  if (error instanceof Error && request.raw.errored === error) {
+    return new Problem(standardProblems.invalidRequest, "The connection closed before the whole body was received.");
+  }
+  if (isDatabaseUnavailable(error)) {
+    const detail = "The database is unavailable or too slow.";
+    return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "2" }, cause: error });
+  }
+  if (error?.code === "FST_ERR_HANDLER_TIMEOUT") {
+    if (!request.raw.complete) {
+      const { requestTimeout } = standardProblems;
+      return new Problem(requestTimeout, requestTimeout.advice, { headers: { connection: "close" } });
+    }
+    const detail = "The request timed out before a response was ready.";
+    return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "2" }, cause: error });
+  }
+  switch (error?.statusCode) {
+    case 400:
+      return new Problem(standardProblems.invalidRequest, badRequestDetail(error?.code));
+    case 413:
+      return new Problem(
+        standardProblems.payloadTooLarge,
+        `The body is larger than ${request.routeOptions.bodyLimit / 1_024} KiB, the limit of this route.`,
+      );
+    case 415:
+      return new Problem(standardProblems.unsupportedMediaType, "The Content-Type of the body is not supported.");
+    case 429:
+      return new Problem(standardProblems.rateLimited, "The limit of requests per minute is exceeded.");
+    default:
+      return new Problem(standardProblems.internalError, "An unexpected error occurred.", { cause: error });
+  }
+}
+
+function badRequestDetail(code: string | undefined): string {
+  switch (code) {
+    case "FST_ERR_BAD_URL":
+      return "The path is invalid: percent-encoded bytes must be valid UTF-8.";
+    default:
+      return "The body is not valid JSON.";
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, shape: ErrorShape): void {
+  request.problemCode = problem.kind.code;
+  if (problem.kind.status >= 500)
+    request.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.kind.code);
+  void reply
+    .code(problem.kind.status)
+    .headers({ "cache-control": "no-store", ...problem.headers })
+    .type(shape.mediaType)
+    // Sent as bytes to bypass the route's response schema, and because Fastify would add a charset, which this media type lacks.
+    .send(Buffer.from(shape.write(problem, request.id)));
+}
+
+export function registerProblemHandler(server: FastifyInstance, shape: ErrorShape): void {
+  server.decorateRequest("problemCode", undefined);
+  server.setErrorHandler<FastifyError>((error, request, reply) =>
+    send(request, reply, toProblem(error, request), shape),
+  );
+
+  const routes = FindMyWay({ ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER });
+  const methods = new Set<HTTPMethod>();
+  server.addHook("onRoute", (route) => {
+    // Wildcard routes serve preflight requests or files, and don't say whether a resource exists at a path.
+    if (route.url.endsWith("*")) return;
+    for (const method of [route.method].flat() as HTTPMethod[]) {
+      methods.add(method);
+      routes.on(method, route.url, () => undefined);
+    }
+  });
+
+  const createRoutingProblem = (request: FastifyRequest): Problem => {
+    const path = request.raw.url?.split("?", 1)[0] ?? "";
+    const allowed = [...methods].filter((method) => routes.find(method, path) !== null);
+    // A handler may call the not-found handler itself: then its method is allowed, and the response is still a 404.
+    if (allowed.length === 0 || allowed.some((method) => method === request.method)) {
+      return new Problem(standardProblems.notFound, "No route matches the path.");
+    }
+    const allow = allowed.toSorted().join(", ");
+    const detail = `${request.method} is not allowed for this path; allowed: ${allow}.`;
+    return new Problem(standardProblems.methodNotAllowed, detail, { headers: { allow } });
+  };
+  server.setNotFoundHandler((request) => {
+    throw createRoutingProblem(request);
+  });
+  // Runs before the body is parsed: without a route, errors in the body don't matter.
+  server.addHook("onRequest", (request, _reply, next) =>
+    next(request.is404 ? createRoutingProblem(request) : undefined),
+  );
+}

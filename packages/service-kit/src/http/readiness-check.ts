@@ -1,0 +1,27 @@
+import type { Database } from "../database/connect.ts";
+import { pendingMigrations } from "../database/migrate.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { ReadinessCheck } from "./operations-routes.ts";
+
+/** Checks the migrations and the queue. Returns why the process isn't ready, or undefined if it is. */
+export function createReadinessCheck<Schema>(deps: {
+  database: Database<Schema>;
+  queue: Queue;
+  migrationsDirectory: string;
+  logger: Logger;
+}): ReadinessCheck {
+  const { database, queue, logger } = deps;
+  const pending = pendingMigrations(deps.migrationsDirectory);
+  return async () => {
+    try {
+      const missing = await pending(database.query);
+      if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
+      queue.boss();
+      return undefined;
+    } catch (error) {
+      logger.warn({ err: error }, "readiness check failed; reporting not ready");
+      return "the database is unavailable";
+    }
+  };
+}

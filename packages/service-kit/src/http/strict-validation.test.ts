@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";
+
+const text = { type: "string" };
+const uuid = { type: "string", format: "uuid" };
+const closed = (required: string[], properties: object) => ({
+  type: "object",
+  additionalProperties: false,
+  required,
+  properties,
+});
+const query = {
+  type: "object",
+  properties: {
+    size: { type: "integer", minimum: 1, maximum: 100 },
+    page: { type: "integer", minimum: 0, default: 0 },
+    q: { type: "string", maxLength: 5 },
+  },
+};
+const body = closed(["name"], {
+  name: text,
+  quantity: { type: "integer" },
+  owner: closed(["id"], { id: uuid }),
+  tags: { type: "array", items: text },
+});
+
+describe("requests are validated strictly", () => {
+  const cleanUp = cleanUpAfter();
+  let running: TestServer;
+  before(async () => {
+    running = await startTestServer(cleanUp, {
+      routes: (server) => {
+        server.get("/search", { schema: { querystring: query } }, (request) => request.query);
+        server.post("/things", { schema: { body } }, (request) => request.body);
+        server.register(async (scope) => {
+          scope.addSchema({ $id: "Scoped", type: "object" });
+          scope.get("/scoped", { schema: { querystring: query } }, (request) => request.query);
+        });
+        const choices = Array.from({ length: 12 }, (_, nth) => `v${nth}`);
+        const described = {
+          type: "object",
+          properties: {
+            choice: { enum: ["a", "b"] },
+            only: { enum: ["a"] },
+            many: { enum: choices },
+            number: { enum: [1, null] },
+            agreed: { const: true },
+            at: { type: "string", format: "date-time" },
+            id: uuid,
+            link: { type: "string", format: "uri" },
+            mail: { type: "string", format: "email" },
+            code: { type: "string", pattern: "^[A-Z]$" },
+            sort: { type: "string", pattern: "^(a|b)$", "x-error-message": "must be one of: a, b" },
+          },
+        };
+        server.post("/described", { schema: { body: described } }, (request) => request.body);
+        const params = closed(["id"], { id: uuid });
+        server.get("/things/:id", { schema: { params } }, (request) => request.params);
+      },
+    });
+  });
+
+  const search = (asked: string): Promise<Response> => fetch(`${running.url}/search?${asked}`);
+  const post = (given: unknown): Promise<Response> =>
+    fetch(`${running.url}/things`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(given),
+    });
+  for (const [field, value, detail] of [
+    ["choice", "c", "must be one of: a, b"],
+    ["only", "c", "must be a"],
+    ["many", "c", "must be one of: v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, …"],
+    ["number", 2, "must be one of: 1, null"],
+    ["agreed", false, "must be true"],
+    ["at", "2026-11-15", "must be a date and time with a time zone, such as 2026-03-18T09:30:00Z"],
+    ["id", "1", "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"],
+    ["link", "nowhere", "must be a URL, such as https://example.com/path"],
+    ["mail", "nobody", 'must match format "email"'],
+    ["code", "a", 'must match pattern "^[A-Z]$"'],
+    ["sort", "c", "must be one of: a, b"],
+  ] as const) {
+    test(`the error for an invalid value describes the allowed values: ${field}=${value}`, async () => {
+      const response = await fetch(`${running.url}/described`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ [field]: value }),
+      });
+      const problem = await assertProblem(response, 400, "invalid-request");
+      assert.deepEqual(problem["errors"], [{ pointer: `/body/${field}`, detail }]);
+      assert.equal(problem["detail"], `/body/${field} ${detail}.`);
+    });
+  }
+
+  const expectPointers = async (response: Response, ...pointers: string[]): Promise<void> => {
+    const problem = await assertProblem(response, 400, "invalid-request");
+    assertSecurityHeaders(response, problem["instance"]);
+    const errors = problem["errors"];
+    assert.ok(Array.isArray(errors));
+    assert.deepEqual(errors.map((each: { pointer: string }) => each.pointer).toSorted(), pointers.toSorted());
+    for (const pointer of pointers) assert.ok(String(problem["detail"]).includes(pointer));
+  };
+
+  test("converts integers of a query, applies defaults, and keeps strings", async () => {
+    assert.deepEqual(await (await search("size=12&q=12")).json(), { size: 12, page: 0, q: "12" });
+    assert.deepEqual(await (await search("size=007")).json(), { size: 7, page: 0 });
+  });
+
+  test("a parameter without a value counts as absent", async () => {
+    for (const blank of ["size=&q=&page=", "size&q&page"]) {
+      assert.deepEqual(await (await search(blank)).json(), { page: 0 });
+    }
+    await expectPointers(await search("size=&size="), "/query/size");
+    await expectPointers(await search("q=&q=a"), "/query/q");
+  });
+
+  for (const given of "0x10 1e2 %201 1%20 1.0 1.5 +1 %2B1 1_0 NaN Infinity true %D9%A1".split(" ")) {
+    test(`size=${given} is not a whole number: 400`, async () => {
+      await expectPointers(await search(`size=${given}`), "/query/size");
+    });
+  }
+
+  for (const given of ["0", "-1", "101", "999999999999999", "9".repeat(400)]) {
+    test(`size=${given.slice(0, 20)} is out of range: 400`, async () => {
+      await expectPointers(await search(`size=${given}`), "/query/size");
+    });
+  }
+
+  test("a scope that adds schemas of its own is as strict", async () => {
+    await expectPointers(await fetch(`${running.url}/scoped?size=0x10&q=a&q=b`), "/query/size", "/query/q");
+    assert.deepEqual(await (await fetch(`${running.url}/scoped?size=12`)).json(), { size: 12, page: 0 });
+  });
+
+  test("a parameter that takes one value and is given twice is 400", async () => {
+    await expectPointers(await search("size=1&size=2"), "/query/size");
+    await expectPointers(await search("size=1&size=1"), "/query/size");
+    await expectPointers(await search("q=a&q=b"), "/query/q");
+  });
+
+  test("reports every invalid parameter at once", async () => {
+    await expectPointers(await search("size=x&page=-1&q=toolong"), "/query/size", "/query/page", "/query/q");
+  });
+
+  test("unknown query parameters are ignored, also given twice or with odd names", async () => {
+    const response = await search("size=5&utm_source=x&utm_source=y&__proto__=1&constructor=2&[]=3&=4&&");
+    assert.equal(response.status, 200);
+    const given: Record<string, unknown> = JSON.parse(await response.text());
+    assert.equal(given["size"], 5);
+  });
+
+  test("accepts a valid body unchanged", async () => {
+    const given = { name: "é 💊", quantity: 3, owner: { id: "0198f3a0-0000-7000-8000-000000000000" }, tags: ["a"] };
+    assert.deepEqual(await (await post(given)).json(), given);
+  });
+
+  test("an unknown body field is 400, also a nested one", async () => {
+    await expectPointers(await post({ name: "a", colour: "red" }), "/body/colour");
+    const owner = { id: "0198f3a0-0000-7000-8000-000000000000", age: 3 };
+    await expectPointers(await post({ name: "a", owner }), "/body/owner/age");
+  });
+
+  test("a missing body field is 400, also a nested one", async () => {
+    await expectPointers(await post({}), "/body/name");
+    await expectPointers(await post({ name: "a", owner: {} }), "/body/owner/id");
+  });
+
+  test("a body field of the wrong type is 400: nothing is converted", async () => {
+    await expectPointers(await post({ name: 1 }), "/body/name");
+    await expectPointers(await post({ name: null }), "/body/name");
+    await expectPointers(await post({ name: ["a"] }), "/body/name");
+    await expectPointers(await post({ name: "a", quantity: "3" }), "/body/quantity");
+    await expectPointers(await post({ name: "a", quantity: 1.5 }), "/body/quantity");
+    await expectPointers(await post({ name: "a", tags: "a" }), "/body/tags");
+    await expectPointers(await post({ name: "a", tags: ["a", 1] }), "/body/tags/1");
+    await expectPointers(await post({ name: "a", owner: { id: "1" } }), "/body/owner/id");
+  });
+
+  test("a body that is no object at all is 400", async () => {
+    for (const given of [null, [], "text", 1, true]) await expectPointers(await post(given), "/body");
+  });
+
+  test("escapes slashes and tildes in JSON Pointers", async () => {
+    await expectPointers(await post({ name: "a", "x/y~z": 1 }), "/body/x~1y~0z");
+  });
+
+  test("an invalid path parameter is 400", async () => {
+    await expectPointers(await fetch(`${running.url}/things/1`), "/path/id");
+  });
+
+  test("limits the number of reported errors", async () => {
+    const response = await post({ name: "a", tags: Array.from({ length: 8_000 }, () => 1) });
+    const pointers = Array.from({ length: 20 }, (_, index) => `/body/tags/${index}`);
+    await expectPointers(response, ...pointers);
+  });
+});

@@ -1,0 +1,41 @@
+import { type EventApp, eventApp, slugPattern } from "@ehr-marketplace/contracts";
+import { createValidator } from "../create-validator.ts";
+
+export type ParseApp = (value: unknown) => { app: EventApp } | { error: string };
+
+const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64 };
+
+/**
+ * Validates an app from the marketplace's catalog or from its list of subscriptions. Browsers are sent to the app's URLs, so http, which the
+ * wire schema accepts on loopback addresses, is accepted in development only.
+ */
+export function createAppParser({ allowsHttp }: { allowsHttp: boolean }): ParseApp {
+  const validate = createValidator<EventApp>({ ...eventApp, properties: { ...eventApp.properties, slug } });
+  return (value) => {
+    const result = validate(value);
+    if ("error" in result) return result;
+    const app = pickFields(result.value);
+    for (const [name, url] of [
+      ["iconUrl", app.iconUrl],
+      ["smartLaunchUrl", app.smartLaunchUrl],
+    ] as const) {
+      if (url === null) continue;
+      // JSON Schema's `uri` format accepts URLs that browsers reject.
+      if (!URL.canParse(url)) return { error: `/${name} is not a URL` };
+      if (!allowsHttp && !url.startsWith("https://")) return { error: `/${name} must begin with https://` };
+    }
+    // PostgreSQL can't store NUL in text.
+    return JSON.stringify(app).includes("\\u0000") ? { error: " contains a NUL character" } : { app };
+  };
+}
+
+const pickFields = (app: EventApp): EventApp => ({
+  id: app.id.toLowerCase(),
+  slug: app.slug,
+  name: app.name,
+  iconUrl: app.iconUrl,
+  category: app.category,
+  extensionPoints: app.extensionPoints,
+  smartLaunchUrl: app.smartLaunchUrl,
+  fhirScopes: app.fhirScopes,
+});

@@ -1,0 +1,24 @@
+import { type JsonObject, redact } from "@ehr-marketplace/config-schema";
+import type { InstallationDto } from "@ehr-marketplace/contracts";
+import type { InstallationRow } from "./installation-store.ts";
+import { secretsOf } from "./stored-config.ts";
+
+/** The installation as members of the organisation see it: secrets are null. */
+export function toInstallationDto(row: InstallationRow, config: JsonObject): InstallationDto {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    appSlug: row.app_slug,
+    name: row.name,
+    iconUrl: row.icon_url,
+    category: row.category,
+    extensionPoints: row.extension_points,
+    smartLaunchUrl: row.smart_launch_url,
+    fhirScopes: row.fhir_scopes,
+    status: row.status === "paused" ? "paused" : "active",
+    subscriptionId: row.subscription_id,
+    config: redact(config, secretsOf(row)),
+    installedAt: row.installed_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { withClient } from "@ehr-marketplace/dev/postgres";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { configOwner } from "./installations/stored-config.ts";
+import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
+
+const entry = new URL("./reencrypt.ts", import.meta.url).pathname;
+const newKey = `2:${randomBytes(32).toString("base64")}`;
+const both = `${newKey},${developmentEncryptionKeys}`;
+const [riverside] = demoOrganisations;
+const alias = riverside?.alias ?? "";
+const installation = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+const reencrypt = (databaseUrl: string, keys: string) =>
+  promisify(execFile)(process.execPath, [entry], {
+    env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
+  });
+
+test("re-encrypts secrets, previous secrets and configurations with the new key, so that the old one can be removed", async (t) => {
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
+  const old = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      "update organisations set encrypted_previous_secret = $2, previous_until = now() + interval '1 day' where alias = $1",
+      [alias, old.encrypt("the one before", previousSecretOwner(alias))],
+    );
+    await client.query("insert into apps (slug, updated_at) values ('an-app', now())");
+    await client.query("insert into subscriptions values ($1, $2, 'an-app', 'cancelled', now())", [
+      alias,
+      installation,
+    ]);
+    await client.query(
+      `insert into installations
+         (id, org_alias, app_slug, status, subscription_id, encrypted_config, installed_at, updated_at, removed_at)
+       values ($2, $1, 'an-app', 'removed', $2, $3, now(), now(), now())`,
+      [alias, installation, old.encrypt('{"key":"value"}', configOwner(installation))],
+    );
+  });
+  assert.match((await reencrypt(serviceUrl, both)).stdout, /Re-encrypted 3 secrets/);
+  assert.match((await reencrypt(serviceUrl, both)).stdout, /Re-encrypted 0 secrets/);
+
+  const encryption = createEncryption(parseEncryptionKeys(newKey));
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<{ encrypted_secret: string; encrypted_previous_secret: string; encrypted_config: string }>(
+      "select * from organisations join installations on org_alias = alias where alias = $1",
+      [alias],
+    ),
+  );
+  assert.equal(encryption.decrypt(rows[0]?.encrypted_secret ?? "", secretOwner(alias)), riverside?.secret);
+  assert.equal(
+    encryption.decrypt(rows[0]?.encrypted_previous_secret ?? "", previousSecretOwner(alias)),
+    "the one before",
+  );
+  assert.equal(encryption.decrypt(rows[0]?.encrypted_config ?? "", configOwner(installation)), '{"key":"value"}');
+});
+
+test("changes nothing if a key is missing, and names its version", async (t) => {
+  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
+  await assert.rejects(reencrypt(serviceUrl, newKey), (error: Error & { stderr: string }) => {
+    assert.match(error.stderr, /ENCRYPTION_KEYS lacks version 1/);
+    return true;
+  });
+});

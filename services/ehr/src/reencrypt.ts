@@ -1,0 +1,6 @@
+import { runReencryption } from "@ehr-marketplace/service-kit/secrets";
+import type { DB } from "./database-schema.ts";
+import { reencryptConfigs } from "./installations/reencrypt-configs.ts";
+import { reencryptSecrets } from "./organisations/reencrypt-secrets.ts";
+
+await runReencryption<DB>("ehr-reencrypt", [reencryptSecrets, reencryptConfigs]);

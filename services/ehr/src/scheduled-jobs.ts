@@ -1,0 +1,94 @@
+import {
+  type Queue,
+  retryUntilDone,
+  runMaintenanceSteps,
+  runScheduledJobs,
+  type ScheduledJob,
+} from "@ehr-marketplace/service-kit/queue";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
+import type { PgBoss } from "pg-boss";
+import { refreshApps } from "./apps/refresh-apps.ts";
+import { dropOldAuditEntries, prepareAuditPartitions } from "./audit/audit-log-retention.ts";
+import type { DB } from "./database-schema.ts";
+import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
+import { deleteExpiredContexts } from "./launches/delete-expired-contexts.ts";
+import { dropOldLaunches, prepareLaunchPartitions, warnOfShortRetention } from "./launches/launch-log-retention.ts";
+import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
+import { deleteExpiredSecrets } from "./organisations/delete-expired-secrets.ts";
+import { scheduledJobs } from "./queues.ts";
+import { requestAllReconciliations } from "./reconciliation/reconciliation-jobs.ts";
+
+export interface MaintenanceDeps {
+  database: Kysely<DB>;
+  queue: Queue;
+  clock: () => Date;
+  logger: Logger;
+  launchLogDays: number;
+  /** Whether credentials for the marketplace are configured, so that organisations are reconciled. */
+  reconciles: boolean;
+}
+
+type Steps = Record<string, () => Promise<unknown>>;
+
+/** Run at startup too: after a week without a running process, today's partition would be missing until the next hourly run. */
+const startupSteps = (deps: MaintenanceDeps): Steps => ({
+  "create launch log partitions": () => prepareLaunchPartitions(deps.database, deps.clock()),
+  "check launch log retention": () => warnOfShortRetention(deps),
+  "create audit log partitions": () => prepareAuditPartitions(deps.database, deps.clock()),
+});
+
+const hourlySteps = (deps: MaintenanceDeps): Steps => {
+  const { database, clock } = deps;
+  return {
+    ...startupSteps(deps),
+    "drop old launch log partitions": () => dropOldLaunches(deps, clock()),
+    "drop old audit log partitions": () => dropOldAuditEntries(deps, clock()),
+    "delete old deliveries": () => deleteOldDeliveries(database, clock()),
+    "delete removed installations": () => deleteRemovedInstallations(database, clock()),
+    "delete expired secrets": () => deleteExpiredSecrets(database, clock()),
+  };
+};
+
+async function registerScheduledJobs(boss: PgBoss, deps: MaintenanceDeps): Promise<void> {
+  const nightly: ScheduledJob = { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(deps) };
+  await runScheduledJobs(boss, scheduledJobs, {
+    // A launch context names a patient, so it is deleted within a minute of its expiry.
+    "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(deps.database, deps.clock()) },
+    "keep-house": { cron: "11 * * * *", work: () => runMaintenanceSteps(hourlySteps(deps), deps) },
+    "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(deps) },
+    ...(deps.reconciles ? { reconcile: nightly } : {}),
+  });
+}
+
+type Work = (boss: PgBoss) => Promise<void>;
+
+const retryDelayMs = 1_000;
+
+/** Registers all workers and schedules. The database may be unavailable when the process starts, so registration is retried. */
+export function startQueueWork(deps: MaintenanceDeps, works: Work[]): { stop(): Promise<void> } {
+  const { queue, logger } = deps;
+  const stopping = new AbortController();
+  const all: Work[] = [
+    (boss) => registerScheduledJobs(boss, deps),
+    ...works,
+    () => runMaintenanceSteps(startupSteps(deps), deps),
+  ];
+  const started = Promise.all(
+    all.map((work) =>
+      retryUntilDone({
+        work: async () => work(queue.boss()),
+        failureMessage: "failed to register queue workers and schedules",
+        pauseMs: retryDelayMs,
+        logger,
+        stopped: stopping.signal,
+      }),
+    ),
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await started;
+    },
+  };
+}

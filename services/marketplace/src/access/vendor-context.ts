@@ -1,0 +1,43 @@
+import { noNulPattern } from "@ehr-marketplace/contracts";
+import { forbidden } from "@ehr-marketplace/service-kit/http";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import type { FastifyRequest } from "fastify";
+import { type RequestContext, requestContextOf } from "./request-context.ts";
+import { resolveVendor } from "./resolve-vendor.ts";
+
+/** The request's context and the vendor that the caller acts for. All routes below `/developer` need it. */
+export interface VendorContext extends RequestContext {
+  vendor: string;
+  role: Role;
+}
+
+export const vendorHeaders = {
+  type: "object",
+  properties: {
+    "x-vendor-slug": {
+      type: "string",
+      pattern: noNulPattern,
+      maxLength: 64,
+      description: "The vendor that you act for. Required for operators, and for developers of several vendors",
+    },
+  },
+} as const;
+
+export function vendorContextOf(request: FastifyRequest): VendorContext {
+  const requestedSlug = request.headers["x-vendor-slug"] as string | undefined;
+  return resolveVendorContext(requestContextOf(request), requestedSlug);
+}
+
+function resolveVendorContext(context: RequestContext, requestedSlug: string | undefined): VendorContext {
+  const { caller } = context;
+  const actsAsDeveloper =
+    caller.roles.has("vendor-developer") && (requestedSlug === undefined || caller.vendors.has(requestedSlug));
+  if (actsAsDeveloper || !caller.roles.has("operator")) {
+    return { ...context, vendor: resolveVendor(caller, requestedSlug), role: "vendor-developer" };
+  }
+  if (requestedSlug === undefined) throw forbidden(caller, "Name the vendor that you act for in X-Vendor-Slug.");
+  return { ...context, vendor: requestedSlug, role: "operator" };
+}
+
+/** The `onBehalfOf` of a vendor's audit entries. An organisation's alias can't contain a colon, so the two can't collide. */
+export const onBehalfOf = ({ vendor }: VendorContext): string => `vendor:${vendor}`;

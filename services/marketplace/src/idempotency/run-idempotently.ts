@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import type { Caller } from "@ehr-marketplace/service-kit/tokens";
+import type { Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { idempotencyProblems } from "./idempotency-errors.ts";
+import { claimRequest, findResponse, saveResponse } from "./idempotent-response-store.ts";
+
+/** The parts of a request that identify it when the client repeats it. */
+export interface IdempotentRequest {
+  key: string | undefined;
+  method: string;
+  path: string;
+  body: unknown;
+}
+
+export const retentionMs: number = 24 * 3_600_000;
+
+/**
+ * Not keyed, because the row must be found after the encryption keys were rotated. The input has no secret: caller, method, path and
+ * the client's idempotency key.
+ */
+const requestDigest = (request: string[]): Buffer => createHash("sha256").update(JSON.stringify(request)).digest();
+
+export interface IdempotencyContext {
+  caller: Caller;
+  now: Date;
+  /** Keyed, because a body may contain a secret that could be guessed from an unkeyed digest. */
+  bodyDigest: KeyedDigest;
+}
+
+/**
+ * Runs the work once per idempotency key and returns the stored response to repeated requests. Claim, work and response are
+ * one transaction: a duplicate request waits for it, and a failure or crash releases the key.
+ */
+export async function runIdempotently<T>(
+  transaction: Transaction<DB>,
+  context: IdempotencyContext,
+  { key, method, path, body: given }: IdempotentRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (key === undefined) return work();
+  const request = requestDigest([context.caller.issuer, context.caller.subject, method, path, key]);
+  const body = JSON.stringify(given ?? null);
+  const expiredBefore = new Date(context.now.getTime() - retentionMs);
+  if (
+    await claimRequest(transaction, {
+      request,
+      bodyDigest: context.bodyDigest.create(body),
+      now: context.now,
+      expiredBefore,
+    })
+  ) {
+    const response = await work();
+    await saveResponse(transaction, request, JSON.stringify(response));
+    return response;
+  }
+  const stored = await findResponse(transaction, request);
+  if (!context.bodyDigest.matches(stored.body_digest, body)) {
+    throw new Problem(idempotencyProblems.keyReused, "This Idempotency-Key was used with another body.");
+  }
+  return stored.response as T;
+}

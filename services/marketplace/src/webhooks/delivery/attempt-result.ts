@@ -1,0 +1,33 @@
+import type { SendResult } from "./send/send-result.ts";
+
+export interface AttemptResult {
+  outcome: "delivered" | "failed";
+  statusCode: number | null;
+  /** Shown to vendors in the delivery log. */
+  error: string | null;
+  snippet: string | null;
+  durationMs: number;
+  retryAfterMs: number | null;
+  /** The receiver responded 410 Gone. */
+  gone: boolean;
+}
+
+/** Only a 2xx is success. */
+export function toAttemptResult(result: SendResult): AttemptResult {
+  if (result.outcome === "failed") {
+    const error = `${result.stage}: ${result.reason}`;
+    const { durationMs } = result;
+    return { outcome: "failed", statusCode: null, error, snippet: null, durationMs, retryAfterMs: null, gone: false };
+  }
+  const { statusCode, snippet, durationMs, retryAfterMs } = result;
+  const delivered = statusCode >= 200 && statusCode <= 299;
+  return {
+    outcome: delivered ? "delivered" : "failed",
+    statusCode,
+    error: delivered ? null : `answered ${statusCode}`,
+    snippet: snippet === "" ? null : snippet,
+    durationMs,
+    retryAfterMs,
+    gone: statusCode === 410,
+  };
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { cleanUpAfter, eventually, signToken, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+
+const list = "/api/v1/subscriptions?orgAlias=riverside-clinic";
+const coolDownMs = 5_000;
+
+test("while the identity provider is unavailable for an hour known keys keep working, and a rotated key works once it is back", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { url, callers, requestAs } = await startMarketplaceWithCallers(cleanUp);
+  const statusOf = async (token: string): Promise<number> =>
+    (await fetch(`${url}${list}`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const listStatus = async (): Promise<number> =>
+    (await requestAs("riverside-admin", list.slice("/api/v1".length))).status;
+  await eventually("the service has fetched the keys", 30_000, async () => (await listStatus()) === 200);
+  mock.timers.enable({ apis: ["Date"], now: Date.now() });
+  cleanUp(async () => mock.timers.reset());
+
+  const { identityProvider } = callers;
+  await identityProvider.stop();
+  for (let minutes = 5; minutes <= 60; minutes += 5) {
+    mock.timers.tick(5 * 60_000);
+    // Signed with a known key, like a token that was issued just before the outage.
+    assert.equal(await statusOf(await signToken(callers, { roles: ["operator"] })), 200, `after ${minutes} minutes`);
+  }
+  const unknown = await signToken(callers, { roles: ["operator"] }, { kid: "rotated-meanwhile" });
+  assert.equal(await statusOf(unknown), 401, "a token with an unknown key is rejected");
+
+  mock.timers.reset();
+  const rotated = await startIdentityProvider({ port: Number(new URL(identityProvider.issuer).port) });
+  cleanUp(() => rotated.stop());
+  const token = await rotated.accessToken("operator");
+  const began = performance.now();
+  await eventually("the rotated key works", coolDownMs + 1_000, async () => (await statusOf(token)) === 200);
+  t.diagnostic(`a rotated key worked after ${Math.round(performance.now() - began)} ms`);
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { before, describe, test } from "node:test";
+import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, type DevStack, eventually, startDevStack } from "@ehr-marketplace/tests/support";
+import { chromium } from "playwright-core";
+
+async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {
+  stack.signal(signal);
+  // npm exits at once; its child process prints when it has stopped.
+  await eventually("the stack prints stopped", 30_000, () => /^stopped$/m.test(stack.output()));
+  await assert.rejects(fetch(stack.marketplaceUrl));
+}
+
+describe("the development stack of a new user", () => {
+  const cleanUp = cleanUpAfter();
+  let stack: DevStack;
+  before(async () => {
+    stack = await startDevStack(cleanUp);
+  });
+
+  test("serves every URL that it prints, and a catalog with images", async () => {
+    const { marketplaceUrl } = stack;
+    for (const [, url] of stack.output().matchAll(/^ {2}\S.*?(http:\/\/\S+)/gm)) {
+      assert.equal((await fetch(url ?? "")).status, 200, url);
+    }
+    const page = (await (await fetch(`${marketplaceUrl}/api/v1/apps?size=100`)).json()) as AppPage;
+    assert.equal(page.totalElements, 60);
+    const imageUrls = page.content.flatMap((app: AppDto) => [app.iconUrl, ...app.screenshots]);
+    for (const imageUrl of imageUrls) {
+      assert.ok(imageUrl.startsWith(`${marketplaceUrl}/media/`));
+      const response = await fetch(imageUrl);
+      assert.equal(response.headers.get("content-type"), "image/svg+xml", imageUrl);
+      assert.match(await response.text(), /^<svg /);
+    }
+  });
+
+  test("renders the API reference in a browser without loading anything from other origins", async () => {
+    const { marketplaceUrl } = stack;
+    const browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+    cleanUp(() => browser.close());
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    const otherOrigins: string[] = [];
+    const errors: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(marketplaceUrl) && !request.url().startsWith("data:"))
+        otherOrigins.push(request.url());
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error") errors.push(message.text());
+    });
+    await page.goto(`${marketplaceUrl}/docs`);
+    await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
+    await page.getByText("Search apps").first().waitFor();
+    await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();
+    await page.goto(`${marketplaceUrl}/docs#tag/events`);
+    await page.getByText("A practice subscribed to an app").first().waitFor();
+    await page.evaluate("document.fonts.ready");
+    assert.deepEqual({ otherOrigins, errors }, { otherOrigins: [], errors: [] });
+  });
+
+  test("stops on SIGINT", () => assertStops(stack, "SIGINT"));
+});
+
+test("the development stack stops on SIGTERM", async (t) => {
+  await assertStops(await startDevStack(cleanUpAfter(t)), "SIGTERM");
+});
+
+/** Finds the processes that have the stack's port in their environment, including npm. */
+async function processesOf(stack: DevStack): Promise<string[]> {
+  const marker = `MARKETPLACE_PORT=${new URL(stack.marketplaceUrl).port}\0`;
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const environments = await Promise.all(ids.map((id) => readFile(`/proc/${id}/environ`, "utf8").catch(() => "")));
+  return ids.filter((_id, index) => environments[index]?.includes(marker));
+}
+
+test("a killed development stack leaves no process behind", async (t) => {
+  const stack = await startDevStack(cleanUpAfter(t));
+  assert.ok((await processesOf(stack)).length > 3);
+  stack.signal("SIGKILL");
+  await eventually("all processes have exited", 15_000, async () => (await processesOf(stack)).length === 0);
+});

@@ -1,0 +1,34 @@
+import type { Database } from "@ehr-marketplace/service-kit/database";
+import { createServiceContext } from "@ehr-marketplace/service-kit/process";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { CleanUp } from "./clean-up.ts";
+
+export interface ServiceConnection<Schema> {
+  database: Database<Schema>["query"];
+  prepared: Database<Schema>["prepared"];
+  pool: Database<Schema>["pool"];
+  queue: Queue;
+  clock: () => Date;
+  logger: Logger;
+}
+
+/** Connects to a service's database and queue with the service's role, without a server or workers. */
+export async function connectAsService<Schema>(
+  cleanUp: CleanUp,
+  url: string,
+  { poolSize = 4, statementTimeoutMs = 10_000 } = {},
+): Promise<ServiceConnection<Schema>> {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const foundation = await createServiceContext<Schema>({
+    service: "test",
+    database: { url, poolSize, statementTimeoutMs },
+    tracesEndpoint: undefined,
+    logger,
+    supervisesJobs: false,
+  });
+  cleanUp(() => foundation.stop());
+  const { database, queue } = foundation;
+  const { query, prepared, pool } = database;
+  return { database: query, prepared, pool, queue, clock: () => new Date(), logger };
+}

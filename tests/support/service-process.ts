@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
+import type { CleanUp } from "./clean-up.ts";
+import { eventually } from "./eventually.ts";
+
+export interface ServiceProcess {
+  url: string;
+  child: ChildProcess;
+  /** The parsed log entries of the process so far. */
+  logEntries: Record<string, unknown>[];
+  isReady(): Promise<boolean>;
+  /** Resolves to the exit code when the process exits. */
+  exited: Promise<number | null>;
+}
+
+const services = new URL("../../services/", import.meta.url).pathname;
+
+interface ProcessOptions {
+  /** Default: a free port. */
+  port?: number;
+  environment?: Record<string, string>;
+  nodeOptions?: string[];
+}
+
+/** Starts the marketplace's API as a separate process, which a test can kill. */
+export function startApiProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions = {},
+): Promise<ServiceProcess> {
+  return startProcess(cleanUp, "marketplace/src/api.ts", marketplaceEnvironment(databaseUrl), options);
+}
+
+/** Starts a delivery worker as a separate process. It may deliver to loopback addresses. */
+export function startWorkerProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions = {},
+): Promise<ServiceProcess> {
+  return startProcess(cleanUp, "marketplace/src/worker.ts", marketplaceEnvironment(databaseUrl), options);
+}
+
+/** Starts the EHR's API as a separate process. */
+export function startEhrProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions & { marketplaceUrl: string },
+): Promise<ServiceProcess> {
+  const urls = { marketplaceUrl: options.marketplaceUrl, fhirBaseUrl: "https://fhir.example/{orgAlias}" };
+  return startProcess(cleanUp, "ehr/src/api.ts", ehrEnvironment(databaseUrl, urls), options);
+}
+
+async function startProcess(
+  cleanUp: CleanUp,
+  entry: string,
+  serviceEnvironment: Record<string, string>,
+  options: ProcessOptions,
+): Promise<ServiceProcess> {
+  const port = options.port ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), `${services}${entry}`], {
+    env: {
+      ...serviceEnvironment,
+      PATH: process.env["PATH"],
+      NODE_ENV: "test",
+      HOST: "127.0.0.1",
+      MARKETPLACE_PORT: String(port),
+      WORKER_PORT: String(port),
+      EHR_PORT: String(port),
+      VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join(),
+      // Load from other processes on this machine must not cause load shedding.
+      MAX_EVENT_LOOP_DELAY_MS: "60000",
+      CALLER_REQUESTS_PER_MINUTE: "100000000",
+      PUBLIC_REQUESTS_PER_MINUTE: "100000000",
+      ...options.environment,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const logEntries: Record<string, unknown>[] = [];
+  let partialLine = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    const lines = (partialLine + chunk.toString()).split("\n");
+    partialLine = lines.pop() ?? "";
+    for (const line of lines) logEntries.push(JSON.parse(line) as Record<string, unknown>);
+  });
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  cleanUp(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  const isReady = async (): Promise<boolean> =>
+    (await fetch(`${url}/health/ready`).catch(() => undefined))?.status === 200;
+  await eventually(`${entry} is ready`, 120_000, () => {
+    assert.equal(child.exitCode, null, `${entry} exited before it was ready`);
+    return isReady();
+  });
+  return { url, child, logEntries, isReady, exited };
+}
