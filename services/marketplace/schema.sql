@@ -230,21 +230,16 @@ CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
-CREATE FUNCTION public.organisations_update_recipient() RETURNS trigger
+CREATE FUNCTION public.organisations_insert_recipient() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  if tg_op = 'INSERT' then
-    insert into recipients (id, kind, status, held_since)
-    values (
-      new.id, 'ehr', case when new.callback_url is null then 'held' else 'active' end,
-      case when new.callback_url is null then new.created_at end
-    );
-  elsif new.callback_url is null and old.callback_url is not null then
-    update recipients set status = 'held', held_since = new.updated_at, probes = 0
-    where id = new.id and status = 'active';
-  end if;
+  insert into recipients (id, kind, status, held_since)
+  values (
+    new.id, 'ehr', case when new.callback_url is null then 'held' else 'active' end,
+    case when new.callback_url is null then new.created_at end
+  );
   return null;
 end
 $$;
@@ -1141,7 +1136,7 @@ CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.pricing_
 
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
 
-CREATE TRIGGER organisations_update_recipient AFTER INSERT OR UPDATE OF callback_url ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_update_recipient();
+CREATE TRIGGER organisations_insert_recipient AFTER INSERT ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_insert_recipient();
 
 CREATE TRIGGER pricing_plans_reject_changes BEFORE DELETE OR UPDATE ON public.pricing_plans FOR EACH ROW EXECUTE FUNCTION public.pricing_plans_reject_changes();
 

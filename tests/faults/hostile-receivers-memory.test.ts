@@ -15,13 +15,13 @@ import {
   startWorkerProcess,
   timeLimitMs,
 } from "@ehr-marketplace/tests/support";
-import { issue } from "../../services/marketplace/src/webhooks/delivery/send/certificates.test-support.ts";
+import { issue } from "../../services/marketplace/src/delivery/send/certificates.test-support.ts";
 import {
   drip,
   onRequest,
   pour,
   startReceiver,
-} from "../../services/marketplace/src/webhooks/delivery/send/receiver.test-support.ts";
+} from "../../services/marketplace/src/delivery/send/receiver.test-support.ts";
 
 const mebibyte = 1_048_576;
 /** A leak of kilobytes per receiver would exceed this. */

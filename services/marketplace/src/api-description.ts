@@ -1,4 +1,4 @@
-import { webhookReference } from "./webhooks/events/webhook-reference.ts";
+import { webhookReference } from "./events/webhook-reference.ts";
 
 export const basePath = "/api/v1";
 

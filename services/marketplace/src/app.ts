@@ -17,19 +17,19 @@ import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
+import { createResolver, type Resolver } from "./delivery/send/resolver.ts";
+import { endpointProblems } from "./endpoints/endpoint-errors.ts";
+import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { healthRoutes } from "./recipients/health-routes.ts";
+import { replayProblems } from "./replays/replay-errors.ts";
+import { replayRoutes } from "./replays/replay-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
-import { createResolver, type Resolver } from "./webhooks/delivery/send/resolver.ts";
-import { endpointProblems } from "./webhooks/endpoints/endpoint-errors.ts";
-import { endpointRoutes } from "./webhooks/endpoints/endpoint-routes.ts";
-import { healthRoutes } from "./webhooks/health/health-routes.ts";
-import { replayProblems } from "./webhooks/replays/replay-errors.ts";
-import { replayRoutes } from "./webhooks/replays/replay-routes.ts";
 
 const service = "marketplace-api";
 

@@ -8,8 +8,8 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
 import { secretOwner } from "./organisations/organisation.ts";
-import { endpointSecretOwner, nextSecretOwner } from "./webhooks/endpoints/endpoint.ts";
 
 const entry = new URL("./reencrypt.ts", import.meta.url).pathname;
 const newKey = `2:${randomBytes(32).toString("base64")}`;

@@ -6,15 +6,16 @@ import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-ki
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
+import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
+import { createPipeline } from "./delivery/pipeline.ts";
+import { readBacklog } from "./delivery/read-backlog.ts";
+import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
+import { startScheduledJobs } from "./delivery/scheduled-jobs.ts";
+import { startScheduler } from "./delivery/scheduler.ts";
+import { createSender, type Sender } from "./delivery/send/sender.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
-import { createDeliveryMetrics } from "./webhooks/delivery/delivery-metrics.ts";
-import { startDeliveryWorker } from "./webhooks/delivery/delivery-worker.ts";
-import { runDueRecoveries } from "./webhooks/delivery/run-due-recoveries.ts";
-import { startScheduledJobs } from "./webhooks/delivery/scheduled-jobs.ts";
-import { createSender, type Sender } from "./webhooks/delivery/send/sender.ts";
-import { readBacklog } from "./webhooks/delivery/sweep.ts";
-import { registerHealthMetrics } from "./webhooks/health/health-metrics.ts";
-import { runDueReplays } from "./webhooks/replays/run-replay-step.ts";
+import { registerHealthMetrics } from "./recipients/health-metrics.ts";
+import { runDueReplays } from "./replays/run-replay-step.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
@@ -53,23 +54,27 @@ export async function createWorker(
   });
 
   const common = { database: database.query, queue, clock };
-  const deliverer = startDeliveryWorker({
-    ...common,
-    random: Math.random,
-    encryption: createEncryption(config.encryptionKeys),
-    sender,
-    vendorNetworks: config.vendorNetworks,
+  const scheduler = startScheduler({
+    queue,
+    logger,
     maxInFlight: config.maxInFlight,
     maxPerRecipient: config.maxPerRecipient,
-    logger,
-    metrics: deliveryMetrics,
+    process: createPipeline({
+      ...common,
+      random: Math.random,
+      encryption: createEncryption(config.encryptionKeys),
+      sender,
+      vendorNetworks: config.vendorNetworks,
+      logger,
+      metrics: deliveryMetrics,
+    }),
   });
   const listener = listen({
     url: config.database.url,
     service,
     channel: "deliveries_queued",
-    onNotification: () => deliverer.wake(),
-    onConnected: () => deliverer.wake(),
+    onNotification: () => scheduler.wake(),
+    onConnected: () => scheduler.wake(),
     logger,
   });
 
@@ -92,7 +97,7 @@ export async function createWorker(
       stopped,
     }),
   ];
-  const timer = setInterval(() => deliverer.wake(), pollIntervalMs);
+  const timer = setInterval(() => scheduler.wake(), pollIntervalMs);
 
   return {
     server,
@@ -101,7 +106,7 @@ export async function createWorker(
       stopping.abort();
       await listener.stop();
       await Promise.all(tasks);
-      await deliverer.stop();
+      await scheduler.stop();
       await sender.close();
       await context.stop();
     },

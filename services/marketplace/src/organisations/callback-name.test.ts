@@ -7,8 +7,8 @@ import {
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { startNameServer } from "../webhooks/delivery/send/name-server.test-support.ts";
-import { createResolver } from "../webhooks/delivery/send/resolver.ts";
+import { startNameServer } from "../delivery/send/name-server.test-support.ts";
+import { createResolver } from "../delivery/send/resolver.ts";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 const zone = {

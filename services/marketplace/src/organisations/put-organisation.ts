@@ -10,10 +10,10 @@ import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import type { Resolve } from "../delivery/send/admitted-addresses.ts";
+import { nextInstant } from "../events/event.ts";
+import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { generateSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
-import { probeHeldRecipient } from "../webhooks/delivery/recipient-actions.ts";
-import type { Resolve } from "../webhooks/delivery/send/admitted-addresses.ts";
-import { nextInstant } from "../webhooks/events/event.ts";
 import { secretOwner, withoutTrailingSlashes } from "./organisation.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
@@ -81,7 +81,8 @@ export async function putOrganisation(
       await updateOrganisation(transaction, before.id, { ...columns, ...secretColumn, updated_at: at });
     }
     if (before !== undefined && before.callback_url !== columns.callback_url) {
-      await probeHeldRecipient(transaction, queue, before.id, at);
+      const type = columns.callback_url === null ? "callback-removed" : "address-changed";
+      await applyRecipientEvent(transaction, queue, before.id, { type, at });
     }
     const organisation = organisationRecord({
       ...newRow,

@@ -1,6 +1,6 @@
 import { Problem } from "@ehr-marketplace/service-kit/http";
-import type { Resolve } from "../webhooks/delivery/send/admitted-addresses.ts";
-import { findRefusal, type Refusal } from "../webhooks/delivery/send/find-refusal.ts";
+import type { Resolve } from "../delivery/send/admitted-addresses.ts";
+import { findRefusal, type Refusal } from "../delivery/send/find-refusal.ts";
 import { findCallbackError, httpsOnly } from "./organisation.ts";
 import { organisationProblems } from "./organisation-errors.ts";
 

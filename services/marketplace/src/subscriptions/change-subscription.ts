@@ -6,10 +6,10 @@ import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import { nextInstant } from "../events/event.ts";
+import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
+import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
-import { nextInstant } from "../webhooks/events/event.ts";
-import { maxEventsPerHour, msUntilNextEvent } from "../webhooks/events/event-rate.ts";
-import { recordEvent } from "../webhooks/events/record-event.ts";
 import type { SubscriptionDeps } from "./create-subscription.ts";
 import { readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
 import {

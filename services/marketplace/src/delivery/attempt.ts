@@ -1,0 +1,37 @@
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
+import { type AttemptResult, toAttemptResult } from "./attempt-result.ts";
+import { buildHeaders } from "./build-headers.ts";
+import type { ClaimedDelivery } from "./claim-store.ts";
+import type { Sender } from "./send/sender.ts";
+
+export interface AttemptDeps {
+  encryption: Encryption;
+  sender: Sender;
+  /** Networks, besides public ones, in which vendors' endpoints are allowed. */
+  vendorNetworks: string[];
+  clock: () => Date;
+}
+
+/** Sends one request. Every error becomes a failed attempt with its reason. */
+export async function attempt(
+  { encryption, sender, vendorNetworks, clock }: AttemptDeps,
+  delivery: ClaimedDelivery,
+): Promise<AttemptResult> {
+  const startedAt = performance.now();
+  try {
+    const allowedNetworks = delivery.kind === "ehr" ? (delivery.networks ?? []) : vendorNetworks;
+    const headers = buildHeaders(delivery, encryption, clock());
+    return toAttemptResult(await sender.send({ url: delivery.url, headers, body: delivery.payload, allowedNetworks }));
+  } catch (error) {
+    const errorName = error instanceof Error ? error.name : "Error";
+    return {
+      outcome: "failed",
+      statusCode: null,
+      error: `prepare: ${errorName}`,
+      snippet: null,
+      durationMs: Math.round(performance.now() - startedAt),
+      retryAfterMs: null,
+      gone: false,
+    };
+  }
+}

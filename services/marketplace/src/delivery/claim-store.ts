@@ -1,0 +1,106 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { isUnsettled } from "./delivery-store.ts";
+
+/** A delivery whose attempt row is inserted, with everything that sending it needs. */
+export interface ClaimedDelivery {
+  id: string;
+  event: string;
+  payload: string;
+  recipient_id: string;
+  subscription_id: string | null;
+  created_at: Date;
+  failures: number;
+  attempt: number;
+  attempt_id: string;
+  started_at: Date;
+  kind: "endpoint" | "ehr";
+  url: string;
+  networks: string[] | null;
+  encrypted_secret: string;
+  encrypted_next_secret: string | null;
+  promote_at: Date | null;
+}
+
+/**
+ * Inserts an attempt row for each delivery that is still queued, in one statement that commits before any request is sent.
+ * Deliveries to a held recipient are skipped, except its probe.
+ */
+export async function claimDeliveries(
+  database: Kysely<DB>,
+  given: { ids: string[]; probes: string[]; now: Date },
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
+    with requested as (
+      -- The limit forces lookups by primary key; otherwise the planner may join whole tables
+      select d.*, r.kind, r.status as recipient_status
+      from deliveries d
+      cross join lateral (select kind, status from recipients where id = d.recipient_id limit 1) r
+      where d.id = any (${given.ids}::uuid[])
+      order by d.id for update of d
+    ), due as (
+      select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
+        mint_uuid() as attempt_id
+      from requested
+      where status = 'queued'
+        and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
+    ), addressed as (
+      select due.*, target.* from due cross join lateral (
+        (
+          select url, null::text[] as networks, encrypted_secret, encrypted_next_secret, promote_at from webhook_endpoints
+          where due.kind = 'endpoint' and id = due.recipient_id and deleted_at is null limit 1
+        )
+        union all
+        (
+          select callback_url || '/api/internal/marketplace-webhook', callback_networks::text[], encrypted_secret, null, null
+          from organisations where due.kind = 'ehr' and id = due.recipient_id and callback_url is not null limit 1
+        )
+      ) target
+    ), counted as (
+      update deliveries set attempts = addressed.attempt from addressed where deliveries.id = addressed.id
+    ), opened as (
+      insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
+      select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
+    )
+    select addressed.*, happened.event, happened.payload, ${given.now}::timestamptz as started_at
+    from addressed
+    cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`.execute(
+    database,
+  );
+  return rows;
+}
+
+/** Sets queued deliveries to recipients that are not active back to waiting; all other rows stay as they are. */
+export async function returnHeldToWaiting(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  await sql`
+    with unclaimed as materialized (
+      select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
+    ), recipient as materialized (
+      select id, status from recipients where id = any (array(select recipient_id from unclaimed)) order by id for share
+    )
+    update deliveries set status = 'waiting' where id = any (array(
+      select id from unclaimed
+      where status = 'queued' and recipient_id = any (array(select id from recipient where status <> 'active'))
+    ))`.execute(transaction);
+}
+
+/** Drops deliveries that were recorded while their endpoint was being deleted. */
+export async function dropForDeletedEndpoints(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
+  await sql`
+    update deliveries set status = 'dropped', settled_at = ${now}
+    where id = any (${ids}::uuid[]) and ${isUnsettled}
+      and (select deleted_at from webhook_endpoints e where e.id = deliveries.recipient_id) is not null`.execute(
+    transaction,
+  );
+}
+
+/** The deliveries that need no job: waiting, settled or dropped. */
+export async function findNotQueued(database: Kysely<DB>, ids: string[]): Promise<string[]> {
+  const rows = await database
+    .selectFrom("deliveries")
+    .select("id")
+    .where("id", "in", ids)
+    .where("status", "<>", "queued")
+    .execute();
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,112 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import type { RecordedEvent, SettledDelivery } from "./delivery.ts";
+
+export interface NewDelivery {
+  id: string;
+  recipient_id: string;
+  status: "queued" | "waiting";
+}
+
+/** Locks the recipients' rows for share until the commit, so their status can't change meanwhile. */
+export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
+  const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
+    with addressed as (
+      select id, status = 'active' and not crowded as open from recipients
+      -- An array, not "or": "or" would scan all recipients
+      where id = any (array(
+        select ${event.organisationId}::uuid union all
+        select id from webhook_endpoints
+        where vendor_id = ${event.vendorId} and deleted_at is null and ${event.event} = any (events)
+      ))
+      order by id for share
+    )
+    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+    select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
+      -- With a limit: the planner may turn "not exists" into a hash of all unsettled deliveries
+      case when addressed.open and (
+        select 1 from deliveries earlier
+        where earlier.recipient_id = addressed.id and earlier.subscription_id = ${event.subscriptionId}
+          and earlier.settled_at is null
+        limit 1
+      ) is null then 'queued' else 'waiting' end,
+      ${event.at}
+    from addressed
+    returning id, recipient_id, status`.execute(transaction);
+  return rows;
+}
+
+/** One delivery outside any sequence, for one recipient. */
+export async function insertDelivery(
+  transaction: Transaction<DB>,
+  given: { eventId: string; recipientId: string; at: Date },
+): Promise<NewDelivery> {
+  const { rows } = await sql<NewDelivery>`
+    insert into deliveries (id, event_id, recipient_id, status, created_at)
+    select mint_uuid(), ${given.eventId}, id, case when status = 'active' then 'queued' else 'waiting' end, ${given.at}
+    from recipients where id = ${given.recipientId} for share
+    returning id, recipient_id, status`.execute(transaction);
+  const [delivery] = rows;
+  if (delivery === undefined) throw new Error("failed to insert a delivery: the recipient doesn't exist");
+  return delivery;
+}
+
+/** Counts the recipient's unsettled deliveries without an ordering key, up to the limit. */
+export async function countUnordered(
+  transaction: Transaction<DB>,
+  recipientId: string,
+  limit: number,
+): Promise<number> {
+  const { rows } = await sql<{ found: number }>`
+    select count(*)::int as found from (
+      select from deliveries
+      where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${limit}
+    ) due`.execute(transaction);
+  return rows[0]?.found ?? 0;
+}
+
+export function findDelivery(database: Kysely<DB>, id: string) {
+  return database.selectFrom("deliveries").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** For rows that are found by id: written so that no index matches, see 0008-delivery-indexes.sql. */
+export const isUnsettled = sql<boolean>`status not in ('delivered', 'failed', 'expired', 'dropped')`;
+
+// Literals, not parameters, so that the planner can match the partial index.
+export const isSettled = sql`status in ('delivered', 'failed', 'expired')`;
+
+/** Sets settled deliveries back to waiting with no failures, and returns them. */
+export async function reopenDeliveries(transaction: Transaction<DB>, ids: string[]): Promise<SettledDelivery[]> {
+  const { rows } = await sql<SettledDelivery>`
+    update deliveries set status = 'waiting', failures = 0, settled_at = null, next_attempt_at = null, restarted_at = now()
+    where id = any (${ids}::uuid[]) and ${isSettled}
+    returning id, subscription_id, created_at`.execute(transaction);
+  return rows;
+}
+
+/** Creates deliveries of past events, as waiting rows with the event's time and sequence. Existing ones stay as they are. */
+export async function insertMissedDeliveries(
+  transaction: Transaction<DB>,
+  recipientId: string,
+  eventIds: string[],
+): Promise<SettledDelivery[]> {
+  if (eventIds.length === 0) return [];
+  const { rows } = await sql<SettledDelivery>`
+    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at, restarted_at)
+    select mint_uuid(), id, ${recipientId}, case when sequence is not null then subscription_id end, sequence, 'waiting',
+      occurred_at, now()
+    from events where id = any (${eventIds}::uuid[])
+    on conflict (event_id, recipient_id) do nothing
+    returning id, subscription_id, created_at`.execute(transaction);
+  return rows;
+}
+
+/** Keeps the recipient's status until the commit; otherwise a recovery that ends meanwhile would miss the reopened deliveries. */
+export async function lockRecipientForShare(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
+  return transaction
+    .selectFrom("recipients")
+    .select("status")
+    .where("id", "=", id)
+    .forShare()
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,162 @@
+import { type RawBuilder, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { maxQueuedPerRecipient } from "./retry-schedule.ts";
+
+/** Locks the subscriptions of the ordering keys, always in the order of their ids. */
+export async function lockOrderingKeys(transaction: Transaction<DB>, subscriptionIds: string[]): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await sql`select from subscriptions where id = any (${subscriptionIds}::uuid[]) order by id for update`.execute(
+    transaction,
+  );
+}
+
+export interface QueuedDelivery {
+  id: string;
+  recipient_id: string;
+  /** The delivery was settled before. */
+  isRedelivery: boolean;
+}
+const isRedelivery = sql`deliveries.restarted_at is not null`;
+
+/** Queues the first unsettled delivery of each ordering key, if it is waiting and its recipient is active. */
+export async function queueSuccessors(
+  transaction: Transaction<DB>,
+  orderingKeys: { subscriptionId: string; recipientId: string }[],
+): Promise<QueuedDelivery[]> {
+  if (orderingKeys.length === 0) return [];
+  const subscriptions = orderingKeys.map((orderingKey) => orderingKey.subscriptionId);
+  const recipients = orderingKeys.map((orderingKey) => orderingKey.recipientId);
+  const { rows } = await sql<QueuedDelivery>`/* planned once: queue-successors */
+    with head as materialized (
+      select due.id from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as ordering_key (subscription_id, recipient_id)
+      cross join lateral (
+        select d.id from deliveries d
+        where d.recipient_id = ordering_key.recipient_id and d.subscription_id = ordering_key.subscription_id and d.settled_at is null
+        order by d.sequence limit 1
+      ) due
+    ), locked as materialized (
+      -- By primary key only; the status is compared after locking, see 0008-delivery-indexes.sql
+      select id, recipient_id, status from deliveries where id = any (array(select id from head)) order by id for update
+    )
+    update deliveries set status = 'queued', next_attempt_at = null where id = any (array(
+      select id from locked
+      where status = 'waiting' and (select r.status from recipients r where r.id = locked.recipient_id) = 'active'
+    ))
+    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
+  return rows;
+}
+
+/**
+ * The first due delivery of each of a recipient's subscriptions, in the order of the subscriptions' ids, after `after`. It steps from
+ * one subscription to the next through the index, and reads only as many rows as its caller takes.
+ */
+export const headsOf = (recipientId: RawBuilder<unknown>, after?: string): RawBuilder<unknown> => sql`(
+  with recursive head as (
+    (
+      select d.id, d.subscription_id, d.status, d.created_at from deliveries d
+      where d.recipient_id = ${recipientId} and d.settled_at is null
+        and ${after === undefined ? sql`d.subscription_id is not null` : sql`d.subscription_id > ${after}::uuid`}
+      order by d.subscription_id, d.sequence limit 1
+    )
+    union all
+    select next.* from head cross join lateral (
+      select d.id, d.subscription_id, d.status, d.created_at from deliveries d
+      where d.recipient_id = ${recipientId} and d.settled_at is null and d.subscription_id > head.subscription_id
+      order by d.subscription_id, d.sequence limit 1
+    ) next
+  )
+  select * from head
+)`;
+
+/** Unsettled deliveries without an ordering key. */
+export const outsideSequence = (recipientId: RawBuilder<unknown>, limit: number): RawBuilder<unknown> => sql`(
+  select d.id, d.status, d.created_at from deliveries d
+  where d.recipient_id = ${recipientId} and d.settled_at is null and d.subscription_id is null
+  order by d.subscription_id, d.sequence limit ${limit}
+)`;
+
+/** Waiting deliveries that are the first of their subscription, after the given subscription. */
+async function findWaitingHeads(
+  transaction: Transaction<DB>,
+  recipientId: string,
+  limit: number,
+  after?: string,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from ${headsOf(sql`${recipientId}::uuid`, after)} head where status = 'waiting' limit ${limit}`.execute(
+    transaction,
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function findWaitingOutside(transaction: Transaction<DB>, recipientId: string, limit: number): Promise<string[]> {
+  // Deliveries that already have a job are skipped; no recipient has more than `maxQueuedPerRecipient` of them.
+  const due = outsideSequence(sql`${recipientId}::uuid`, maxQueuedPerRecipient + limit);
+  const { rows } = await sql<{ id: string }>`
+    select id from ${due} due where status = 'waiting' limit ${limit}`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
+/** Waiting deliveries to this recipient that can be sent now, up to the limit. */
+export async function findReady(transaction: Transaction<DB>, recipientId: string, limit: number): Promise<string[]> {
+  const heads = await findWaitingHeads(transaction, recipientId, limit);
+  const left = limit - heads.length;
+  return left === 0 ? heads : [...heads, ...(await findWaitingOutside(transaction, recipientId, left))];
+}
+
+/** Queues the deliveries that are still waiting. The caller holds the recipient's row; rows that another transaction has locked are skipped, as waiting for them could deadlock. */
+export async function queueWaiting(transaction: Transaction<DB>, ids: string[]): Promise<QueuedDelivery[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<QueuedDelivery>`
+    with locked as materialized (
+      select id, status from deliveries where id = any (${ids}::uuid[]) order by id for update skip locked
+    )
+    update deliveries set status = 'queued', next_attempt_at = null
+    where id = any (array(select id from locked where status = 'waiting'))
+    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
+  return rows;
+}
+
+/** Of deliveries without an ordering key, only this many take turns as probes. */
+const maxProbeCandidates = 100;
+
+/**
+ * Finds the next probe. Subscriptions take turns, then deliveries without an ordering key, so that one delivery that the recipient
+ * can't process doesn't prevent its recovery.
+ */
+export async function findNextProbe(
+  transaction: Transaction<DB>,
+  { id: recipientId, probed_id: lastId }: { id: string; probed_id: string | null },
+): Promise<string | undefined> {
+  const subscriptionId = lastId === null ? undefined : await findSubscriptionOf(transaction, lastId);
+  const [next] =
+    subscriptionId === undefined ? [] : await findWaitingHeads(transaction, recipientId, 1, subscriptionId);
+  if (next !== undefined) return next;
+  const outside = (await findWaitingOutside(transaction, recipientId, maxProbeCandidates)).toSorted();
+  const isNext = (id: string): boolean => lastId !== null && (subscriptionId !== undefined || id > lastId);
+  const [first] = await findWaitingHeads(transaction, recipientId, 1);
+  return outside.find(isNext) ?? first ?? outside[0];
+}
+
+async function findSubscriptionOf(transaction: Transaction<DB>, deliveryId: string): Promise<string | undefined> {
+  const found = await transaction
+    .selectFrom("deliveries")
+    .select("subscription_id")
+    .where("id", "=", deliveryId)
+    .executeTakeFirst();
+  return found?.subscription_id ?? undefined;
+}
+
+export async function queueAll(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update deliveries set status = 'queued' where id = any (${ids}::uuid[])`.execute(transaction);
+}
+
+/** Counts the recipient's queued deliveries, up to the maximum. */
+export async function countQueued(transaction: Transaction<DB>, recipientId: string): Promise<number> {
+  const { rows } = await sql<{ queued: number }>`
+    select count(*)::int as queued from (
+      select from deliveries where recipient_id = ${recipientId} and status = 'queued' limit ${maxQueuedPerRecipient}
+    ) counted`.execute(transaction);
+  return rows[0]?.queued ?? 0;
+}

@@ -1,0 +1,57 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import type { MissedEvent, SettledDelivery } from "./delivery.ts";
+import { insertJobs } from "./delivery-jobs.ts";
+import { findDelivery, insertMissedDeliveries, lockRecipientForShare, reopenDeliveries } from "./delivery-store.ts";
+import { lockOrderingKeys, queueAll, queueSuccessors } from "./queue-store.ts";
+
+const isString = (value: string | null): value is string => value !== null;
+
+/**
+ * Queues settled deliveries of one recipient once more, under their ids, and creates deliveries of missed events. Per ordering
+ * key only the first is queued at once; the others, and new events, follow it. Locks are taken in the same order as by settling:
+ * subscriptions, deliveries, recipient. Returns how many deliveries were reopened or created; unsettled ones stay as they are.
+ */
+export async function redeliver(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  { settled, missed = [] }: { settled: SettledDelivery[]; missed?: MissedEvent[] },
+): Promise<number> {
+  if (settled.length + missed.length === 0) return 0;
+  const affected = [...settled, ...missed].map((each) => each.subscription_id).filter(isString);
+  await lockOrderingKeys(transaction, [...new Set(affected)]);
+  const reopened = [
+    ...(await reopenDeliveries(
+      transaction,
+      settled.map(({ id }) => id),
+    )),
+    ...(await insertMissedDeliveries(
+      transaction,
+      recipientId,
+      missed.map(({ event_id }) => event_id),
+    )),
+  ];
+  const recipient = await lockRecipientForShare(transaction, recipientId);
+  if (recipient.status !== "active") return reopened.length;
+  const subscriptionIds = [...new Set(reopened.map((each) => each.subscription_id).filter(isString))];
+  const heads = await queueSuccessors(
+    transaction,
+    subscriptionIds.map((subscriptionId) => ({ subscriptionId, recipientId })),
+  );
+  const unordered = reopened.filter((each) => each.subscription_id === null).map(({ id }) => id);
+  await queueAll(transaction, unordered);
+  await insertJobs(transaction, queue, [
+    ...heads,
+    ...unordered.map((id) => ({ id, recipient_id: recipientId, isRedelivery: true })),
+  ]);
+  return reopened.length;
+}
+
+/** Queues a settled delivery once more, under its id. False when it is not settled. */
+export async function redeliverById(transaction: Transaction<DB>, queue: Queue, deliveryId: string): Promise<boolean> {
+  const found = await findDelivery(transaction, deliveryId);
+  if (found === undefined) throw new Error("failed to redeliver: the delivery doesn't exist");
+  return (await redeliver(transaction, queue, found.recipient_id, { settled: [found] })) > 0;
+}

@@ -1,0 +1,22 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { markCrowded, scheduleMissingProbes } from "../recipients/apply-recipient-event.ts";
+import { insertJobs } from "./delivery-jobs.ts";
+import { findCrowded, queueLost } from "./sweep-store.ts";
+
+const maxFound = 1_000;
+const minAgeMs = 60_000;
+
+/**
+ * Repairs deliveries that would never be sent: queued without a job, or waiting although nothing precedes them. Locks and
+ * transactions prevent these states; the sweep covers unknown bugs, and returns how many it found.
+ */
+export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: Date): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    const lost = await queueLost(transaction, new Date(now.getTime() - minAgeMs), maxFound);
+    await insertJobs(transaction, queue, lost);
+    await markCrowded(transaction, queue, await findCrowded(transaction), now);
+    return lost.length + (await scheduleMissingProbes(transaction, queue, now, maxFound));
+  });
+}

@@ -1,0 +1,90 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { decide, type RecipientDecision, type RecipientEvent } from "./recipient.ts";
+import {
+  lockFailingRecipients,
+  lockHeldWithoutProbe,
+  lockRecipient,
+  type Recipient,
+  updateCrowded,
+  updateState,
+} from "./recipient-store.ts";
+import { scheduleRecovery } from "./recovery-jobs.ts";
+import { firstPace } from "./recovery-schedule.ts";
+
+/** Applies an event to a recipient whose row the caller has locked: stores its next state and schedules its recovery. */
+export async function applyToLocked(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  { id, kind, state: before }: Recipient,
+  event: RecipientEvent,
+): Promise<RecipientDecision> {
+  const decision = decide(kind, before, event);
+  const { state, action } = decision;
+  if (state !== before) await updateState(transaction, id, state);
+  if (action?.do === "plan-recovery") {
+    const { at: startAfter, pace } = action;
+    await scheduleRecovery(transaction, queue, id, { startAfter, ...(pace === undefined ? {} : { pace }) });
+  }
+  return decision;
+}
+
+/** Locks the recipient and applies an event to it. */
+export async function applyRecipientEvent(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  event: RecipientEvent,
+): Promise<RecipientDecision> {
+  return applyToLocked(transaction, queue, await lockRecipient(transaction, recipientId), event);
+}
+
+/** Applies a success to each of these recipients; most have no failures, and are neither locked nor written. */
+export async function recordSuccesses(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientIds: string[],
+  at: Date,
+): Promise<void> {
+  for (const recipient of await lockFailingRecipients(transaction, recipientIds)) {
+    await applyToLocked(transaction, queue, recipient, { type: "delivery-succeeded", at, hasAddress: true });
+  }
+}
+
+/** Schedules a probe of held recipients that have none; returns how many. Covers unknown bugs: transitions schedule probes. */
+export async function scheduleMissingProbes(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const ids = await lockHeldWithoutProbe(transaction, limit);
+  for (const id of ids) await scheduleRecovery(transaction, queue, id, { startAfter: now });
+  return ids.length;
+}
+
+/** From now on deliveries to these recipients wait as rows, and recovery steps queue them as the recipients take them. */
+export async function markCrowded(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientIds: string[],
+  now: Date,
+): Promise<void> {
+  await updateCrowded(transaction, recipientIds, true);
+  for (const id of recipientIds) await scheduleRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
+}
+
+/** Resets a deleted endpoint's recipient once it has no unsettled deliveries, so that it no longer counts as disabled. */
+export async function drainRecipient(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientId: string,
+  hasUnsettled: () => Promise<boolean>,
+): Promise<void> {
+  // Transactions that record events hold a share lock until their commit; their deliveries are visible only after it.
+  const recipient = await lockRecipient(transaction, recipientId);
+  if (await hasUnsettled()) return;
+  await applyToLocked(transaction, queue, recipient, { type: "drained" });
+  await updateCrowded(transaction, [recipientId], false);
+}
