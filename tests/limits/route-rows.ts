@@ -31,7 +31,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/webhooks/:id/replays": "northwind's",
   "GET /api/v1/developer/webhooks/:id/replays/:replayId": "northwind's",
   "DELETE /api/v1/developer/webhooks/:id/replays/:replayId": "northwind's",
-  "GET /api/v1/admin/health": "all",
+  "GET /api/v1/admin/webhooks/health": "all",
 };
 
 export const ehrRows: Record<string, string> = {

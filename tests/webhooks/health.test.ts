@@ -29,7 +29,7 @@ describe("the health of delivery", () => {
   const run = (statement: string, ...values: unknown[]): Promise<unknown> =>
     withClient(marketplace.database.ownerUrl, (client) => client.query(statement, values));
   const health = async (query = ""): Promise<WebhookHealthDto> => {
-    const response = await marketplace.requestAs("operator", `/admin/health${query}`);
+    const response = await marketplace.requestAs("operator", `/admin/webhooks/health${query}`);
     assert.equal(response.status, 200, await response.clone().text());
     return (await response.json()) as WebhookHealthDto;
   };

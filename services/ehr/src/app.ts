@@ -43,8 +43,8 @@ const service = "ehr-api";
 
 /** The composition root of the process. It contains no business logic. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
-  const foundation = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
-  const { metrics, tracing, database, queue } = foundation;
+  const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
+  const { metrics, tracing, database, queue } = context;
   const tokens = createTokenVerifier({ ...config.tokens, logger });
   const clock = (): Date => new Date();
   const encryption = createEncryption(config.encryptionKeys);
@@ -135,7 +135,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await listener.stop();
       await queueWork.stop();
       await confirmer.stop();
-      await foundation.stop();
+      await context.stop();
     },
   };
 }

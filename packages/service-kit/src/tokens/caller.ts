@@ -38,8 +38,8 @@ export function hasRoleInOrganisation(caller: Caller, alias: string, role: Organ
 }
 
 /** Returns the first of these roles that the caller has for this organisation. */
-export function findRoleForOrganisation(caller: Caller, alias: string, wanted: readonly Role[]): Role | undefined {
-  return wanted.find((role) => {
+export function findRoleForOrganisation(caller: Caller, alias: string, required: readonly Role[]): Role | undefined {
+  return required.find((role) => {
     if (role === "org-admin" || role === "org-member") return hasRoleInOrganisation(caller, alias, role);
     if (role === "ehr-service") return caller.roles.has(role) && caller.organisations.has(alias);
     return staffRoles.has(role) && caller.roles.has(role);

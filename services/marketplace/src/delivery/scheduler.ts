@@ -47,7 +47,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
   const slots = createSlots({ maxInFlight, maxPerRecipient, onFree: wake });
 
   const hasFreeSlot = (): boolean => !stopping && slots.free() > 0;
-  const shouldFetchAgain = (): boolean => fetchRequested && !stopping;
+  const shouldRefetch = (): boolean => fetchRequested && !stopping;
   const reservedSlots = Math.floor(maxPerRecipient * shareReservedForNew);
 
   const fetchJobs = async (): Promise<void> => {
@@ -70,7 +70,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
         startPending();
         if (jobs.length < batchSize) break;
       }
-    } while (shouldFetchAgain());
+    } while (shouldRefetch());
   };
 
   /** Starts the jobs whose recipient has a free slot; the others stay pending, without a request and without an attempt row. */

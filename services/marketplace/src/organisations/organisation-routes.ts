@@ -4,7 +4,7 @@ import {
   organisationParams,
   type PageQuery,
   pageQuery,
-  putOrganisationBody as putOrganisationBody,
+  putOrganisationBody,
 } from "@ehr-marketplace/contracts";
 import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";

@@ -7,7 +7,7 @@ export async function healthRoutes(scope: FastifyInstance, options: HealthDeps):
   for (const schema of [heldEhrDto, webhookHealthDto]) scope.addSchema(schema);
 
   scope.get(
-    "/admin/health",
+    "/admin/webhooks/health",
     {
       config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
       schema: {

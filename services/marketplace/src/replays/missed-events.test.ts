@@ -21,13 +21,13 @@ describe("a replay of events without a delivery to its endpoint", () => {
     await loadSubscribers(ownerUrl, "https://ehr.example");
     ground = await startReplayground(cleanUp, {
       serviceUrl,
-      ask: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+      query: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
         withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]),
       encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
     });
     // Of every demo subscription: four events, a minute apart from the first of its vendor's times; one of another vendor too.
-    await ground.ask("delete from events");
-    await ground.ask(
+    await ground.query("delete from events");
+    await ground.query(
       `insert into events (id, event, subscription_id, sequence, occurred_at, payload)
        select mint_uuid(), ($1::text[])[n], s.id, n, $2::timestamptz + (n - 1) * interval '1 minute', '{}'
        from subscriptions s join apps on apps.id = s.app_id, generate_series(1, 4) n
@@ -39,7 +39,7 @@ describe("a replay of events without a delivery to its endpoint", () => {
 
   const endpoint = async (events: string[]): Promise<string> => {
     const id = uuid();
-    await ground.ask(
+    await ground.query(
       `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
        select $1, id, 'http://127.0.0.1:9', $3, '1.unread', now(), now() from vendors where slug = $2`,
       id,
@@ -60,7 +60,7 @@ describe("a replay of events without a delivery to its endpoint", () => {
     attempts: number;
   }
   const readDeliveries = (endpointId: string): Promise<DeliveryState[]> =>
-    ground.ask(
+    ground.query(
       `select d.id, d.subscription_id, d.sequence, d.attempts, apps.slug from deliveries d
        join subscriptions s on s.id = d.subscription_id join apps on apps.id = s.app_id where d.recipient_id = $1`,
       endpointId,
@@ -110,12 +110,12 @@ describe("a replay of events without a delivery to its endpoint", () => {
   test("sends newly selected events in order with those that were delivered before", async () => {
     const id = await endpoint(["subscription.created", "subscription.cancelled"]);
     await replayed(id, everything);
-    await ground.ask("update webhook_endpoints set events = $2 where id = $1", id, names);
+    await ground.query("update webhook_endpoints set events = $2 where id = $1", id, names);
     assertSequences(await replayed(id, everything), [1, 2, 3, 4]);
   });
 
   test("excludes other endpoints' deliveries and pings", async () => {
-    await ground.ask(
+    await ground.query(
       `insert into events (id, event, vendor_id, occurred_at, payload)
        select mint_uuid(), 'ping', id, $2, '{}' from vendors where slug = $1`,
       vendor,
@@ -123,7 +123,7 @@ describe("a replay of events without a delivery to its endpoint", () => {
     );
     const id = await endpoint(["ping", "subscription.cancelled"]);
     assertSequences(await replayed(id, everything), [4]);
-    const [{ pings } = { pings: -1 }] = await ground.ask<{ pings: number }>(
+    const [{ pings } = { pings: -1 }] = await ground.query<{ pings: number }>(
       `select count(*)::int as pings from deliveries d join events e on e.id = d.event_id
        where d.recipient_id = $1 and e.event = 'ping'`,
       id,
@@ -132,7 +132,7 @@ describe("a replay of events without a delivery to its endpoint", () => {
   });
 
   test("is done without a delivery when the endpoint selects none of them", async () => {
-    await ground.ask(
+    await ground.query(
       `insert into events (id, event, vendor_id, occurred_at, payload)
        select mint_uuid(), 'usage.reported', vendors.id, $2, '{}' from vendors, generate_series(1, 2500) where slug = $1`,
       vendor,

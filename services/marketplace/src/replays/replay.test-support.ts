@@ -29,25 +29,25 @@ export const developer: VendorContext = {
   role: "vendor-developer",
 };
 
-type Ask = <T>(statement: string, ...values: unknown[]) => Promise<T[]>;
+type Query = <T>(statement: string, ...values: unknown[]) => Promise<T[]>;
 
 export interface Replayground extends EndpointDeps {
   database: Kysely<DB>;
   queue: Queue;
   /** As the database's owner. */
-  ask: Ask;
+  query: Query;
   /** Runs the next step of every replay without waiting for its time. */
   step(): Promise<void>;
   /** Delivers all ready deliveries and their successors, and returns their ids in order. */
-  deliver(most?: number): Promise<string[]>;
+  deliver(limit?: number): Promise<string[]>;
 }
 
 /** A database with a queue and no worker: the test runs the steps itself. */
 export async function startReplayground(
   cleanUp: CleanUp,
-  given: { serviceUrl: string; ask: Ask; encryption: Encryption },
+  given: { serviceUrl: string; query: Query; encryption: Encryption },
 ): Promise<Replayground> {
-  const { serviceUrl, ask, encryption } = given;
+  const { serviceUrl, query: query, encryption } = given;
   const { database, queue, clock } = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 5 });
   const common = { database, queue, clock };
   return {
@@ -55,16 +55,16 @@ export async function startReplayground(
     encryption,
     bodyDigest: createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency"),
     allowedNetworks: [],
-    ask,
+    query: query,
     async step() {
-      await ask("update pgboss.job set start_after = now() where name = 'replays' and state = 'created'");
+      await query("update pgboss.job set start_after = now() where name = 'replays' and state = 'created'");
       await runDueReplays(common);
     },
-    async deliver(most = Number.POSITIVE_INFINITY) {
+    async deliver(limit = Number.POSITIVE_INFINITY) {
       const delivered: string[] = [];
       const boss = queue.boss();
-      while (delivered.length < most) {
-        const jobs = await boss.fetch(deliveries, { batchSize: Math.min(most - delivered.length, 1_000) });
+      while (delivered.length < limit) {
+        const jobs = await boss.fetch(deliveries, { batchSize: Math.min(limit - delivered.length, 1_000) });
         if (jobs.length === 0) break;
         const claimed = await claimDeliveries(common.database, {
           ids: jobs.map(({ id }) => id),
@@ -95,14 +95,14 @@ export async function createEndpointWithHistory(
   history: { subscriptions: number; perSubscription: number; pings?: number },
 ): Promise<string> {
   const endpointId = uuid();
-  const ask: Replayground["ask"] = (...given) => playground.ask(...given);
-  await ask(
+  const query: Replayground["query"] = (...given) => playground.query(...given);
+  await query(
     `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
      select $1, id, 'http://127.0.0.1:9', '{subscription.paused}', '1.unread', now(), now() from vendors where slug = $2`,
     endpointId,
     vendor,
   );
-  await ask(
+  await query(
     `with offer as (
        select app_id, pricing_plans.id from pricing_plans join apps on apps.id = app_id where slug = 'northwind-scribe' limit 1
      ), subscribers as (

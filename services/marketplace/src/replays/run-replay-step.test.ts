@@ -48,17 +48,17 @@ describe("a replay, step by step", () => {
     await registerPractices(ownerUrl, { count: 100, callbackUrl: "http://127.0.0.1:9" });
     ground = await startReplayground(cleanUp, {
       serviceUrl,
-      ask: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+      query: <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
         withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]),
       encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
     });
   });
   beforeEach(async () => {
-    await ground.ask("update replays set status = 'cancelled' where status = 'running'");
-    await ground.ask("delete from pgboss.job where name in ('deliveries', 'replays')");
+    await ground.query("update replays set status = 'cancelled' where status = 'running'");
+    await ground.query("delete from pgboss.job where name in ('deliveries', 'replays')");
     // A replay covers all events of the vendor's apps.
-    await ground.ask("delete from deliveries");
-    await ground.ask("delete from events");
+    await ground.query("delete from deliveries");
+    await ground.query("delete from events");
   });
 
   const start = (endpointId: string, body: StartReplayBody): Promise<ReplayDto> =>
@@ -66,10 +66,10 @@ describe("a replay, step by step", () => {
   const progress = (endpointId: string, { id }: ReplayDto): Promise<ReplayDto> =>
     getReplay(ground.database, developer, { endpointId, replayId: id });
   const readDeliveries = (endpointId: string): Promise<DeliveryState[]> =>
-    ground.ask("select * from deliveries where recipient_id = $1 order by created_at, id", endpointId);
+    ground.query("select * from deliveries where recipient_id = $1 order by created_at, id", endpointId);
   const countOf = async (endpointId: string, status: string): Promise<number> =>
     (await readDeliveries(endpointId)).filter((each) => each.status === status).length;
-  const jobs = (): Promise<{ id: string }[]> => ground.ask("select id from pgboss.job where name = 'replays'");
+  const jobs = (): Promise<{ id: string }[]> => ground.query("select id from pgboss.job where name = 'replays'");
 
   test("sends each delivery in its range once, and no other", async () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 30, perSubscription: 6, pings: 6 });
@@ -132,7 +132,7 @@ describe("a replay, step by step", () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 2, perSubscription: 3 });
     const [first, second] = [...new Set((await readDeliveries(endpoint)).map((each) => each.subscription_id ?? ""))];
     assert.ok(first !== undefined && second !== undefined);
-    await ground.ask(
+    await ground.query(
       "update deliveries set status = 'dropped' where recipient_id = $1 and subscription_id = $2",
       endpoint,
       second,
@@ -159,7 +159,7 @@ describe("a replay, step by step", () => {
   });
 
   async function record(subscriptionId: string, sequence: number): Promise<void> {
-    const [owner] = await ground.ask<{ organisation_id: string; vendor_id: string }>(
+    const [owner] = await ground.query<{ organisation_id: string; vendor_id: string }>(
       "select organisation_id, vendor_id from subscriptions join apps on apps.id = app_id where subscriptions.id = $1",
       subscriptionId,
     );
@@ -195,7 +195,7 @@ describe("a replay, step by step", () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 70, perSubscription: 1 });
     const replay = await start(endpoint, everything);
     await ground.step();
-    await ground.ask(
+    await ground.query(
       "update deliveries set next_attempt_at = now() + interval '1 day' where recipient_id = $1 and status = 'queued'",
       endpoint,
     );
@@ -208,7 +208,7 @@ describe("a replay, step by step", () => {
       const endpoint = await createEndpointWithHistory(ground, { subscriptions: 3, perSubscription: 1 });
       const replay = await start(endpoint, everything);
       const [at, because] = status === "disabled" ? [new Date(), "a test"] : [null, null];
-      await ground.ask(
+      await ground.query(
         "update recipients set status = $2, held_since = now(), disabled_at = $3, disabled_reason = $4 where id = $1",
         endpoint,
         status,
@@ -218,7 +218,7 @@ describe("a replay, step by step", () => {
       await ground.step();
       assert.deepEqual((await progress(endpoint, replay)).done, 0);
       assert.equal(await countOf(endpoint, "delivered"), 3);
-      await ground.ask(
+      await ground.query(
         "update recipients set status = 'active', held_since = null, disabled_at = null, disabled_reason = null where id = $1",
         endpoint,
       );
@@ -235,7 +235,7 @@ describe("a replay, step by step", () => {
 
   test("of failures sends failed and expired deliveries, and resets their failure count", async () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 4, perSubscription: 3 });
-    await ground.ask(
+    await ground.query(
       `update deliveries set failures = 12, status = case sequence when 1 then 'failed' else 'expired' end
        where recipient_id = $1 and sequence in (1, 2)`,
       endpoint,
@@ -243,7 +243,7 @@ describe("a replay, step by step", () => {
     const replay = await start(endpoint, { failures: true });
     assert.deepEqual([replay.failures, replay.from, replay.to, replay.total], [true, null, replay.createdAt, 8]);
     await ground.step();
-    const left = await ground.ask("select from deliveries where recipient_id = $1 and failures > 0", endpoint);
+    const left = await ground.query("select from deliveries where recipient_id = $1 and failures > 0", endpoint);
     assert.equal(left.length, 0);
     await ground.deliver();
     assert.deepEqual(
@@ -258,7 +258,7 @@ describe("a replay, step by step", () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 4, perSubscription: 1 });
     const [waiting, queued, dropped, delivered] = await readDeliveries(endpoint);
     const become = (id: string | undefined, status: string, over: boolean): Promise<unknown> =>
-      ground.ask(
+      ground.query(
         "update deliveries set status = $2, failures = 3, settled_at = case when $3 then now() end where id = $1",
         id,
         status,
@@ -271,7 +271,7 @@ describe("a replay, step by step", () => {
     assert.equal(replay.total, 1);
     await ground.step();
     assert.equal((await progress(endpoint, replay)).done, 1);
-    const statuses = await ground.ask(
+    const statuses = await ground.query(
       "select id, status, failures from deliveries where recipient_id = $1 order by created_at, id",
       endpoint,
     );
@@ -302,7 +302,7 @@ describe("a replay, step by step", () => {
     const replay = await start(endpoint, everything);
     await ground.step();
     await ground.deliver();
-    await ground.ask("update pgboss.job set start_after = now() where name = 'replays'");
+    await ground.query("update pgboss.job set start_after = now() where name = 'replays'");
     const boss = ground.queue.boss();
     assert.equal((await boss.fetch(replays)).length, 1);
     const cancelled = await cancelReplay(ground, developer, { endpointId: endpoint, replayId: replay.id });
@@ -323,14 +323,14 @@ describe("a replay, step by step", () => {
     assert.equal(await countOf(endpoint, "dropped"), maxReady);
     await ground.step();
     assert.deepEqual([await countOf(endpoint, "delivered"), await countOf(endpoint, "queued")], [10, 0]);
-    const [row] = await ground.ask<{ status: string }>("select status from replays where id = $1", replay.id);
+    const [row] = await ground.query<{ status: string }>("select status from replays where id = $1", replay.id);
     assert.equal(row?.status, "cancelled");
     assert.deepEqual(await jobs(), []);
   });
 
   test("estimates its total above the exact count", async () => {
     const endpoint = await createEndpointWithHistory(ground, { subscriptions: 60, perSubscription: 200 });
-    await ground.ask("analyze events");
+    await ground.query("analyze events");
     const { total } = await start(endpoint, everything);
     assert.ok(total > 10_000 && total < 15_000, `12,000, give or take: ${total}`);
   });

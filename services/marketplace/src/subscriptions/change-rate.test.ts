@@ -29,7 +29,7 @@ describe("a subscription changes at most 30 times an hour", () => {
   const changedUntilRefused = async (id: string): Promise<{ changes: number; response: Response }> => {
     for (let changes = 0; ; changes += 1) {
       const response = await change("riverside-admin", id, changes, { "idempotency-key": `${id} ${changes}` });
-      if (response.status !== 200) return { changes, response: response };
+      if (response.status !== 200) return { changes, response };
       await response.arrayBuffer();
     }
   };
@@ -43,7 +43,7 @@ describe("a subscription changes at most 30 times an hour", () => {
 
   test("refuses the 31st, counted from its creation, with Retry-After, and accepts it after that time", async () => {
     const { id } = await subscribed(marketplace, "northwind-scribe");
-    const { changes, response: response } = await changedUntilRefused(id);
+    const { changes, response } = await changedUntilRefused(id);
     assert.equal(changes, 29, "its creation is the first of the thirty");
     const { headers } = response;
     await assertProblem(response, 429, "subscription-changed-too-often");

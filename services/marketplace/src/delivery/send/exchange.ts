@@ -52,9 +52,9 @@ export function exchange(
       { method: "POST", path, headers, body },
       {
         onRequestStart: () => {},
-        onResponseStart: (_controller, statusCode, answerHeaders) => {
+        onResponseStart: (_controller, statusCode, responseHeaders) => {
           if (statusCode >= 200) {
-            begun = { statusCode, retryAfterMs: retryAfterMs(statusCode, answerHeaders["retry-after"]) };
+            begun = { statusCode, retryAfterMs: retryAfterMs(statusCode, responseHeaders["retry-after"]) };
             progress.stage = "body";
             connection.readLimit += maxBodyBytes + besidesTheBody;
             return;

@@ -1,0 +1,17 @@
+// Refuses terms of our former dialect in declared names, file names and log messages of services and packages. Tests are free.
+//   node dev/src/terms/check-terms.ts
+import { glob, readFile } from "node:fs/promises";
+import { findTerms } from "./find-terms.ts";
+
+let count = 0;
+for await (const path of glob("{services,packages}/*/src/**/*.ts", { exclude: ["**/*.test*.ts"] })) {
+  for (const { line, text, use } of findTerms(path, await readFile(path, "utf8"))) {
+    console.error(`${path}:${line} ${text}: write "${use}"`);
+    count += 1;
+  }
+}
+if (count > 0) {
+  console.error(`${count} names or log messages use terms that docs/glossary.md replaces.`);
+  console.error("Where one is the standard term, add it with the reason to `allowed` in dev/src/terms/find-terms.ts.");
+}
+process.exitCode = count === 0 ? 0 : 1;
