@@ -5,8 +5,6 @@
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "node:test";
-import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import {
@@ -15,6 +13,10 @@ import {
   startCluster,
   startDebianCluster,
 } from "@ehr-marketplace/dev/postgres";
+import { durationOf, longestFirst, readDurations, sumOf, writeDurations } from "./durations.ts";
+import { failureList } from "./failures.ts";
+import { startText } from "./progress.ts";
+import { type Counts, currentProgress, runFiles, type Session } from "./run-files.ts";
 import { demoSettings, templates } from "./support/templates.ts";
 
 const allTests = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
@@ -26,6 +28,7 @@ const excludedOnOldestPostgres = [
   "**/{ordering-races,shuffled-events,config-secrecy,launch-privacy,overload-responses}.test.ts",
   "**/{endpoint-name,callback-name,long-outage,run-due-recoveries,worker-app}.test.ts",
 ];
+const concurrency = 4;
 const fileTimeoutMs = 300_000;
 /** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
 const maxFileMs = 1_800_000;
@@ -44,26 +47,23 @@ async function startNewestPostgres(): Promise<Databases> {
   return startCluster({ directory, throwaway: true, settings });
 }
 
-interface Counts {
-  passed: number;
-  failed: number;
+async function prepareTemplates(databases: Databases): Promise<void> {
+  await prepareMarketplaceDatabase(databases.url, templates.empty.database);
+  const demo = await prepareMarketplaceDatabase(databases.url, templates.demo.database);
+  await loadDemoData(demo.ownerUrl, demoSettings);
+  const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
+  await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
+  process.env["TEST_CLUSTER_URL"] = databases.url;
 }
 
-async function runTests(databases: Databases, files: string[], isSequential: boolean): Promise<Counts> {
+async function runTests(databases: Databases, files: string[], session: Session): Promise<Counts> {
   const counts: Counts = { passed: 0, failed: 0 };
   try {
-    await prepareMarketplaceDatabase(databases.url, templates.empty.database);
-    const demo = await prepareMarketplaceDatabase(databases.url, templates.demo.database);
-    await loadDemoData(demo.ownerUrl, demoSettings);
-    const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
-    await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
-    process.env["TEST_CLUSTER_URL"] = databases.url;
-
-    if (!isSequential) await runFiles(files, { concurrency: 4, timeout: fileTimeoutMs }, counts);
-    for (const [nth, file] of isSequential ? files.entries() : []) {
-      const minutes = Math.floor(performance.now() / 60_000);
-      console.log(`\n[${nth + 1}/${files.length}, ${minutes} min, ${counts.failed} failed] ${file}`);
-      await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts);
+    await prepareTemplates(databases);
+    if (!session.oneByOne) await runFiles(files, { concurrency, timeout: fileTimeoutMs }, counts, session);
+    for (const file of session.oneByOne ? files : []) {
+      console.log(`\n${currentProgress(session)} ${file}`);
+      await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts, session);
     }
   } finally {
     await databases.stop();
@@ -71,33 +71,7 @@ async function runTests(databases: Databases, files: string[], isSequential: boo
   return counts;
 }
 
-async function runFiles(
-  files: string[],
-  limits: { concurrency: number; timeout: number },
-  counts: Counts,
-): Promise<void> {
-  const stream = run({ files, ...limits });
-  // The timeout of a test doesn't end a file whose process hangs.
-  const watchdog = setTimeout(() => {
-    console.error("No test has reported for minutes; the process of a test file hangs. Exiting.");
-    process.exit(1);
-  }, 2 * limits.timeout);
-  stream.on("data", () => watchdog.refresh());
-  stream.on("test:pass", (test) => {
-    if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
-  });
-  stream.on("test:fail", (test) => {
-    // A suite fails with its tests, which are counted already; a suite whose hook fails is counted here.
-    const { failureType } = test.details.error as { failureType?: string };
-    if (test.details.type !== "suite" || failureType !== "subtestsFailed") counts.failed += 1;
-  });
-  const reported = stream.compose(spec);
-  reported.pipe(process.stdout, { end: false });
-  await new Promise((resolve) => reported.on("end", resolve));
-  clearTimeout(watchdog);
-}
-
-/** Selects the fault tests and all other tests that use rounds. */
+/** Faults, and whatever else repeats itself as often as it is told. */
 async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   return files.filter((file, nth) => file.startsWith("tests/faults/") || texts[nth]?.includes("rounds("));
@@ -145,17 +119,41 @@ const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
 const files = await findFiles(positionals.length === 0 ? allTests : positionals);
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
-const newest = await runTests(await startNewestPostgres(), chosen, allRounds);
-const oldest = values["postgres-15-too"]
-  ? await runTests(
-      await startDebianCluster(),
-      await findFiles(databaseDependentTests, excludedOnOldestPostgres),
-      allRounds,
-    )
-  : { passed: 0, failed: 0 };
+const alsoOnTheOldest = values["postgres-15-too"] ? await findFiles(databaseDependentTests, excludedOnOldestPostgres) : [];
+const cache = new URL(`../node_modules/.cache/test-durations${allRounds ? "-all-rounds" : ""}.json`, import.meta.url);
+const knownDurations = await readDurations(cache);
+const totalMs = sumOf([...chosen, ...alsoOnTheOldest], knownDurations);
+const durations = { ...knownDurations };
+const session: Session = {
+  oneByOne: allRounds,
+  failures: [],
+  runs: 0,
+  progress: {
+    files: chosen.length + alsoOnTheOldest.length,
+    finishedFiles: 0,
+    failedTests: 0,
+    elapsedMs: 0,
+    estimateMs: totalMs / (allRounds ? 1 : concurrency),
+    finishedShare: 0,
+  },
+  onFileEnd(file, durationMs) {
+    durations[file] = Math.round(durationMs);
+    this.progress.finishedFiles += 1;
+    this.progress.finishedShare += durationOf(file, knownDurations) / totalMs;
+  },
+};
+console.log(startText(session.progress.files, session.progress.estimateMs));
+const newest = await runTests(await startNewestPostgres(), longestFirst(chosen, knownDurations), session);
+const oldest =
+  alsoOnTheOldest.length > 0
+    ? await runTests(await startDebianCluster(), longestFirst(alsoOnTheOldest, durations), session)
+    : { passed: 0, failed: 0 };
+await writeDurations(cache, durations);
 
 const passed = newest.passed + oldest.passed;
 const failed = newest.failed + oldest.failed;
+// After a single run, the reporter has just printed the same.
+if (failed > 0 && session.runs > 1) console.log(`\n${failureList(session.failures)}`);
 console.log(`${passed} passed, ${failed} failed`);
 const hasRun = newest.passed > 0 && (oldest.passed > 0 || !values["postgres-15-too"]);
 process.exitCode = failed === 0 && hasRun ? 0 : 1;
