@@ -18,8 +18,22 @@ test("an unknown option is reported with the usage and without a stack trace", (
   assert.equal(status, 1);
 });
 
-test("a pattern that matches no file is reported, also beside one that matches", () => {
+test("--watch without a file asks for one", () => {
+  const { status, stderr } = runWith("--watch");
+  assert.match(stderr, /^Name the files to watch\.\n\nUsage: /);
+  assert.equal(status, 1);
+});
+
+test("a pattern that matches no file is named, beside one that does", () => {
   const { status, stdout, stderr } = runWith("tests/run.test.ts", "no-such.test.ts");
   assert.match(stderr, /^No file matches no-such\.test\.ts\./);
   assert.deepEqual([status, stdout], [1, ""]);
+});
+
+test("a test that needs a database says how to run it, when node --test runs it alone", () => {
+  const file = "packages/service-kit/src/database/migrate.test.ts";
+  const { TEST_CLUSTER_URL: _database, NODE_TEST_CONTEXT: _nested, ...env } = process.env;
+  const { status, stdout } = spawnSync(process.execPath, ["--test", file], { encoding: "utf8", env });
+  assert.match(stdout, new RegExp(`needs a database, .* npm test -- ${RegExp.escape(file)}$`, "m"));
+  assert.equal(status, 1);
 });

@@ -1,10 +1,13 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
-//   node tests/run.ts [--postgres-15-too] [--all-rounds] [pattern …]
-// Each file clones its databases from templates that are migrated once per run. With --all-rounds, tests with rounds run all of
-// them, and the files run sequentially, because they measure under load.
+//   node tests/run.ts [--postgres-15-too] [--all-rounds] [--watch] [pattern …]
+// Each file gets databases of its own, cloned from templates that are migrated once per run. With --all-rounds, tests that repeat
+// themselves do so as often as closing an issue takes, and their files run one after another: they measure under load.
+import { once } from "node:events";
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import {
@@ -71,6 +74,18 @@ async function runTests(databases: Databases, files: string[], session: Session)
   return counts;
 }
 
+/** Runs the files now and whenever they, or what they import, change. Ends with Ctrl+C. */
+async function watchFiles(databases: Databases, files: string[]): Promise<never> {
+  try {
+    await prepareTemplates(databases);
+    run({ files, watch: true, concurrency, timeout: fileTimeoutMs }).compose(spec).pipe(process.stdout);
+    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  } finally {
+    await databases.stop();
+  }
+  return process.exit(0);
+}
+
 /** Faults, and whatever else repeats itself as often as it is told. */
 async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
@@ -82,11 +97,13 @@ const findFiles = async (patterns: string[], exclude = ["**/node_modules/**"]): 
 
 const usage = `Usage: npm test -- [options] [pattern …]
        npm run test:faults -- [options] [pattern …]
+       npm run test:watch -- pattern …
 
 A pattern is a path or a quoted glob of test files; without one, all of them run.
 
-  --postgres-15-too  also run the tests that depend on the database on PostgreSQL 15
-  --all-rounds       run all rounds of tests that have rounds, one file after another; test:faults sets it
+  --postgres-15-too  also run what depends on the database on PostgreSQL 15
+  --all-rounds       repeat tests as often as closing an issue takes, one file after another; test:faults sets it
+  --watch            run the named files now and after each change of them or of what they import; test:watch sets it
   --help             print this text`;
 
 function readArguments() {
@@ -96,6 +113,7 @@ function readArguments() {
       options: {
         "postgres-15-too": { type: "boolean", default: false },
         "all-rounds": { type: "boolean", default: false },
+        watch: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     });
@@ -110,6 +128,10 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
+if (values.watch && positionals.length === 0) {
+  console.error(`Name the files to watch.\n\n${usage}`);
+  process.exit(1);
+}
 for (const pattern of positionals) {
   if ((await findFiles([pattern])).length > 0) continue;
   console.error(`No file matches ${pattern}. Patterns are relative to the folder of the repository.`);
@@ -119,6 +141,8 @@ const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
 const files = await findFiles(positionals.length === 0 ? allTests : positionals);
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
+if (values.watch) await watchFiles(await startNewestPostgres(), chosen);
+
 const alsoOnTheOldest = values["postgres-15-too"] ? await findFiles(databaseDependentTests, excludedOnOldestPostgres) : [];
 const cache = new URL(`../node_modules/.cache/test-durations${allRounds ? "-all-rounds" : ""}.json`, import.meta.url);
 const knownDurations = await readDurations(cache);

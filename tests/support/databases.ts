@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { relative } from "node:path";
 import { dropDatabase, type ServiceDatabase, urlsFor, withClient } from "@ehr-marketplace/dev/postgres";
 import { restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import type { CleanUp } from "./clean-up.ts";
@@ -10,8 +11,10 @@ export async function cloneDatabase(
   template: keyof typeof templates = "empty",
 ): Promise<ServiceDatabase> {
   const { TEST_CLUSTER_URL: clusterUrl } = process.env;
-  if (clusterUrl === undefined)
-    throw new Error("TEST_CLUSTER_URL is not set. Run the test with: npm test -- path/of/the.test.ts");
+  if (clusterUrl === undefined) {
+    const file = relative(process.cwd(), process.argv[1] ?? "FILE");
+    throw new Error(`This test needs a database, which npm test starts. Run it with: npm test -- ${file}`);
+  }
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const { database, login } = templates[template];
   await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
