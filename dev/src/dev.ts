@@ -1,7 +1,32 @@
 import { parseArgs, styleText } from "node:util";
 import { type Stack, startStack } from "./stack/start-stack.ts";
 
-const { values } = parseArgs({ options: { ephemeral: { type: "boolean", default: false } } });
+const usage = `Usage: npm run dev -- [options]
+
+Starts the local stack: PostgreSQL, the marketplace (API and worker), the EHR, an identity provider and a demo app.
+
+  --ephemeral  keep the data in a temporary folder, which is deleted when the stack stops; otherwise it stays in .dev
+  --inspect    let debuggers attach: to the API on port 9229, the worker on 9230, the EHR on 9231
+  --help       print this text
+
+Environment: MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's health use the two
+ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser).`;
+
+function readArguments() {
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    return parseArgs({ options: { ephemeral: flag, inspect: flag, help: flag } }).values;
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    return process.exit(1);
+  }
+}
+
+const values = readArguments();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
 const began = performance.now();
 
 function report(step: string): void {
@@ -11,7 +36,7 @@ function report(step: string): void {
 
 type Sections = Record<string, [label: string, value: string][]>;
 
-function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo }: Stack): Sections {
+function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts }: Stack): Sections {
   return {
     Marketplace: [
       ["API reference", `${marketplaceUrl}/docs`],
@@ -34,6 +59,13 @@ function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo 
       ["Identity provider", `${issuer}/.well-known/openid-configuration`],
       ["A token", "npm run --silent token -- riverside-admin"],
     ],
+    ...(inspectPorts !== undefined && {
+      Debuggers: [
+        ["API", `127.0.0.1:${inspectPorts.marketplace}`],
+        ["Worker", `127.0.0.1:${inspectPorts.worker}`],
+        ["EHR", `127.0.0.1:${inspectPorts.ehr}`],
+      ],
+    }),
   };
 }
 
@@ -52,7 +84,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 process.on("SIGINT", (signal) => void stop(signal));
 process.on("SIGTERM", (signal) => void stop(signal));
 
-const starting = startStack({ ephemeral: values.ephemeral }, report);
+const starting = startStack(values, report);
 try {
   stack = await starting;
   if (!stopping) {

@@ -7,6 +7,8 @@ export interface Ports {
   idp: number;
   demoApp: number;
   workerHealth: number;
+  /** Of the debuggers (`--inspect`), one for each service process. */
+  inspect: { marketplace: number; worker: number; ehr: number };
 }
 
 function readPort(name: string, fallback: number): number {
@@ -22,12 +24,14 @@ function readPort(name: string, fallback: number): number {
 
 export function readPorts(): Ports {
   const idp = readPort("IDP_PORT", 8082);
+  const inspect = readPort("INSPECT_PORT", 9229);
   return {
     marketplace: readPort("MARKETPLACE_PORT", 8080),
     ehr: readPort("EHR_PORT", 8081),
     idp,
     demoApp: idp + 1,
     workerHealth: idp + 2,
+    inspect: { marketplace: inspect, worker: inspect + 1, ehr: inspect + 2 },
   };
 }
 

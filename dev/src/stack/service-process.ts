@@ -10,6 +10,8 @@ export interface ServiceOptions {
   entry: string;
   environment: Record<string, string>;
   readyUrl: string;
+  /** Where a debugger can attach to it. */
+  inspectPort?: number | undefined;
 }
 
 export interface ServiceProcess {
@@ -30,7 +32,8 @@ async function waitUntilReady(child: ChildProcess, options: ServiceOptions): Pro
 }
 
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  const child = fork(join(import.meta.dirname, "watched-service.process.ts"), [options.entry], {
+  const serviceArguments = [options.entry, ...(options.inspectPort === undefined ? [] : [String(options.inspectPort)])];
+  const child = fork(join(import.meta.dirname, "watched-service.process.ts"), serviceArguments, {
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     execArgv: [],

@@ -7,7 +7,7 @@ import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
-import { assertFree, readPorts } from "./ports.ts";
+import { assertFree, type Ports, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
 import { ehrService, marketplaceService, urlOf, workerService } from "./services.ts";
@@ -19,18 +19,29 @@ export interface Stack {
   issuer: string;
   databases: StackDatabases;
   demo: { apps: number; vendors: number };
+  /** Where debuggers attach, with `--inspect`. */
+  inspectPorts: Ports["inspect"] | undefined;
   stop(): Promise<void>;
+}
+
+export interface StackOptions {
+  ephemeral: boolean;
+  inspect: boolean;
 }
 
 const root = new URL("../../../", import.meta.url).pathname;
 
-export async function startStack(options: { ephemeral: boolean }, report: (step: string) => void): Promise<Stack> {
+export async function startStack(options: StackOptions, report: (step: string) => void): Promise<Stack> {
   const ports = readPorts();
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
   await assertFree(ports.ehr, "EHR_PORT");
   await assertFree(ports.idp, "IDP_PORT");
   await assertFree(ports.demoApp, "IDP_PORT", ports.demoApp - ports.idp);
   await assertFree(ports.workerHealth, "IDP_PORT", ports.workerHealth - ports.idp);
+  const inspectPorts = options.inspect ? ports.inspect : undefined;
+  for (const port of Object.values(inspectPorts ?? {})) {
+    await assertFree(port, "INSPECT_PORT", port - ports.inspect.marketplace);
+  }
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -78,15 +89,17 @@ export async function startStack(options: { ephemeral: boolean }, report: (step:
 
     report("Starting the marketplace, its worker and the EHR");
     const context = { ports, databases, identityProvider, mediaDirectory };
-    const services = [marketplaceService, workerService, ehrService].map((createOptions) =>
-      startService(createOptions(context)),
-    );
+    const services = [
+      startService({ ...marketplaceService(context), inspectPort: inspectPorts?.marketplace }),
+      startService({ ...workerService(context), inspectPort: inspectPorts?.worker }),
+      startService({ ...ehrService(context), inspectPort: inspectPorts?.ehr }),
+    ];
     stops.push(async () => {
       const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");
       await Promise.all(started.map(({ value }) => value.stop()));
     });
     await Promise.all(services);
-    return { marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, stop };
+    return { marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts, stop };
   } catch (error) {
     await stop();
     throw error;

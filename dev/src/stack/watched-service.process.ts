@@ -2,8 +2,12 @@
 // stops the service.
 import { spawn } from "node:child_process";
 
-const [entry = ""] = process.argv.slice(2);
-const service = spawn(process.execPath, ["--watch", "--watch-preserve-output", entry], { stdio: "inherit" });
+const [entry = "", inspectPort] = process.argv.slice(2);
+// With --watch, the inspector is that of the service: the process that watches has none.
+const inspect = inspectPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectPort}`];
+const service = spawn(process.execPath, [...inspect, "--watch", "--watch-preserve-output", entry], {
+  stdio: "inherit",
+});
 const stop = (): void => {
   service.kill("SIGTERM");
 };
