@@ -19,15 +19,22 @@ import {
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const schemathesis = new URL("../../.venv/bin/schemathesis", import.meta.url).pathname;
+/** On a busy machine a service would respond with 503 within its usual limits, which counts as a server error here. */
+const patientLimits = {
+  MAX_EVENT_LOOP_DELAY_MS: "60000",
+  STATEMENT_TIMEOUT_MS: "60000",
+  REQUEST_TIMEOUT_MS: "120000",
+};
 
 /** Sends generated requests to every operation of a document and validates the responses against it. */
 async function runSchemathesis(t: TestContext, documentUrl: string, headers: Record<string, string>): Promise<void> {
   assert.ok(existsSync(schemathesis), "Schemathesis is not installed. Run: npm run setup:schemathesis");
-  const seed = Math.floor(Math.random() * 2 ** 31);
+  // CI uses one seed, so that a commit fails for what it changes; the full counts explore with a new one each time.
+  const seed = rounds(1, Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`seed ${seed}`);
   const examples = ["--max-examples", String(rounds(60, 500)), "--generation-database", "none"];
-  // With some seeds the generator filters out too many inputs and reports that as an error, which says nothing about the service.
-  const lenient = ["--suppress-health-check", "filter_too_much"];
+  // Health checks are about the generator: on a busy machine it is slow, and with some seeds it discards too many requests.
+  const lenient = ["--suppress-health-check", "all"];
   const args = ["run", documentUrl, "--checks", "all", "--seed", String(seed), "--no-color", ...examples, ...lenient];
   const headerArgs = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
   const { stdout } = await promisify(execFile)(schemathesis, [...args, ...headerArgs], {
@@ -46,7 +53,7 @@ test("the marketplace responds to generated requests as its OpenAPI document say
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
   const callers = await startCallers(cleanUp);
-  const environment = { ...callers.environment, LOG_LEVEL: "warn" };
+  const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   await runSchemathesis(t, `${api.url}/api/v1/openapi.json`, {
     // An operator may call every operation.
@@ -61,7 +68,7 @@ test("the EHR responds to generated requests as its OpenAPI document says", asyn
   const callers = await startCallers(cleanUp);
   const ehr = await startEhrProcess(cleanUp, serviceUrl, {
     marketplaceUrl: "http://127.0.0.1:9",
-    environment: { ...callers.environment, LOG_LEVEL: "error" },
+    environment: { ...callers.environment, ...patientLimits, LOG_LEVEL: "error" },
   });
   const [practice] = demoOrganisations;
   await insertKnownApps(ownerUrl, [scribe]);
