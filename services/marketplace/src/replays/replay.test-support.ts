@@ -47,7 +47,7 @@ export async function startReplayground(
   cleanUp: CleanUp,
   given: { serviceUrl: string; query: Query; encryption: Encryption },
 ): Promise<Replayground> {
-  const { serviceUrl, query: query, encryption } = given;
+  const { serviceUrl, query, encryption } = given;
   const { database, queue, clock } = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 5 });
   const common = { database, queue, clock };
   return {
