@@ -143,7 +143,9 @@ const files = await findFiles(positionals.length === 0 ? allTests : positionals)
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
 if (values.watch) await watchFiles(await startNewestPostgres(), chosen);
 
-const alsoOnTheOldest = values["postgres-15-too"] ? await findFiles(databaseDependentTests, excludedOnOldestPostgres) : [];
+const alsoOnTheOldest = values["postgres-15-too"]
+  ? await findFiles(databaseDependentTests, excludedOnOldestPostgres)
+  : [];
 const cache = new URL(`../node_modules/.cache/test-durations${allRounds ? "-all-rounds" : ""}.json`, import.meta.url);
 const knownDurations = await readDurations(cache);
 const totalMs = sumOf([...chosen, ...alsoOnTheOldest], knownDurations);
