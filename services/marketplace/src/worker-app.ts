@@ -10,12 +10,12 @@ import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
 import { createPipeline } from "./delivery/pipeline.ts";
 import { readBacklog } from "./delivery/read-backlog.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
-import { startScheduledJobs } from "./delivery/scheduled-jobs.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
 import { createSender, type Sender } from "./delivery/send/sender.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
+import { startScheduledJobs } from "./scheduled-jobs.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";

@@ -7,14 +7,14 @@ import {
 } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import type { DB } from "../database-schema.ts";
-import { deleteExpiredResponses } from "../idempotency/delete-expired-responses.ts";
-import { scheduledJobs } from "../queue/queues.ts";
-import { dropOldAttempts, prepareAttemptPartitions, warnIfRetentionTooShort } from "./attempt-partitions.ts";
-import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { dropDeletedEndpointDeliveries } from "./drop-deleted-endpoint-deliveries.ts";
-import { expireDeliveries } from "./expire-deliveries.ts";
-import { sweepDeliveries } from "./sweep.ts";
+import type { DB } from "./database-schema.ts";
+import { dropOldAttempts, prepareAttemptPartitions, warnIfRetentionTooShort } from "./delivery/attempt-partitions.ts";
+import type { DeliveryMetrics } from "./delivery/delivery-metrics.ts";
+import { dropDeletedEndpointDeliveries } from "./delivery/drop-deleted-endpoint-deliveries.ts";
+import { expireDeliveries } from "./delivery/expire-deliveries.ts";
+import { sweepDeliveries } from "./delivery/sweep.ts";
+import { deleteExpiredResponses } from "./idempotency/delete-expired-responses.ts";
+import { scheduledJobs } from "./queue/queues.ts";
 
 export interface MaintenanceDeps {
   database: Kysely<DB>;

@@ -4,11 +4,11 @@ import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
 import { Registry } from "prom-client";
-import type { DB } from "../database-schema.ts";
-import { deleteExpiredResponses } from "../idempotency/delete-expired-responses.ts";
-import { scheduledJobs } from "../queue/queues.ts";
-import { createDeliveryMetrics } from "./delivery-metrics.ts";
-import { readBacklog } from "./read-backlog.ts";
+import type { DB } from "./database-schema.ts";
+import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
+import { readBacklog } from "./delivery/read-backlog.ts";
+import { deleteExpiredResponses } from "./idempotency/delete-expired-responses.ts";
+import { scheduledJobs } from "./queue/queues.ts";
 import { type MaintenanceDeps, runMaintenance } from "./scheduled-jobs.ts";
 
 const dayMs = 86_400_000;
