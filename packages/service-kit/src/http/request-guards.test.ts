@@ -126,3 +126,8 @@ describe("request guards", () => {
     assertSecurityHeaders(response);
   });
 });
+
+test("the longest request time that the configuration allows starts a server", async (t) => {
+  const { server } = await startTestServer((stop) => t.after(stop), { limits: { requestMs: 600_000 } });
+  assert.deepEqual([server.server.requestTimeout, server.server.headersTimeout], [600_000, 600_000]);
+});

@@ -64,6 +64,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     bodyLimit: defaultBodyBytes,
     requestTimeout: limits.requestMs,
     http: {
+      // Node requires that the time for the headers is within that for the request, which Fastify sets later.
+      requestTimeout: limits.requestMs,
       headersTimeout: limits.requestMs,
       connectionsCheckingInterval: 1_000,
       // The request guard refuses requests without Host with a problem response; Node would send a bare status.
