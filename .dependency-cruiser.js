@@ -32,6 +32,13 @@ export default {
       to: { pathNot: "(^|/)packages/config-schema/|node_modules/(re2js|ajv-formats)/" },
     },
     {
+      name: "outbound-http-stands-alone",
+      comment: "The client for strangers' URLs depends on no package of ours, so that it can be reviewed by itself",
+      severity: "error",
+      from: { path: "(^|/)packages/outbound-http/", pathNot: testFile },
+      to: { path: "(^|/)(packages|services)/", pathNot: "(^|/)packages/outbound-http/|node_modules/" },
+    },
+    {
       name: "stores-never-leave-their-feature",
       comment: "Tests may run another feature's statements, as those of bounded reads do",
       severity: "error",

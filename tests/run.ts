@@ -27,7 +27,6 @@ const databaseDependentTests = ["services/**/*.test.ts", "packages/service-kit/s
 // Slow tests that don't depend on the major version of PostgreSQL.
 const excludedOnOldestPostgres = [
   "**/node_modules/**",
-  "**/delivery/send/**",
   "**/{ordering-races,shuffled-events,config-secrecy,launch-privacy,overload-responses}.test.ts",
   "**/{endpoint-name,callback-name,long-outage,run-due-recoveries,worker-app}.test.ts",
 ];

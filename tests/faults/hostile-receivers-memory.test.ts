@@ -3,6 +3,8 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { withClient } from "@ehr-marketplace/dev/postgres";
+import { issue } from "@ehr-marketplace/tests/certificates";
+import { drip, onRequest, pour, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
 import {
   cleanUpAfter,
   cloneDatabase,
@@ -15,13 +17,6 @@ import {
   startWorkerProcess,
   timeLimitMs,
 } from "@ehr-marketplace/tests/support";
-import { issue } from "../../services/marketplace/src/delivery/send/certificates.test-support.ts";
-import {
-  drip,
-  onRequest,
-  pour,
-  startReceiver,
-} from "../../services/marketplace/src/delivery/send/receiver.test-support.ts";
 
 const mebibyte = 1_048_576;
 /** A leak of kilobytes per receiver would exceed this. */

@@ -1,3 +1,4 @@
+import { createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
 import { listen } from "@ehr-marketplace/service-kit/database";
 import {
   allowListedOrigins,
@@ -17,7 +18,6 @@ import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
-import { createResolver, type Resolver } from "./delivery/send/resolver.ts";
 import { endpointProblems } from "./endpoints/endpoint-errors.ts";
 import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";

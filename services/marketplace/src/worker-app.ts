@@ -1,3 +1,4 @@
+import { createOutboundClient, type OutboundClient } from "@ehr-marketplace/outbound-http";
 import { listen } from "@ehr-marketplace/service-kit/database";
 import { createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
 import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
@@ -11,7 +12,6 @@ import { createPipeline } from "./delivery/pipeline.ts";
 import { readBacklog } from "./delivery/read-backlog.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
-import { createSender, type Sender } from "./delivery/send/sender.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
@@ -25,7 +25,7 @@ const pollIntervalMs = 1_000;
 export async function createWorker(
   config: WorkerConfig,
   logger: Logger,
-  sender: Sender = createSender(),
+  outboundClient: OutboundClient = createOutboundClient(),
 ): Promise<App> {
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   const { metrics, tracing, database, queue } = context;
@@ -63,7 +63,7 @@ export async function createWorker(
       ...common,
       random: Math.random,
       encryption: createEncryption(config.encryptionKeys),
-      sender,
+      outboundClient,
       vendorNetworks: config.vendorNetworks,
       logger,
       metrics: deliveryMetrics,
@@ -107,7 +107,7 @@ export async function createWorker(
       await listener.stop();
       await Promise.all(tasks);
       await scheduler.stop();
-      await sender.close();
+      await outboundClient.close();
       await context.stop();
     },
   };

@@ -1,5 +1,5 @@
+import { canonicaliseNetwork } from "@ehr-marketplace/outbound-http/addresses";
 import { type CleanedEnv, cleanEnv, makeValidator, type ValidatorSpec } from "envalid";
-import { canonicaliseNetwork } from "../addresses/allowed-address.ts";
 
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";

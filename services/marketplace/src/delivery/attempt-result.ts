@@ -1,4 +1,4 @@
-import type { SendResult } from "./send/send-result.ts";
+import type { OutboundResult } from "@ehr-marketplace/outbound-http";
 
 export interface AttemptResult {
   outcome: "delivered" | "failed";
@@ -13,7 +13,7 @@ export interface AttemptResult {
 }
 
 /** Only a 2xx is success. */
-export function toAttemptResult(result: SendResult): AttemptResult {
+export function toAttemptResult(result: OutboundResult): AttemptResult {
   if (result.outcome === "failed") {
     const error = `${result.stage}: ${result.reason}`;
     const { durationMs } = result;

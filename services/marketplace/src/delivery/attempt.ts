@@ -1,12 +1,12 @@
+import type { OutboundClient } from "@ehr-marketplace/outbound-http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import { type AttemptResult, toAttemptResult } from "./attempt-result.ts";
 import { buildHeaders } from "./build-headers.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
-import type { Sender } from "./send/sender.ts";
 
 export interface AttemptDeps {
   encryption: Encryption;
-  sender: Sender;
+  outboundClient: OutboundClient;
   /** Networks, besides public ones, in which vendors' endpoints are allowed. */
   vendorNetworks: string[];
   clock: () => Date;
@@ -14,14 +14,16 @@ export interface AttemptDeps {
 
 /** Sends one request. Every error becomes a failed attempt with its reason. */
 export async function attempt(
-  { encryption, sender, vendorNetworks, clock }: AttemptDeps,
+  { encryption, outboundClient, vendorNetworks, clock }: AttemptDeps,
   delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
   const startedAt = performance.now();
   try {
     const allowedNetworks = delivery.kind === "ehr" ? (delivery.networks ?? []) : vendorNetworks;
     const headers = buildHeaders(delivery, encryption, clock());
-    return toAttemptResult(await sender.send({ url: delivery.url, headers, body: delivery.payload, allowedNetworks }));
+    return toAttemptResult(
+      await outboundClient.request({ url: delivery.url, headers, body: delivery.payload, allowedNetworks }),
+    );
   } catch (error) {
     const errorName = error instanceof Error ? error.name : "Error";
     return {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UpdateWebhookBody, WebhookEndpointDto } from "@ehr-marketplace/contracts";
+import type { Resolve } from "@ehr-marketplace/outbound-http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Encryption, KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely, Transaction } from "kysely";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import type { Resolve } from "../delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../events/event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";

@@ -1,6 +1,6 @@
+import type { Resolve } from "@ehr-marketplace/outbound-http";
+import { findRefusal, type Refusal } from "@ehr-marketplace/outbound-http";
 import { Problem } from "@ehr-marketplace/service-kit/http";
-import type { Resolve } from "../delivery/send/admitted-addresses.ts";
-import { findRefusal, type Refusal } from "../delivery/send/find-refusal.ts";
 import { findUrlError } from "./endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 

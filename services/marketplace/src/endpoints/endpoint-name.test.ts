@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RegisteredWebhookDto, WebhookDeliveryLogPage } from "@ehr-marketplace/contracts";
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
+import { createOutboundClient, createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import { startNameServer } from "@ehr-marketplace/tests/name-server";
+import { startReceiver } from "@ehr-marketplace/tests/raw-receiver";
 import {
   assertProblem,
   cleanUpAfter,
@@ -10,10 +13,6 @@ import {
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { startNameServer } from "../delivery/send/name-server.test-support.ts";
-import { startReceiver } from "../delivery/send/receiver.test-support.ts";
-import { createResolver, type Resolver } from "../delivery/send/resolver.ts";
-import { createSender } from "../delivery/send/sender.ts";
 import { createWorker } from "../worker-app.ts";
 import { readWorkerConfig } from "../worker-config.ts";
 import { endpointBody, registered } from "./register.test-support.ts";
@@ -105,7 +104,7 @@ describe("a name that resolves to an internal address after its registration", (
     const own = marketplaceEnvironment(marketplace.database.serviceUrl);
     const config = readWorkerConfig({ ...own, NODE_ENV: "test" });
     const logger = createLogger({ service: "test", level: "silent" });
-    const worker = await createWorker(config, logger, createSender({ resolve: resolver.resolve }));
+    const worker = await createWorker(config, logger, createOutboundClient({ resolve: resolver.resolve }));
     cleanUp(async () => {
       await worker.server.close();
       await worker.stop();

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isAllowedAddress, isInNetworks } from "@ehr-marketplace/service-kit/addresses";
+import { isAllowedAddress, isInNetworks } from "@ehr-marketplace/outbound-http/addresses";
 
 /** Every event may be sent to every endpoint of the vendor, so this limits the deliveries per event. */
 export const maxEndpointsPerVendor = 20;

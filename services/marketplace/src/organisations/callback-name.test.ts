@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { OrganisationDto } from "@ehr-marketplace/contracts";
+import { createResolver } from "@ehr-marketplace/outbound-http";
+import { startNameServer } from "@ehr-marketplace/tests/name-server";
 import {
   assertProblem,
   cleanUpAfter,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
-import { startNameServer } from "../delivery/send/name-server.test-support.ts";
-import { createResolver } from "../delivery/send/resolver.ts";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 const zone = {

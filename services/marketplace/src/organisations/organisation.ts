@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isAllowedAddress, isInNetworks } from "@ehr-marketplace/service-kit/addresses";
+import { isAllowedAddress, isInNetworks } from "@ehr-marketplace/outbound-http/addresses";
 
 /** Binds an encrypted secret to its row, as additional authenticated data. */
 export const secretOwner = (id: string): string => `organisations/${id}/secret`;

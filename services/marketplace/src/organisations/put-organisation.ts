@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OrganisationDto, PutOrganisationBody } from "@ehr-marketplace/contracts";
-import { canonicaliseNetwork } from "@ehr-marketplace/service-kit/addresses";
+import type { Resolve } from "@ehr-marketplace/outbound-http";
+import { canonicaliseNetwork } from "@ehr-marketplace/outbound-http/addresses";
 import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
@@ -10,7 +11,6 @@ import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import type { Resolve } from "../delivery/send/admitted-addresses.ts";
 import { nextInstant } from "../events/event.ts";
 import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { generateSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";

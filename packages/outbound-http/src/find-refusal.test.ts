@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
+import { eventually } from "@ehr-marketplace/tests/eventually";
+import { startNameServer } from "@ehr-marketplace/tests/name-server";
+import { createResolver } from "./resolver.ts";
+import { findRefusal } from "./target.ts";
+
+test("a name whose servers don't respond in time, or that has no address, is not refused", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const zone = { "silent.example": () => "silence" as const, "empty.example": () => [] };
+  const names = await startNameServer(cleanUp, zone);
+  const resolver = createResolver(names);
+  cleanUp(async () => resolver.close());
+  const began = performance.now();
+  assert.equal(await findRefusal("https://silent.example/", [], resolver.resolve, 50), undefined);
+  assert.ok(performance.now() - began < 1_000, "without the resolver's own patience");
+  await eventually("both types of addresses were queried", 5_000, () => names.queries("silent.example") === 2);
+  assert.equal(await findRefusal("https://empty.example/", [], resolver.resolve), undefined);
+});
+
+test("no query is made where the URL is enough", async () => {
+  const resolve = (): never => assert.fail("no query is needed for this");
+  assert.equal(await findRefusal("https://8.8.8.8/", [], resolve), undefined);
+  assert.equal(await findRefusal("https://10.0.0.1/", [], resolve), "address-not-allowed");
+  assert.equal(await findRefusal("http://hooks.example/", [], resolve), "plain-http-not-allowed");
+  assert.equal(await findRefusal("https://hooks.example:0/", [], resolve), "url-invalid");
+});

@@ -1,1 +1,0 @@
-export { canonicaliseNetwork, isAllowedAddress, isInNetworks } from "./allowed-address.ts";
