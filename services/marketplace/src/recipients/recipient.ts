@@ -24,7 +24,7 @@ export type RecipientEvent =
   | { type: "nothing-to-probe" }
   | { type: "enabled"; at: Date }
   | { type: "callback-removed"; at: Date }
-  /** Its URL, or the callback of an organisation, was added or replaced. */
+  /** The callback of an organisation was added or replaced. */
   | { type: "address-changed"; at: Date }
   | { type: "deleted"; at: Date }
   /** It was deleted, and nothing is due to it any more. */
