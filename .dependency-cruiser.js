@@ -18,6 +18,19 @@ export default {
       to: { path: "(^|/)services/" },
     },
     {
+      name: "tests-of-packages-load-no-service",
+      comment: "What starts a service is in tests/support; test-kit needs none",
+      severity: "error",
+      from: { path: "(^|/)packages/" },
+      to: { path: "(^|/)tests/support/" },
+    },
+    {
+      name: "test-kit-is-for-tests",
+      severity: "error",
+      from: { path: "(^|/)(packages|services)/", pathNot: `${testFile}|(^|/)packages/test-kit/` },
+      to: { path: "(^|/)packages/test-kit/" },
+    },
+    {
       name: "contracts-stand-alone",
       comment: "Wire shapes depend on nothing but the library that they are written in",
       severity: "error",

@@ -56,6 +56,7 @@ async function prepareTemplates(databases: Databases): Promise<void> {
   const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
   await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
   process.env["TEST_CLUSTER_URL"] = databases.url;
+  process.env["TEST_TEMPLATES"] = JSON.stringify(templates);
 }
 
 async function runTests(databases: Databases, files: string[], session: Session): Promise<Counts> {

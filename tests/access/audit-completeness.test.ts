@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
   type MatrixRequest,
   sendRequest,
   startCallers,

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { personaNames } from "@ehr-marketplace/dev/identity-provider";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
   assertDeclaredAccess,
   assertMatrixRow,
   assertPublicRoute,
   type CallerKinds,
-  cleanUpAfter,
-  cloneDatabase,
   createCallerKinds,
   parseMatrix,
   type RunningMarketplace,

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
-import {
-  type Callers,
-  eventually,
-  type MatrixRequest,
-  sendApiRequest,
-  sendRequest,
-} from "@ehr-marketplace/tests/support";
+import { eventually } from "@ehr-marketplace/test-kit";
+import { type Callers, type MatrixRequest, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support";
 
 const aliases: Record<string, string> = {
   riverside: "riverside-clinic",

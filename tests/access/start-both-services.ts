@@ -1,4 +1,5 @@
-import { type Callers, type CleanUp, cloneDatabase, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { type Callers, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
 
 /** Starts both services on separate databases; the EHR is configured to call the marketplace. */
 export async function startBothServices(cleanUp: CleanUp, callers: Callers) {

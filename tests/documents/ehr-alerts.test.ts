@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startEhr } from "@ehr-marketplace/tests/support";
 
 const rulesFile = new URL("../../deploy/prometheus/ehr-alerts.yml", import.meta.url);
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { glob, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startMarketplace } from "@ehr-marketplace/tests/support";
 
 /** General HTTP errors, which `/problems/<code>` explains. */
 const generalProblems = new Set([

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 
 const block = /^(?<indent> *)```(?<language>\w*)\n(?<content>.*?)^\k<indent>```$/gms;
 const inlineStatement = /`((?:select|insert|update|delete|alter|reindex|vacuum) [^`…]+)`/g;

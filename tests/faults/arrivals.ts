@@ -1,5 +1,5 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { eventually, expireLeases, type Received, rounds } from "@ehr-marketplace/tests/support";
+import { eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
+import { expireLeases, type Received } from "@ehr-marketplace/tests/support";
 
 /** Event timestamps by subscription; subscription and timestamp together identify an event. */
 type Events = Map<string, string[]>;

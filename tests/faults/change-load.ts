@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { type CleanUp } from "@ehr-marketplace/test-kit";
 import {
-  type CleanUp,
   type Practice,
   type ServiceProcess,
   sendApiRequest,

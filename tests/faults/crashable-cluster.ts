@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
-import { type CleanUp, demoSettings } from "@ehr-marketplace/tests/support";
+import { type CleanUp } from "@ehr-marketplace/test-kit";
+import { demoSettings } from "@ehr-marketplace/tests/support";
 
 export interface CrashableCluster {
   ownerUrl: string;

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  cleanUpAfter,
-  eventually,
-  registerPractices,
-  rounds,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { registerPractices, startReceiver, startWorkerProcess } from "@ehr-marketplace/tests/support";
 import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
 import { startChangeLoad } from "./change-load.ts";
 import { startCrashableCluster } from "./crashable-cluster.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { cleanUpAfter, eventually, rounds, startApiProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { startApiProcess } from "@ehr-marketplace/tests/support";
 import { startCrashableCluster } from "./crashable-cluster.ts";
 
 test("a database crash under load causes only 503 responses, and the service recovers without a restart", async (t) => {

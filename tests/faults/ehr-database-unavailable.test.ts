@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  insertKnownApps,
-  startEhr,
-  startNetworkFaultProxy,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
+import { insertKnownApps, startEhr } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 test("without its database the EHR starts and returns 503 in its wrapper, and works once the database is available", async (t) => {

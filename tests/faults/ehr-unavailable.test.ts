@@ -5,17 +5,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
 import {
   advanceTime,
   type Callers,
-  type CleanUp,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type Practice,
   registerPractices,
-  rounds,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,

@@ -2,17 +2,13 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   expireLeases,
   registerPractices,
   sendApiRequest,
   startApiProcess,
   startCallers,
-  startNetworkFaultProxy,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";

@@ -2,16 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  registerPractices,
-  sendApiRequest,
-  startApiProcess,
-  startCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { registerPractices, sendApiRequest, startApiProcess, startCallers } from "@ehr-marketplace/tests/support";
 
 const clients = 200;
 /** Two successful changes per client on average: the process has caught up. */

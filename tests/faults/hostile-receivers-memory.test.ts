@@ -2,20 +2,15 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { issue } from "@ehr-marketplace/tests/certificates";
-import { drip, onRequest, pour, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
+import { issue } from "@ehr-marketplace/test-kit/certificates";
+import { drip, onRequest, pour, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   registerPractices,
-  rounds,
   sendApiRequest,
   startApiProcess,
   startCallers,
   startWorkerProcess,
-  timeLimitMs,
 } from "@ehr-marketplace/tests/support";
 
 const mebibyte = 1_048_576;

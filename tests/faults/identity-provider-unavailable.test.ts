@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
-import { cleanUpAfter, eventually, signToken, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { signToken, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 
 const list = "/api/v1/subscriptions?orgAlias=riverside-clinic";
 const coolDownMs = 5_000;

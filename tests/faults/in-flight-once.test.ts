@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  registerPractices,
-  rounds,
-  startReceiver,
-  startWorkerProcess,
-  timeLimitMs,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs } from "@ehr-marketplace/test-kit";
+import { registerPractices, startReceiver, startWorkerProcess } from "@ehr-marketplace/tests/support";
 import { committedEvents, countArrivals, readAttemptLog, waitUntilSettled } from "./arrivals.ts";
 import { startChangeLoad } from "./change-load.ts";
 

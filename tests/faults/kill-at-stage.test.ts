@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   expireLeases,
   registerPractices,
   sendApiRequest,

@@ -2,14 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  startEhrProcess,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { startEhrProcess, startMarketplace } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const slug = "northwind-scribe";

@@ -3,16 +3,8 @@ import { randomInt, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  rounds,
-  sendApiRequest,
-  startApiProcess,
-  startCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
+import { sendApiRequest, startApiProcess, startCallers } from "@ehr-marketplace/tests/support";
 import { findInconsistencies } from "./subscription-consistency.ts";
 
 const workers = 8;

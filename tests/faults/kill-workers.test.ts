@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
   registerPractices,
-  rounds,
   type ServiceProcess,
   startReceiver,
   startWorkerProcess,

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  assertProblem,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  startApiProcess,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { startApiProcess } from "@ehr-marketplace/tests/support";
 
 test("an overloaded event loop sheds requests with 503 for ten seconds, liveness stays 200, and service resumes", async (t) => {
   const cleanUp = cleanUpAfter(t);

@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
   cleanUpAfter,
   cloneDatabase,
   eventually,
+  rounds,
+  startNetworkFaultProxy,
+  withClient,
+} from "@ehr-marketplace/test-kit";
+import {
   expireLeases,
   registerPractices,
-  rounds,
   type ServiceProcess,
-  startNetworkFaultProxy,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";

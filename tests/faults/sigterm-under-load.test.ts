@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, rounds, startApiProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
+import { startApiProcess } from "@ehr-marketplace/tests/support";
 
 type Outcome = "completed" | "refused" | "lost";
 

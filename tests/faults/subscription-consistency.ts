@@ -1,4 +1,4 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 const checks: Record<string, string> = {
   "as many events as its revision says, in a sequence without gaps": `

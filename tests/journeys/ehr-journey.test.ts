@@ -3,14 +3,8 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { AppDto, InstallationDto, LaunchDto, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
-import {
-  cleanUpAfter,
-  type DevStack,
-  eventually,
-  type RequestOptions,
-  sendApiRequest,
-  startDevStack,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { type DevStack, type RequestOptions, sendApiRequest, startDevStack } from "@ehr-marketplace/tests/support";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type Collector, findTablesMentioning, mentions, startCollector } from "./find-mentions.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import type { CleanUp } from "@ehr-marketplace/tests/support";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 export interface Collector {
   url: string;

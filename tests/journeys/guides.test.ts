@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { cleanUpAfter, type DevStack, parseGuide, runGuide, startDevStack } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { type DevStack, parseGuide, runGuide, startDevStack } from "@ehr-marketplace/tests/support";
 
 type GuideSteps = ReturnType<typeof parseGuide>;
 

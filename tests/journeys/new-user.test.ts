@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, type DevStack, eventually, startDevStack } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support";
 import { chromium } from "playwright-core";
 
 async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {

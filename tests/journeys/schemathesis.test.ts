@@ -5,11 +5,9 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
   insertKnownApps,
-  rounds,
   sendRequest,
   signToken,
   startApiProcess,

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, rounds, withClient } from "@ehr-marketplace/test-kit";
+import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertShape,
-  cleanUpAfter,
   type MarketplaceWithCallers,
-  rounds,
   sendApiRequest,
   signToken,
   startMarketplaceWithCallers,

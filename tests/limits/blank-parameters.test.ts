@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type Callers, cleanUpAfter, sendRequest, startCallers } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { type Callers, sendRequest, startCallers } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";

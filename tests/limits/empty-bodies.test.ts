@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
   type MatrixRequest,
   sendRequest,
   startApiProcess,

@@ -3,9 +3,8 @@ import { randomUUID } from "node:crypto";
 import { before, describe, type TestContext, test } from "node:test";
 import { eventApp, subscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
   signToken,
   startApiProcess,
   startCallers,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
-import { type Callers, cleanUpAfter, rounds, startCallers } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
+import { type Callers, startCallers } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "../access/prepare-ehr.ts";

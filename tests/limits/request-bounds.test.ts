@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cleanUpAfter, cloneDatabase, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { cleanUpAfter, cloneDatabase, signToken, startCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { signToken, startCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
 import { type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 
 const riverside = "riverside-clinic";

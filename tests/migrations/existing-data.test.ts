@@ -4,11 +4,10 @@ import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { migrationsDirectory as ehrMigrations } from "@ehr-marketplace/ehr/migrate-database";
 import { migrationsDirectory as marketplaceMigrations } from "@ehr-marketplace/marketplace/migrate-database";
 import { migrate } from "@ehr-marketplace/service-kit/database";
-import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 
 /** Creates a database with the schema before a migration. */
 async function databaseBefore(cleanUp: CleanUp, migration: string, directory: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 /** Simulates the passing of time: shifts stored times of jobs, deliveries and held recipients into the past. */
 export async function advanceTime(ownerUrl: string, milliseconds: number): Promise<void> {

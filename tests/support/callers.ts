@@ -4,7 +4,7 @@ import {
   personaNames,
   startIdentityProvider,
 } from "@ehr-marketplace/dev/identity-provider";
-import type { CleanUp } from "./clean-up.ts";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface Callers {
   /** Environment variables with which a service accepts these tokens. */

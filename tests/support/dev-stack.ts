@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort, isFree } from "@ehr-marketplace/dev/free-port";
-import type { CleanUp } from "./clean-up.ts";
-import { eventually } from "./eventually.ts";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
+import { eventually } from "@ehr-marketplace/test-kit";
 
 export interface DevStack {
   marketplaceUrl: string;

@@ -1,8 +1,8 @@
 import { ehrEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { createApp } from "@ehr-marketplace/ehr/app";
 import { readConfig } from "@ehr-marketplace/ehr/config";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
-import type { CleanUp } from "./clean-up.ts";
 import { inProcessEnvironment, startInProcess } from "./in-process.ts";
 
 export interface RunningEhr {

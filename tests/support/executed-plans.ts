@@ -1,4 +1,4 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 import type pg from "pg";
 
 export interface PlanNode {

@@ -1,7 +1,7 @@
 import type { App } from "@ehr-marketplace/service-kit/process";
 import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
-import type { CleanUp } from "./clean-up.ts";
 
 /** Environment of a service that runs in the test's process. */
 export const inProcessEnvironment = {

@@ -1,20 +1,15 @@
 export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { advanceTime, expireLeases } from "./advance-time.ts";
 export { type Callers, type RequestOptions, sendApiRequest, sendRequest, startCallers } from "./callers.ts";
-export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
-export { assertFailure, assertProblem, assertShape } from "./contract.ts";
-export { cloneDatabase } from "./databases.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";
-export { eventually } from "./eventually.ts";
 export { collectPlans, type ExecutedPlan, explainStatements, type PlanNode, rowsReadIn } from "./executed-plans.ts";
 export { signToken } from "./forged-tokens.ts";
 export { parseGuide, runGuide } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
-export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
 export {
   assertDeclaredAccess,
   assertMatrixRow,
@@ -32,9 +27,7 @@ export {
   productionEnvironment,
   testProductionConfig,
 } from "./production-config.ts";
-export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
-export { rounds, timeLimitMs } from "./rounds.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
 export { assertPermissionDenied, commonEscalations, type Escalations, findUnsafeFunctions } from "./service-role.ts";

@@ -1,5 +1,5 @@
 import type { EventApp } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 /** Inserts apps as if the EHR had just fetched them from the marketplace's catalog, so that events install them at once. */
 export async function insertKnownApps(ownerUrl: string, apps: EventApp[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
+import { cloneDatabase } from "@ehr-marketplace/test-kit";
 import { type Callers, type RequestOptions, sendApiRequest, startCallers } from "./callers.ts";
-import type { CleanUp } from "./clean-up.ts";
-import { cloneDatabase } from "./databases.ts";
 import { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 
 export interface MarketplaceWithCallers extends RunningMarketplace {

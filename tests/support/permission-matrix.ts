@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 import { type Callers, type RequestOptions, sendRequest, startCallers } from "./callers.ts";
-import type { CleanUp } from "./clean-up.ts";
 import { createInvalidTokens, signToken } from "./forged-tokens.ts";
 
 export interface MatrixRow {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
-import type { CleanUp } from "./clean-up.ts";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface Received {
   path: string;

@@ -2,7 +2,7 @@ import type { Database } from "@ehr-marketplace/service-kit/database";
 import { createServiceContext } from "@ehr-marketplace/service-kit/process";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { CleanUp } from "./clean-up.ts";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface ServiceConnection<Schema> {
   database: Database<Schema>["query"];

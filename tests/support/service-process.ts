@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
-import type { CleanUp } from "./clean-up.ts";
-import { eventually } from "./eventually.ts";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
+import { eventually } from "@ehr-marketplace/test-kit";
 
 export interface ServiceProcess {
   url: string;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 
 /** Privileges that a service's role must not have, each with the statements that would use them. */
 export type Escalations = Record<string, string[]>;

@@ -1,13 +1,14 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ehrLogin, marketplaceLogin } from "@ehr-marketplace/dev/postgres";
+import type { Templates } from "@ehr-marketplace/test-kit";
 
 /** Template databases and their login roles: two of the marketplace, and the EHR's with the demo organisations. */
-export const templates = {
+export const templates: Templates = {
   empty: { database: "template_empty", login: marketplaceLogin },
   demo: { database: "template_demo", login: marketplaceLogin },
   ehr: { database: "template_ehr", login: ehrLogin },
-} as const;
+};
 
 export const demoSettings = {
   publicUrl: "http://127.0.0.1:8080",

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertShape,
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type Practice,
   type Receiver,
   registerPractices,

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   advanceTime,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type Received,
   registerPractices,
   sendApiRequest,

@@ -3,9 +3,8 @@ import { before, describe, test } from "node:test";
 import { type SubscriptionDto, subscriptionEventNames, webhookEventNames } from "@ehr-marketplace/contracts";
 import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  eventually,
   type MarketplaceWithCallers,
   type Receiver,
   startMarketplaceWithCallers,

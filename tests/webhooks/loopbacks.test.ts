@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  eventually,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
   startReceiver,

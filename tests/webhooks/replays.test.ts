@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ReplayDto, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type MarketplaceWithCallers,
   type Receiver,
   type RequestOptions,

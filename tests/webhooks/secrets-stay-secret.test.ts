@@ -3,12 +3,11 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { OrganisationDto, SubscriptionDto, WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startDebianCluster, withClient } from "@ehr-marketplace/dev/postgres";
+import { prepareMarketplaceDatabase, startDebianCluster } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
   demoSettings,
-  eventually,
   type RequestOptions,
   sendApiRequest,
   startApiProcess,

@@ -1,5 +1,5 @@
 import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { v7 as uuid } from "uuid";
 import type { Figure } from "../figures.ts";
 import { Client, connect, median, throughput } from "../measure.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { PgBoss } from "pg-boss";
 import type { BenchApp } from "./event-source.ts";
 import type { BenchReceiver } from "./receiver.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Practice } from "@ehr-marketplace/dev/practices";
 import { recordEvent } from "@ehr-marketplace/marketplace/record-event";
 import { connectDatabase, type Database } from "@ehr-marketplace/service-kit/database";
 import { type Queue, startQueue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 export interface EventSource {
   /** Subscribes the practice and records its event; returns the delivery's id and when the commit was sent. */

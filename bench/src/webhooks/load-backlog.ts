@@ -1,4 +1,4 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { withClient } from "@ehr-marketplace/test-kit";
 
 /** Inserts waiting deliveries of held recipients, and rows into today's attempt log. */
 export async function loadBacklog(ownerUrl: string, given: { held: number; logRows: number }): Promise<void> {

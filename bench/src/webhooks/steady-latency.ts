@@ -1,6 +1,7 @@
 import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
-import { prepareMarketplaceDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { prepareMarketplaceDatabase } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { PgBoss } from "pg-boss";
 import { createEventSource } from "./event-source.ts";
 import { ourLatency } from "./latency.ts";

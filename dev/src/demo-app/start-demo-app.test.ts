@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { freePort } from "../free-port.ts";
 import { type DemoAppServer, startDemoApp } from "./start-demo-app.ts";
 

@@ -1,6 +1,6 @@
 import { secretOwner } from "@ehr-marketplace/ehr/organisation";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { withClient } from "../postgres/service-database.ts";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { developmentEncryptionKeys } from "../service-environments.ts";
 
 /** Inserts organisations with their signing secrets into the EHR's database; existing organisations are not changed. */

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { v7 as uuid } from "uuid";
 import {
   type AppRow,
@@ -12,7 +13,6 @@ import {
   setPopularity,
 } from "../catalog/insert-catalog.ts";
 import { withDatabase } from "../catalog/with-database.ts";
-import { withClient } from "../postgres/service-database.ts";
 import { demoApps } from "./apps.ts";
 import type { DemoApp, DemoPlan } from "./demo-app.ts";
 import { demoOrganisations } from "./demo-organisations.ts";

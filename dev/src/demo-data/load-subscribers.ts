@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { rankCatalog } from "@ehr-marketplace/marketplace/rank-catalog";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { withClient } from "@ehr-marketplace/test-kit";
 import type pg from "pg";
 import { v7 as uuid } from "uuid";
 import { withDatabase } from "../catalog/with-database.ts";
-import { withClient } from "../postgres/service-database.ts";
 import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
 import { demoApps } from "./apps.ts";
 

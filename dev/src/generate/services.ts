@@ -3,10 +3,10 @@ import { readConfig as readEhrConfig } from "@ehr-marketplace/ehr/config";
 import { createApp as createMarketplace } from "@ehr-marketplace/marketplace/app";
 import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
+import type { ServiceDatabase } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 import { prepareEhrDatabase } from "../postgres/ehr-database.ts";
 import { prepareMarketplaceDatabase } from "../postgres/marketplace-database.ts";
-import type { ServiceDatabase } from "../postgres/service-database.ts";
 import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.ts";
 
 export interface GeneratedService {

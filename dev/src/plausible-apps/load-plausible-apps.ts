@@ -1,7 +1,7 @@
 import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { insertApps, insertPlans, insertVendors, publishApps, setPopularity } from "../catalog/insert-catalog.ts";
 import { withDatabase } from "../catalog/with-database.ts";
-import { withClient } from "../postgres/service-database.ts";
 import { Chance, plausibleApp, plausibleVendor } from "./plausible-apps.ts";
 
 const batchSize = 1_000;

@@ -1,5 +1,6 @@
 import { migrateDatabase } from "@ehr-marketplace/ehr/migrate-database";
-import { prepareDatabase, type ServiceDatabase, type ServiceLogin } from "./service-database.ts";
+import { type ServiceDatabase, type ServiceLogin } from "@ehr-marketplace/test-kit";
+import { prepareDatabase } from "./service-database.ts";
 
 export const ehrLogin: ServiceLogin = { user: "ehr_login", password: "ehr", role: "ehr_service" };
 

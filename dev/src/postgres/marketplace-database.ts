@@ -1,5 +1,6 @@
 import { migrateDatabase } from "@ehr-marketplace/marketplace/migrate-database";
-import { prepareDatabase, type ServiceDatabase, type ServiceLogin } from "./service-database.ts";
+import { type ServiceDatabase, type ServiceLogin } from "@ehr-marketplace/test-kit";
+import { prepareDatabase } from "./service-database.ts";
 
 export const marketplaceLogin: ServiceLogin = {
   user: "marketplace_login",

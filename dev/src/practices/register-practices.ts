@@ -1,7 +1,7 @@
 import { secretOwner } from "@ehr-marketplace/marketplace/organisation";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { withClient } from "@ehr-marketplace/test-kit";
 import { v7 as uuid } from "uuid";
-import { withClient } from "../postgres/service-database.ts";
 import { developmentEncryptionKeys, loopbackNetworks } from "../service-environments.ts";
 
 export interface Practice {

@@ -1,8 +1,8 @@
+import { dropDatabase, type ServiceDatabase } from "@ehr-marketplace/test-kit";
 import { demoOrganisations } from "../demo-data/demo-organisations.ts";
 import { insertEhrOrganisations } from "../demo-data/insert-ehr-organisations.ts";
 import { prepareEhrDatabase } from "../postgres/ehr-database.ts";
 import { prepareMarketplaceDatabase } from "../postgres/marketplace-database.ts";
-import { dropDatabase, type ServiceDatabase } from "../postgres/service-database.ts";
 
 export interface StackDatabases {
   marketplace: ServiceDatabase;

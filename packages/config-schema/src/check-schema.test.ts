@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { checkSchema } from "./check-schema.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { schemaAndConfig } from "@ehr-marketplace/tests/config-schemas";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
+import { schemaAndConfig } from "@ehr-marketplace/test-kit/config-schemas";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import fc from "fast-check";

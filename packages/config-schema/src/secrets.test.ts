@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collectTexts, secretsAndConfig } from "@ehr-marketplace/tests/config-schemas";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
+import { collectTexts, secretsAndConfig } from "@ehr-marketplace/test-kit/config-schemas";
 import fc from "fast-check";
 import { checkSchema } from "./check-schema.ts";
 import { compileSchema } from "./compile-schema.ts";

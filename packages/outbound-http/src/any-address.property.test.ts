@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/tests/address-policy";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
+import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/test-kit/address-policy";
 import fc from "fast-check";
 import { isAllowedAddress } from "./addresses.ts";
 

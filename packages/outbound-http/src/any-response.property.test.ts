@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { onRequest, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
+import { onRequest, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import fc from "fast-check";
 import { createOutboundClient } from "./outbound-client.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { isIP, isIPv6 } from "node:net";
 import { test } from "node:test";
-import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/tests/address-policy";
-import { anyUrl } from "@ehr-marketplace/tests/any-url";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
+import { anyIpv4Number, anyIpv6, anyNetworks, ipv4Of, policyAllows } from "@ehr-marketplace/test-kit/address-policy";
+import { anyUrl } from "@ehr-marketplace/test-kit/any-url";
 import fc from "fast-check";
 import { Failure } from "./failure.ts";
 import type { ResolvedAddress } from "./resolver.ts";

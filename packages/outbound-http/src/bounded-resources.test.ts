@@ -3,9 +3,8 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { eventually } from "@ehr-marketplace/tests/eventually";
-import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import { createOutboundClient } from "./outbound-client.ts";
 
 const head = "HTTP/1.1 200 OK\r\n";

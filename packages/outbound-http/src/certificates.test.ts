@@ -4,9 +4,9 @@ import { createSecureServer } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { before, describe, test } from "node:test";
 import type { TlsOptions } from "node:tls";
-import { type Certificate, issue } from "@ehr-marketplace/tests/certificates";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { type Certificate, issue } from "@ehr-marketplace/test-kit/certificates";
+import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import type { OutboundResult } from "./outbound-client.ts";
 import { createOutboundClient, type OutboundClient } from "./outbound-client.ts";
 

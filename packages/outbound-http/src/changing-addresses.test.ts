@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { type NameServer, startNameServer } from "@ehr-marketplace/tests/name-server";
-import { ok, onRequest, type Receiver, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { type NameServer, startNameServer } from "@ehr-marketplace/test-kit/name-server";
+import { ok, onRequest, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import { createOutboundClient } from "./outbound-client.ts";
 import { createResolver } from "./resolver.ts";
 

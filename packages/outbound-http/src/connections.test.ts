@@ -5,10 +5,9 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { issue } from "@ehr-marketplace/tests/certificates";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { eventually } from "@ehr-marketplace/tests/eventually";
-import { ok, onRequest, type Receiver, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { issue } from "@ehr-marketplace/test-kit/certificates";
+import { ok, onRequest, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import type { OutboundResult } from "./outbound-client.ts";
 import { createOutboundClient, type OutboundClient } from "./outbound-client.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { eventually } from "@ehr-marketplace/tests/eventually";
-import { startNameServer } from "@ehr-marketplace/tests/name-server";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
 import { createResolver } from "./resolver.ts";
 import { findRefusal } from "./target.ts";
 

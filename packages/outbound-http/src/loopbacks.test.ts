@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { ok, onRequest, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { ok, onRequest, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import { createOutboundClient } from "./outbound-client.ts";
 import { createResolver } from "./resolver.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { after, before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import type { OutboundResult } from "./outbound-client.ts";
 import { createOutboundClient } from "./outbound-client.ts";
 

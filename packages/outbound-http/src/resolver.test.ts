@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { eventually } from "@ehr-marketplace/tests/eventually";
-import { startNameServer } from "@ehr-marketplace/tests/name-server";
-import { ok, onRequest, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
+import { ok, onRequest, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import { createOutboundClient } from "./outbound-client.ts";
 import { createResolver } from "./resolver.ts";
 

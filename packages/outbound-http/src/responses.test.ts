@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/clean-up";
-import { eventually } from "@ehr-marketplace/tests/eventually";
-import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/tests/raw-receiver";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import type { OutboundRequest } from "./exchange.ts";
 import type { OutboundResult } from "./outbound-client.ts";
 import { createOutboundClient } from "./outbound-client.ts";

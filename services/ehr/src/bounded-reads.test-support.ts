@@ -1,7 +1,5 @@
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
-  type CleanUp,
-  cloneDatabase,
   collectPlans,
   connectAsService,
   explainStatements,

@@ -1,6 +1,6 @@
+import { type CleanUp } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertFailure,
-  type CleanUp,
   type DocumentedResponses,
   loadDocumentedResponses,
   type RequestOptions,

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import {
-  assertFailure,
-  cleanUpAfter,
-  eventually,
-  type RequestOptions,
-  rawResponse,
-  sendRequest,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, rawResponse } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support";
 import { apps, type ErrorTest, kib, patientId, startErrorTest, webhook } from "./error-responses.test-support.ts";
 import type { Practice } from "./installations/installations.test-support.ts";
 import { eventOf } from "./marketplace-events/events.test-support.ts";

@@ -4,10 +4,9 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { configOwner } from "./installations/stored-config.ts";
 import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
 

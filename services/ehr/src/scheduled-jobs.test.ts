@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { cleanUpAfter, cloneDatabase, connectAsService, eventually, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, startEhr } from "@ehr-marketplace/tests/support";
 import type { DB } from "./database-schema.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";

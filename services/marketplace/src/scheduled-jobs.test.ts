@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService } from "@ehr-marketplace/tests/support";
 import { Registry } from "prom-client";
 import type { DB } from "./database-schema.ts";
 import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";

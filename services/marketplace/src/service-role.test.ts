@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   assertPermissionDenied,
-  cleanUpAfter,
-  cloneDatabase,
   commonEscalations,
   type Escalations,
   findUnsafeFunctions,

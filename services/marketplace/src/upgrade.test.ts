@@ -3,9 +3,8 @@ import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { migrate } from "@ehr-marketplace/service-kit/database";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { migrationsDirectory } from "./migrate-database.ts";
 
 const ids = {

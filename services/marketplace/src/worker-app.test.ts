@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  connectAsService,
-  eventually,
-  registerPractices,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices, startWorkerProcess } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { DB } from "./database-schema.ts";
 import { recoveries, replays } from "./queue/queues.ts";

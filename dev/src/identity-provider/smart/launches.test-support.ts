@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type CleanUp, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { startEhr } from "@ehr-marketplace/tests/support";
 import { smartAppOf } from "../../demo-app/smart-app.ts";
 import { freePort } from "../../free-port.ts";
-import { withClient } from "../../postgres/service-database.ts";
 import type { Persona } from "../personas.ts";
 import { beginSignIn, choosePersona, newPkce, openBrowser, redeem } from "../sign-in.ts";
 import { type IdentityProvider, startIdentityProvider } from "../start-identity-provider.ts";

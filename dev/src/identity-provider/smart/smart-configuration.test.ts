@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { smartAppOf } from "../../demo-app/smart-app.ts";
 import { startIdentityProvider } from "../start-identity-provider.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { freePort } from "../../free-port.ts";
 import { beginSignIn, openBrowser } from "../sign-in.ts";

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import {
-  assertProblem,
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
   eventually,
   startNetworkFaultProxy,
-} from "@ehr-marketplace/tests/support";
+  withClient,
+} from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { sql } from "kysely";
 import { startTestServer } from "../http/server.test-support.ts";
 import { createLogger } from "../telemetry/logger.ts";

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { createLogger } from "../telemetry/logger.ts";
 import { listen } from "./listen.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { createCaller, createVerifier } from "./access.test-support.ts";
 import { startTestServer } from "./server.test-support.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 import { allowAnyone } from "./access.ts";
 import { startTestServer } from "./server.test-support.ts";

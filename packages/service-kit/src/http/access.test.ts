@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { createCaller, createVerifier, type Verifier } from "./access.test-support.ts";
 import { forbidden, getCaller } from "./access.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, rounds } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
 import fc from "fast-check";
 import { startTestServer, type TestServer } from "./server.test-support.ts";
 

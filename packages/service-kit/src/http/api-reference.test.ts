@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { apiReference } from "./api-reference.ts";
 import { problemResponses } from "./problem.ts";
 import { startTestServer, type TestServer } from "./server.test-support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Agent, get } from "node:http";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
   audience,
   createKey,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rounds } from "@ehr-marketplace/tests/rounds";
+import { rounds } from "@ehr-marketplace/test-kit";
 import fc from "fast-check";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { Problem } from "./problem.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { before, describe, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { requireNoBody } from "./json-parser.ts";
 import { assertSecurityHeaders, rawResponse, startTestServer, type TestServer } from "./server.test-support.ts";
 

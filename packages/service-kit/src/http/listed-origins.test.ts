@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { disableCaching } from "./disable-caching.ts";
 import { allowListedOrigins } from "./listed-origins.ts";
 import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { before, beforeEach, describe, test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { startTestServer, type TestServer } from "./server.test-support.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";

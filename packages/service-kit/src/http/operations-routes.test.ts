@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertProblem, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { connectDatabase } from "../database/connect.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { allowAnyOrigin } from "./any-origin.ts";
 import { Problem } from "./problem.ts";
 import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";
 import { standardProblems } from "./standard-problems.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertShape } from "@ehr-marketplace/tests/support";
+import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import { Problem, problemResponses } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 

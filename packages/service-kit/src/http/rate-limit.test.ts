@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { assertProblem, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { limitRate } from "./rate-limit.ts";
 import { assertSecurityHeaders, startTestServer } from "./server.test-support.ts";
 

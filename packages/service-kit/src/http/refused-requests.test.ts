@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { before, beforeEach, describe, test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { parseEncryptionKeys } from "../secrets/encryption-keys.ts";
 import { createKeyedDigest } from "../secrets/keyed-digest.ts";
 import { createCaller, createVerifier } from "./access.test-support.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "@ehr-marketplace/tests/support";
+import { eventually } from "@ehr-marketplace/test-kit";
 import { createRepresentation, type Representation } from "./representation.ts";
 import { ResponseCache } from "./response-cache.ts";
 

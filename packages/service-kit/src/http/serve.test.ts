@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { describe, type TestContext, test } from "node:test";
-import { eventually } from "@ehr-marketplace/tests/support";
+import { eventually } from "@ehr-marketplace/test-kit";
 import { TestService } from "./serve.test-support.ts";
 import { readResponse } from "./server.test-support.ts";
 

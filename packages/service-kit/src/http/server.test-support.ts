@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { createServer, type ServerOptions } from "./server.ts";
 
-export { assertSecurityHeaders, rawResponse, readResponse } from "@ehr-marketplace/tests/support";
+export { assertSecurityHeaders, rawResponse, readResponse } from "@ehr-marketplace/test-kit";
 
 export interface TestServer {
   url: string;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertProblem, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { assertSecurityHeaders, startTestServer } from "./server.test-support.ts";
 
 function blockTheLoop(ms: number): void {

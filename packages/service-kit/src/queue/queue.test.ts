@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy } from "@ehr-marketplace/test-kit";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startQueue } from "./queue.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { describe, test } from "node:test";
-import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { sql } from "kysely";
 import { connectDatabase } from "../database/connect.ts";
 import { startTestServer } from "../http/server.test-support.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { exportJWK, type JWK, type JWTHeaderParameters, SignJWT } from "jose";
 import { createLogger } from "../telemetry/logger.ts";
 import { createTokenVerifier, TokenRefusedError, type TokenVerifier } from "./token-verifier.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { signIn, startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { importJWK, SignJWT } from "jose";
 import {
   audience,

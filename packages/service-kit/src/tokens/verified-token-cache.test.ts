@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { eventually } from "@ehr-marketplace/tests/support";
+import { eventually } from "@ehr-marketplace/test-kit";
 import { createKey, type SigningKey, seconds, signToken, startVerifierWithKeys } from "./issuer.test-support.ts";
 import { TokenRefusedError, type TokenVerifier } from "./token-verifier.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startEhr } from "@ehr-marketplace/tests/support";
 
 interface Document {
   servers: { url: string }[];

@@ -1,14 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  type CleanUp,
-  cloneDatabase,
-  eventually,
-  type RunningMarketplace,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { type CleanUp, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 
 export interface Catalog {
   /** For MARKETPLACE_URL. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { buildApp } from "../marketplace-events/events.test-support.ts";
 import { findApp, markAbsent, replaceApp, upsertListedApp } from "./app-store.ts";
 import { type Workbench, workbench } from "./apps.test-support.ts";

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
-import { type CleanUp, cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startMarketplace } from "@ehr-marketplace/tests/support";
 import { createMarketplaceCatalog, type MarketplaceCatalog } from "./marketplace-catalog.ts";
 import { createAppParser } from "./parse-app.ts";
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
-import { assertFailure, assertShape, cleanUpAfter, sendRequest, signToken } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { sendRequest, signToken } from "@ehr-marketplace/tests/support";
 import { dataOf, type Practice, startPractice } from "../installations/installations.test-support.ts";
 
 const days = 200;

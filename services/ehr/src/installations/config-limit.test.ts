@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { assertFailure, cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
   change,
   configInClear,

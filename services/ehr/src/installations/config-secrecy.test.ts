@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { JsonObject } from "@ehr-marketplace/config-schema";
-import { collectTexts, secretsAndConfig } from "@ehr-marketplace/tests/config-schemas";
-import { assertFailure, cleanUpAfter, eventually, rounds } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { collectTexts, secretsAndConfig } from "@ehr-marketplace/test-kit/config-schemas";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import fc from "fast-check";
 import {
   change,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
-import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { eventOf, send, storeApps } from "../marketplace-events/events.test-support.ts";
 import {

@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
-  type CleanUp,
-  cloneDatabase,
   type RequestOptions,
   type RunningEhr,
   sendRequest,

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { assertFailure, cleanUpAfter, eventually } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import { inspectSchema } from "../apps/inspect-schema.ts";
 import {
   change,

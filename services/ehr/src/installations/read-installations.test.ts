@@ -2,16 +2,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import {
-  assertFailure,
-  cleanUpAfter,
-  connectAsService,
-  eventually,
-  type RunningEhr,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { connectAsService, type RunningEhr } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import {
   change,

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { assertFailure, cleanUpAfter, cloneDatabase, connectAsService } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { connectAsService } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { dropOldLaunches, prepareLaunchPartitions } from "./launch-log-retention.ts";
 import {

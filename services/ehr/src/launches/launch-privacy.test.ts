@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  startCallers,
-  startEhrProcess,
-  startReceiver,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { startCallers, startEhrProcess, startReceiver } from "@ehr-marketplace/tests/support";
 import { createLaunchClient, install, launchOf, setInstallationStatus } from "./launches.test-support.ts";
 
 test("logs, metrics and traces contain no patients and launches, whatever the outcome of a launch", async (t) => {

@@ -2,16 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  type Callers,
-  type CleanUp,
-  cloneDatabase,
-  type RequestOptions,
-  sendRequest,
-  startCallers,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { type Callers, type RequestOptions, sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
 
 export const riverside = "riverside-clinic";
 export const hilltop = "hilltop-family-practice";

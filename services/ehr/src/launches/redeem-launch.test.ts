@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  assertFailure,
-  type CleanUp,
-  cleanUpAfter,
-  cloneDatabase,
-  connectAsService,
-  startCallers,
-  startEhrProcess,
-} from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { connectAsService, startCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { deleteExpiredContexts } from "./delete-expired-contexts.ts";
 import {

@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  type RunningEhr,
-  rounds,
-  startEhr,
-  timeLimitMs,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import { eventOf, hilltop, riverside, secretOf, storeApps } from "./events.test-support.ts";
 

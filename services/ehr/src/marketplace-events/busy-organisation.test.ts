@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  sendRequest,
-  startCallers,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
 import { install } from "../installations/installations.test-support.ts";
 import { eventOf, hilltop, riverside, send, storeApps } from "./events.test-support.ts";
 

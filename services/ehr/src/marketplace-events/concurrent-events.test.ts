@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { startEhr } from "@ehr-marketplace/tests/support";
 import { eventOf, readInstallationRows, send, storeApps } from "./events.test-support.ts";
 
 const messagesOf = (responses: { message: string }[]): Record<string, number> => {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
-import { cleanUpAfter, cloneDatabase, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { startEhr } from "@ehr-marketplace/tests/support";
 import { eventOf, send } from "./events.test-support.ts";
 
 const schemaOfBody =

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  assertFailure,
-  type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  type RunningEhr,
-  sendRequest,
-  startCallers,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { type Callers, type RunningEhr, sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
 import { type FetchJob, type Workbench, workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { refreshApps } from "../apps/refresh-apps.ts";

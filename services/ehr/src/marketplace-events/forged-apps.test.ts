@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { EventApp, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertFailure,
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type RequestOptions,
   type RunningEhr,
   sendRequest,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, cloneDatabase, type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import fc from "fast-check";
 import {

@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
-  cleanUpAfter,
-  cloneDatabase,
   connectAsService,
   type RunningEhr,
   sendRequest,

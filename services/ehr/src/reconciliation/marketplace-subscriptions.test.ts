@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { createAppParser } from "../apps/parse-app.ts";
 import { buildApp } from "../marketplace-events/events.test-support.ts";
 import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";

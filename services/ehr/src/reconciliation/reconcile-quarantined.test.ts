@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertFailure,
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
   type MarketplaceWithCallers,
   type RequestOptions,
   type RunningEhr,

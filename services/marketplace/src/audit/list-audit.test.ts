@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
   connectAsService,
   type MarketplaceWithCallers,
   type ServiceConnection,

@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditPage } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
-import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 
 const many = 1_150;
 const id = "01890a5d-ac96-774b-bcce-b302099a8057";

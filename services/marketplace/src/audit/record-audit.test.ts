@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertShape,
-  cleanUpAfter,
   type MarketplaceWithCallers,
   type RequestOptions,
   startMarketplaceWithCallers,

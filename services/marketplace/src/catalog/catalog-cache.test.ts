@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto } from "@ehr-marketplace/contracts";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  eventually,
-  type RunningMarketplace,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 
 const visibleWithinMs = 1_000;
 

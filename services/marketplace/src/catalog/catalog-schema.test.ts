@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { webUrlPattern } from "@ehr-marketplace/contracts";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 
 describe("constraints of the catalog's schema", () => {
   const cleanUp = cleanUpAfter();

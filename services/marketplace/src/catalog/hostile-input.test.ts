@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import {
-  assertProblem,
-  cleanUpAfter,
-  cloneDatabase,
-  type RunningMarketplace,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 
 const nasty = [

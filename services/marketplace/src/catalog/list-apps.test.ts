@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
-  cloneDatabase,
-  type RunningMarketplace,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 
 describe("GET /apps", () => {
   const cleanUp = cleanUpAfter();

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, CategoryDto, PricingPlanDto } from "@ehr-marketplace/contracts";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
-  cloneDatabase,
-  type RunningMarketplace,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 
 describe("one app, its pricing, featured apps, and categories", () => {
   const cleanUp = cleanUpAfter();

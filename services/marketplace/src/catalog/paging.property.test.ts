@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AppPage } from "@ehr-marketplace/contracts";
 import { sortProperties } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, startMarketplace } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { startMarketplace } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 
 test("all pages together have each app exactly once for any sort, size and category, ties included", async (t) => {

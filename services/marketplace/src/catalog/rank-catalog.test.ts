@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
-  cloneDatabase,
   connectAsService,
-  eventually,
   type MarketplaceWithCallers,
   type ServiceConnection,
   startMarketplaceWithCallers,

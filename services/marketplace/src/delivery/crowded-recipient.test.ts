@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { deliveries, recoveries } from "../queue/queues.ts";
 import { insertJobs } from "./delivery-jobs.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import {
-  cleanUpAfter,
   connectAsService,
   type MarketplaceWithCallers,
   type ServiceConnection,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, cloneDatabase, eventually, startWorkerProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support";
 
 test("a starting worker drops partitions older than 90 days and creates the next ones", async (t) => {
   const cleanUp = cleanUpAfter(t);

@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  connectAsService,
-  registerPractices,
-  rounds,
-  timeLimitMs,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import type { SubscriptionChange } from "../events/event.ts";
 import { recordEvent } from "../events/record-event.ts";

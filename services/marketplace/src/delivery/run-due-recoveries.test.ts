@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import {
-  cleanUpAfter,
-  cloneDatabase,
-  connectAsService,
-  eventually,
-  registerPractices,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { recoveries } from "../queue/queues.ts";

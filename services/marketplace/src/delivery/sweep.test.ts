@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { cleanUpAfter, cloneDatabase, connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";

@@ -4,15 +4,11 @@ import type { RegisteredWebhookDto, WebhookDeliveryLogPage } from "@ehr-marketpl
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { createOutboundClient, createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
-import { startNameServer } from "@ehr-marketplace/tests/name-server";
-import { startReceiver } from "@ehr-marketplace/tests/raw-receiver";
-import {
-  assertProblem,
-  cleanUpAfter,
-  eventually,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
+import { startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { createWorker } from "../worker-app.ts";
 import { readWorkerConfig } from "../worker-config.ts";
 import { endpointBody, registered } from "./register.test-support.ts";

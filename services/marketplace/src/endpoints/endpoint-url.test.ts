@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RegisteredWebhookDto } from "@ehr-marketplace/contracts";
-import {
-  assertProblem,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { findUrlError } from "./endpoint.ts";
 import { endpointBody, registered } from "./register.test-support.ts";
 

@@ -8,14 +8,10 @@ import type {
   WebhookDeliveryLogPage,
   WebhookDeliveryPage,
 } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
-import {
-  assertProblem,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { registered } from "./register.test-support.ts";
 

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { WebhookEndpointDto, WebhookEndpointPage } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  cleanUpAfter,
   type MarketplaceWithCallers,
   sendApiRequest,
   signToken,

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type RegisteredWebhookDto, webhookEventNames } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  cleanUpAfter,
   type MarketplaceWithCallers,
   sendApiRequest,
   signToken,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type SubscriptionEventName, subscriptionEventNames } from "@ehr-marketplace/contracts";
-import { assertShape } from "@ehr-marketplace/tests/support";
+import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import fc from "fast-check";
 import { nextInstant, payloadOf, type SubscriptionChange } from "./event.ts";
 

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { before, describe, test } from "node:test";
-import { type ServiceDatabase, withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, eventually, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  cleanUpAfter,
-  eventually,
   type MarketplaceWithCallers,
   sendApiRequest,
   signToken,

@@ -2,13 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { OrganisationDto } from "@ehr-marketplace/contracts";
 import { createResolver } from "@ehr-marketplace/outbound-http";
-import { startNameServer } from "@ehr-marketplace/tests/name-server";
-import {
-  assertProblem,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 const zone = {

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AuditPage, OrganisationDto } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
   type MarketplaceWithCallers,
   sendApiRequest,
   signToken,

@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ReplayDto, ReplayPage } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  assertProblem,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { registered } from "../endpoints/register.test-support.ts";
 
 const many = 130;

@@ -1,7 +1,8 @@
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { createKeyedDigest, type Encryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { type CleanUp, connectAsService } from "@ehr-marketplace/tests/support";
+import { type CleanUp } from "@ehr-marketplace/test-kit";
+import { connectAsService } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  assertProblem,
-  cleanUpAfter,
   type MarketplaceWithCallers,
   type RequestOptions,
   sendApiRequest,

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type AppDto, pauseReasons, type SubscriptionDto, type SubscriptionEvent } from "@ehr-marketplace/contracts";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import {
-  assertProblem,
-  assertShape,
-  cleanUpAfter,
-  type MarketplaceWithCallers,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
 type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { withClient } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribed } from "./subscribe.test-support.ts";
 
 const denied = /permission denied/;

@@ -1,0 +1,15 @@
+export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
+export {
+  cloneDatabase,
+  dropDatabase,
+  type ServiceDatabase,
+  type ServiceLogin,
+  type Template,
+  type Templates,
+  urlsFor,
+  withClient,
+} from "./databases.ts";
+export { eventually } from "./eventually.ts";
+export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
+export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
+export { rounds, timeLimitMs } from "./rounds.ts";
