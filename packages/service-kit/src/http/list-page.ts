@@ -1,6 +1,6 @@
 import type { PageQuery } from "@ehr-marketplace/contracts";
 import { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
-import { uuidFormat } from "./uuid-format.ts";
+import { uuidFormat } from "./strict-ajv.ts";
 
 /** The rows of a list by time to fetch: at most `limit`, after the last row of the previous page. */
 export interface PageSlice {

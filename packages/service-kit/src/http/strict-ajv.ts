@@ -1,6 +1,8 @@
 import { Ajv2020, type AnySchema, type Options } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { uuidFormat } from "./uuid-format.ts";
+
+/** The form that PostgreSQL accepts. The `uuid` format of ajv-formats also accepts `urn:uuid:…`. */
+export const uuidFormat: RegExp = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
 /** Compiling the meta-schemas takes longer than compiling all schemas of a service, so they are compiled once and shared. */
 const metaSchemas = new Ajv2020();

@@ -29,3 +29,5 @@ export async function listOrganisations(database: Kysely<DB>, query: PageQuery):
   const last = items.at(-1);
   return { items, next: rows.length > limit && last !== undefined ? encodeCursor(last.alias) : null };
 }
+
+export { findOrganisationId } from "./organisation-store.ts";

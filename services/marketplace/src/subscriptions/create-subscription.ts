@@ -11,7 +11,7 @@ import { findOffer, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
-import { findOrganisationId } from "../organisations/find-organisation.ts";
+import { findOrganisationId } from "../organisations/read-organisations.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionRecord } from "./subscription-record.ts";

@@ -1,1 +1,0 @@
-export { findOrganisationId } from "./organisation-store.ts";
