@@ -65,7 +65,8 @@ export async function lockRecipient(transaction: Transaction<DB>, id: string): P
 /** Locks those that a success changes: held or failing, not disabled, with an address. In the usual case there are none. */
 export async function lockFailingRecipients(transaction: Transaction<DB>, ids: string[]): Promise<Recipient[]> {
   const { rows } = await sql<RecipientRow>`/* planned once: lock-failing-recipients */
-    select * from recipients
+    select id, kind, status, consecutive_failures, held_since, probes, disabled_at, disabled_reason, crowded, probed_id
+    from recipients
     where id = any (${ids}::uuid[]) and (consecutive_failures > 0 or status = 'held') and status <> 'disabled'
       -- The callback may have been removed while the request was in flight
       and not ${isWithoutCallback(sql`recipients.id`)}
