@@ -83,6 +83,7 @@ export class ConnectionPools {
   }
 
   #addIdle(origin: OriginPool, connection: Connection): void {
+    if (origin.idle.has(connection)) return;
     origin.idle.add(connection);
     this.#idleConnections += 1;
     this.#pools.delete(origin.key);
