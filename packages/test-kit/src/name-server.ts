@@ -28,8 +28,8 @@ export async function startNameServer(cleanUp: CleanUp, zone: Zone): Promise<Nam
       if (result === "no such name") response.header.rcode = Packet.RCODE.NXDOMAIN;
       else if (result === "broken") response.header.rcode = Packet.RCODE.SERVFAIL;
       else {
-        const wanted = result.filter((address) => isSix(address) === (type === Packet.TYPE.AAAA));
-        for (const address of wanted) {
+        const matching = result.filter((address) => isSix(address) === (type === Packet.TYPE.AAAA));
+        for (const address of matching) {
           const record = { name, type: type as number, class: Packet.CLASS.IN, ttl: 0, address };
           response.answers.push(record as (typeof response.answers)[number]);
         }

@@ -47,7 +47,7 @@ export async function startReceiver(
 }
 
 /** Calls back with each whole request; as in these tests, each has a JSON object for a body. */
-export function onRequest(socket: Socket, answer: (request: string) => void): void {
+export function onRequest(socket: Socket, respond: (request: string) => void): void {
   let text = "";
   socket.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -56,7 +56,7 @@ export function onRequest(socket: Socket, answer: (request: string) => void): vo
     if (body === undefined || Buffer.byteLength(body) < length) return;
     const request = text;
     text = "";
-    answer(request);
+    respond(request);
   });
 }
 
