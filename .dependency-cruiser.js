@@ -84,7 +84,7 @@ export default {
       to: { path: "^(tests/boundaries/fixture/)?(dev|bench|tests)/(?!boundaries/fixture/(services|packages)/)" },
     },
     {
-      name: "no-junk-rooms",
+      name: "no-catch-all-modules",
       severity: "error",
       from: {},
       to: { path: "/(utils|helpers|common)(/|[.]ts$)", pathNot: "node_modules" },
