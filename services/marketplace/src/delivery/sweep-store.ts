@@ -1,15 +1,12 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { deliveries, recoveries } from "../queue/queues.ts";
+import { deliveries, hasJob, recoveries } from "../queue/queues.ts";
 import { isUnsettled } from "./delivery-store.ts";
 import { headsOf, outsideSequence } from "./queue-store.ts";
 import { maxQueuedPerRecipient } from "./retry-schedule.ts";
 
 // Not by status, see 0008-delivery-indexes.sql.
 const isDue = sql`settled_at is null`;
-// With a limit: the planner may turn "not exists" into a join of all unsettled deliveries with all jobs.
-const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;
 
 // Steps from one recipient with unsettled deliveries to the next: a held or recovering recipient may have a million of them.
 const activeRecipients = sql`
@@ -53,9 +50,12 @@ export async function queueLost(
 /** Active recipients with as many queued deliveries as are allowed: they respond too slowly for their events. */
 export async function findCrowded(transaction: Transaction<DB>): Promise<string[]> {
   const { rows } = await sql<{ recipient_id: string }>`
-    ${activeRecipients}
-    select recipient_id from deliveries where status = 'queued' group by recipient_id having count(*) >= ${maxQueuedPerRecipient}
-    intersect select recipient_id from looked_at`.execute(transaction);
+    select recipient_id from (
+      select recipient_id from deliveries where status = 'queued' group by recipient_id
+      having count(*) >= ${maxQueuedPerRecipient}
+    ) crowded
+    where (select status from recipients where id = crowded.recipient_id) = 'active'
+      and ${hasJob(recoveries, sql`crowded.recipient_id`)} is null`.execute(transaction);
   return rows.map((row) => row.recipient_id);
 }
 

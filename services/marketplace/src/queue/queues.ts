@@ -1,4 +1,5 @@
 import type { Queues } from "@ehr-marketplace/service-kit/queue";
+import { type RawBuilder, sql } from "kysely";
 
 /** Lease of a job. A request takes at most ten seconds; an expired lease means that the worker has died, and the job is fetched again. */
 export const leaseSeconds = 30;
@@ -29,3 +30,7 @@ export const queues: Queues = {
   // No retries: the schedule starts it again, and retries of a failing job would delay the others.
   [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };
+
+/** Null where the queue has no such job. With a limit: the planner may turn "not exists" into a join with all jobs. */
+export const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;

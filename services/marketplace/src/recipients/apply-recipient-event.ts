@@ -25,7 +25,7 @@ export async function applyToLocked(
   if (state !== before) await updateState(transaction, id, state);
   if (action?.do === "plan-recovery") {
     const { at: startAfter, pace } = action;
-    await scheduleRecovery(transaction, queue, id, { startAfter, ...(pace === undefined ? {} : { pace }) });
+    await scheduleRecovery(transaction, queue, id, { startAfter, pace });
   }
   return decision;
 }

@@ -29,11 +29,12 @@ export async function beginRecovery(
 ): Promise<RecoveringRecipient | undefined> {
   const recipient = await lockRecipient(transaction, recipientId);
   if (!(await isOwned())) return undefined;
-  const { id, crowded, probed_id } = recipient;
+  const { id, crowded, probed_id, state } = recipient;
   const { action } = await applyToLocked(transaction, queue, recipient, {
     type: "recovery-due",
     at: now,
-    hasAddress: await hasAddress(transaction, id),
+    // Only a probe needs it; an active recipient is spared the query.
+    hasAddress: state.status !== "held" || (await hasAddress(transaction, id)),
   });
   if (action === undefined || action.do === "plan-recovery") return undefined;
   return {
@@ -48,7 +49,6 @@ export async function beginRecovery(
     setCrowded: async (value) => {
       if (value !== crowded) await updateCrowded(transaction, [id], value);
     },
-    continueAt: (startAfter, pace) =>
-      scheduleRecovery(transaction, queue, id, { startAfter, ...(pace === undefined ? {} : { pace }) }),
+    continueAt: (startAfter, pace) => scheduleRecovery(transaction, queue, id, { startAfter, pace }),
   };
 }

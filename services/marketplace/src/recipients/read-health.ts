@@ -60,4 +60,4 @@ export async function readHealth({ database, clock }: HealthDeps, query: PageQue
   };
 }
 
-export { countRecipients as readRecipientCounts, type RecipientCounts } from "./recipient-store.ts";
+export { countRecipients, type RecipientCounts } from "./recipient-store.ts";

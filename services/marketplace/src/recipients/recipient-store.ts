@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { deliveries, recoveries } from "../queue/queues.ts";
+import { deliveries, hasJob, recoveries } from "../queue/queues.ts";
 import type { RecipientKind, RecipientState } from "./recipient.ts";
 
 export interface Recipient {
@@ -99,10 +99,6 @@ export async function updateCrowded(transaction: Transaction<DB>, ids: string[],
   if (ids.length === 0) return;
   await sql`update recipients set crowded = ${crowded} where id = any (${ids}::uuid[])`.execute(transaction);
 }
-
-// With a limit: the planner may turn "not exists" into a join with all jobs.
-const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;
 
 /** Locks held recipients with a callback and unsettled deliveries, but neither a probe in flight nor a recovery job. */
 export async function lockHeldWithoutProbe(transaction: Transaction<DB>, limit: number): Promise<string[]> {

@@ -9,7 +9,7 @@ export async function scheduleRecovery(
   transaction: Transaction<DB>,
   queue: Queue,
   recipientId: string,
-  step: { pace?: number; startAfter: Date },
+  step: { pace?: number | undefined; startAfter: Date },
 ): Promise<void> {
   const boss = queue.boss();
   const db = fromKysely(transaction);
