@@ -28,8 +28,8 @@ function errorText({ details: { error }, stderr }: FailedTest): string {
 export function failureList(failures: FailedTest[]): string {
   const entries = failures.map((test) => {
     const file = test.file === undefined ? "" : relative(process.cwd(), test.file);
-    const place = test.line === undefined ? file : `${file}:${test.line}`;
-    return `  ${place}\n  ${test.name}\n${errorText(test)}\n`;
+    const location = test.line === undefined ? file : `${file}:${test.line}`;
+    return `  ${location}\n  ${test.name}\n${errorText(test)}\n`;
   });
   return [`Failed tests (${failures.length}):`, "", ...entries].join("\n");
 }

@@ -12,7 +12,7 @@ export interface Counts {
 
 /** What the runs of node:test that follow each other have in common. */
 export interface Session {
-  oneByOne: boolean;
+  isSequential: boolean;
   failures: FailedTest[];
   /** How often node:test was started. */
   runs: number;
@@ -41,10 +41,10 @@ export async function runFiles(
   session.runs += 1;
   const stream = run({ files, ...limits });
   const output = showProgress(() => currentProgress(session), process.stdout);
-  // A file whose process doesn't end is not ended by the time-out of its tests.
+  // The timeout of a test doesn't end a file whose process hangs.
   const watchdog = setTimeout(() => {
     output.stop();
-    console.error("No test has reported for minutes: the process of a test file doesn't end.");
+    console.error("No test has reported for minutes; the process of a test file hangs. Exiting.");
     process.exit(1);
   }, 2 * limits.timeout);
   stream.on("data", () => watchdog.refresh());
@@ -54,7 +54,7 @@ export async function runFiles(
     if (test.details.type !== "suite" && test.skip === undefined && test.todo === undefined) counts.passed += 1;
   });
   stream.on("test:fail", (test) => {
-    // A suite fails with its tests, which are counted themselves; one whose hook fails has nobody else to count it.
+    // A suite fails with its tests, which are counted already; a suite whose hook fails is counted here.
     const { failureType } = test.details.error as { failureType?: string };
     if (test.details.type === "suite" && failureType === "subtestsFailed") return;
     counts.failed += 1;

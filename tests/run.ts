@@ -1,7 +1,7 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
 //   node tests/run.ts [--postgres-15-too] [--all-rounds] [--watch] [pattern …]
-// Each file gets databases of its own, cloned from templates that are migrated once per run. With --all-rounds, tests that repeat
-// themselves do so as often as closing an issue takes, and their files run one after another: they measure under load.
+// Each file clones its databases from templates that are migrated once per run. With --all-rounds, tests with rounds run all of
+// them, and the files run sequentially, because they measure under load.
 import { once } from "node:events";
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -63,8 +63,8 @@ async function runTests(databases: Databases, files: string[], session: Session)
   const counts: Counts = { passed: 0, failed: 0 };
   try {
     await prepareTemplates(databases);
-    if (!session.oneByOne) await runFiles(files, { concurrency, timeout: fileTimeoutMs }, counts, session);
-    for (const file of session.oneByOne ? files : []) {
+    if (!session.isSequential) await runFiles(files, { concurrency, timeout: fileTimeoutMs }, counts, session);
+    for (const file of session.isSequential ? files : []) {
       console.log(`\n${currentProgress(session)} ${file}`);
       await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts, session);
     }
@@ -86,7 +86,7 @@ async function watchFiles(databases: Databases, files: string[]): Promise<never>
   return process.exit(0);
 }
 
-/** Faults, and whatever else repeats itself as often as it is told. */
+/** Selects the fault tests and all other tests that use rounds. */
 async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   return files.filter((file, nth) => file.startsWith("tests/faults/") || texts[nth]?.includes("rounds("));
@@ -101,8 +101,8 @@ const usage = `Usage: npm test -- [options] [pattern …]
 
 A pattern is a path or a quoted glob of test files; without one, all of them run.
 
-  --postgres-15-too  also run what depends on the database on PostgreSQL 15
-  --all-rounds       repeat tests as often as closing an issue takes, one file after another; test:faults sets it
+  --postgres-15-too  also run the tests that depend on the database on PostgreSQL 15
+  --all-rounds       run all rounds of tests that have rounds, one file after another; test:faults sets it
   --watch            run the named files now and after each change of them or of what they import; test:watch sets it
   --help             print this text`;
 
@@ -143,19 +143,19 @@ const files = await findFiles(positionals.length === 0 ? allTests : positionals)
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
 if (values.watch) await watchFiles(await startNewestPostgres(), chosen);
 
-const alsoOnTheOldest = values["postgres-15-too"]
+const oldestPostgresFiles = values["postgres-15-too"]
   ? await findFiles(databaseDependentTests, excludedOnOldestPostgres)
   : [];
 const cache = new URL(`../node_modules/.cache/test-durations${allRounds ? "-all-rounds" : ""}.json`, import.meta.url);
 const knownDurations = await readDurations(cache);
-const totalMs = sumOf([...chosen, ...alsoOnTheOldest], knownDurations);
+const totalMs = sumOf([...chosen, ...oldestPostgresFiles], knownDurations);
 const durations = { ...knownDurations };
 const session: Session = {
-  oneByOne: allRounds,
+  isSequential: allRounds,
   failures: [],
   runs: 0,
   progress: {
-    files: chosen.length + alsoOnTheOldest.length,
+    files: chosen.length + oldestPostgresFiles.length,
     finishedFiles: 0,
     failedTests: 0,
     elapsedMs: 0,
@@ -171,8 +171,8 @@ const session: Session = {
 console.log(startText(session.progress.files, session.progress.estimateMs));
 const newest = await runTests(await startNewestPostgres(), longestFirst(chosen, knownDurations), session);
 const oldest =
-  alsoOnTheOldest.length > 0
-    ? await runTests(await startDebianCluster(), longestFirst(alsoOnTheOldest, durations), session)
+  oldestPostgresFiles.length > 0
+    ? await runTests(await startDebianCluster(), longestFirst(oldestPostgresFiles, durations), session)
     : { passed: 0, failed: 0 };
 await writeDurations(cache, durations);
 
