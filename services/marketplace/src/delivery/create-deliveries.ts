@@ -1,13 +1,15 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { findOpened } from "../recipients/find-opened.ts";
 import type { RecordedEvent } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
-import { countUnordered, insertDeliveries, insertDelivery } from "./delivery-store.ts";
+import { countUnordered, insertDeliveries, insertDelivery, type NewDelivery } from "./delivery-store.ts";
+import { queueFirst } from "./queue-store.ts";
 
 /**
  * Creates one delivery per recipient in the event's transaction. A delivery gets a job at once, unless an earlier one with its
- * ordering key is unsettled or its recipient is not active: then it waits as a row. The caller holds the lock on the
+ * ordering key is unsettled or its recipient is not open: then it waits as a row. The caller holds the lock on the
  * subscription's row. Settling takes the same lock, so a settled delivery always queues its successor.
  */
 export async function createDeliveries(
@@ -15,9 +17,23 @@ export async function createDeliveries(
   queue: Queue,
   event: RecordedEvent,
 ): Promise<void> {
-  const deliveries = await insertDeliveries(transaction, event);
-  const ready = deliveries.filter(({ status }) => status === "queued");
-  await insertJobs(transaction, queue, ready);
+  await insertJobsOfReady(transaction, queue, await insertDeliveries(transaction, event));
+}
+
+async function insertJobsOfReady(transaction: Transaction<DB>, queue: Queue, created: NewDelivery[]): Promise<void> {
+  await insertJobs(
+    transaction,
+    queue,
+    created.filter(({ status }) => status === "queued"),
+  );
+  const closed = created.filter(({ isOpen }) => !isOpen);
+  if (closed.length === 0) return;
+  const opened = await findOpened(
+    transaction,
+    closed.map(({ recipient_id }) => recipient_id),
+  );
+  const ids = closed.filter(({ recipient_id }) => opened.has(recipient_id)).map(({ id }) => id);
+  await insertJobs(transaction, queue, await queueFirst(transaction, ids));
 }
 
 /** Pings to a receiver that doesn't respond must not pile up. */
@@ -35,6 +51,6 @@ export async function createUnorderedDelivery(
   event: { eventId: string; recipientId: string; at: Date },
 ): Promise<string> {
   const delivery = await insertDelivery(transaction, event);
-  if (delivery.status === "queued") await insertJobs(transaction, queue, [delivery]);
+  await insertJobsOfReady(transaction, queue, [delivery]);
   return delivery.id;
 }

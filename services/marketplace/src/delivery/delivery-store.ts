@@ -6,9 +6,10 @@ export interface NewDelivery {
   id: string;
   recipient_id: string;
   status: "queued" | "waiting";
+  /** Whether the recipient was active and not crowded. Its row isn't locked, so this may change before the commit. */
+  isOpen: boolean;
 }
 
-/** Locks the recipients' rows for share until the commit, so their status can't change meanwhile. */
 export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
   const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
     with addressed as (
@@ -19,24 +20,27 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Reco
         select id from webhook_endpoints
         where vendor_id = ${event.vendorId} and deleted_at is null and ${event.event} = any (events)
       ))
-      order by id for share
+    ), inserted as (
+      insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+      select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
+        -- With a limit: the planner may turn "not exists" into a hash of all unsettled deliveries
+        case when addressed.open and (
+          select 1 from deliveries earlier
+          where earlier.recipient_id = addressed.id and earlier.subscription_id = ${event.subscriptionId}
+            and earlier.settled_at is null
+          limit 1
+        ) is null then 'queued' else 'waiting' end,
+        ${event.at}
+      from addressed
+      returning id, recipient_id, status
     )
-    insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
-    select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
-      -- With a limit: the planner may turn "not exists" into a hash of all unsettled deliveries
-      case when addressed.open and (
-        select 1 from deliveries earlier
-        where earlier.recipient_id = addressed.id and earlier.subscription_id = ${event.subscriptionId}
-          and earlier.settled_at is null
-        limit 1
-      ) is null then 'queued' else 'waiting' end,
-      ${event.at}
-    from addressed
-    returning id, recipient_id, status`.execute(transaction);
+    select inserted.*, addressed.open as "isOpen" from inserted join addressed on addressed.id = inserted.recipient_id`.execute(
+    transaction,
+  );
   return rows;
 }
 
-/** One delivery outside any sequence, for one recipient. */
+/** One delivery outside any sequence, for one recipient. It is queued also when the recipient is crowded. */
 export async function insertDelivery(
   transaction: Transaction<DB>,
   given: { eventId: string; recipientId: string; at: Date },
@@ -44,8 +48,8 @@ export async function insertDelivery(
   const { rows } = await sql<NewDelivery>`
     insert into deliveries (id, event_id, recipient_id, status, created_at)
     select mint_uuid(), ${given.eventId}, id, case when status = 'active' then 'queued' else 'waiting' end, ${given.at}
-    from recipients where id = ${given.recipientId} for share
-    returning id, recipient_id, status`.execute(transaction);
+    from recipients where id = ${given.recipientId}
+    returning id, recipient_id, status, status = 'queued' as "isOpen"`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw new Error("failed to insert a delivery: the recipient doesn't exist");
   return delivery;
@@ -101,12 +105,11 @@ export async function insertMissedDeliveries(
   return rows;
 }
 
-/** Keeps the recipient's status until the commit; otherwise a recovery that ends meanwhile would miss the reopened deliveries. */
-export async function lockRecipientForShare(transaction: Transaction<DB>, id: string): Promise<{ status: string }> {
-  return transaction
+export async function isRecipientActive(transaction: Transaction<DB>, id: string): Promise<boolean> {
+  const found = await transaction
     .selectFrom("recipients")
     .select("status")
     .where("id", "=", id)
-    .forShare()
     .executeTakeFirstOrThrow();
+  return found.status === "active";
 }

@@ -147,9 +147,22 @@ async function findSubscriptionOf(transaction: Transaction<DB>, deliveryId: stri
   return found?.subscription_id ?? undefined;
 }
 
-export async function queueAll(transaction: Transaction<DB>, ids: string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update deliveries set status = 'queued' where id = any (${ids}::uuid[])`.execute(transaction);
+/**
+ * Queues those of the deliveries that are the first of their ordering key, or have none. The caller's transaction has created or
+ * reopened them as waiting, so this waits for no lock.
+ */
+export async function queueFirst(transaction: Transaction<DB>, ids: string[]): Promise<QueuedDelivery[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<QueuedDelivery>`
+    update deliveries set status = 'queued'
+    where id = any (${ids}::uuid[]) and (subscription_id is null or id = (
+      select due.id from deliveries due
+      where due.recipient_id = deliveries.recipient_id and due.subscription_id = deliveries.subscription_id
+        and due.settled_at is null
+      order by due.sequence limit 1
+    ))
+    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
+  return rows;
 }
 
 /** Counts the recipient's queued deliveries, up to the maximum. */

@@ -40,7 +40,11 @@ async function sendProbe(
   recipient: RecoveringRecipient,
   now: Date,
 ): Promise<void> {
-  const next = await findNextProbe(transaction, recipient);
+  let next = await findNextProbe(transaction, recipient);
+  if (next === undefined) {
+    await recipient.prepareEnd();
+    next = await findNextProbe(transaction, recipient);
+  }
   // Nothing is waiting that could be a probe: the next event shows whether the recipient works.
   if (next === undefined) return recipient.reactivate();
   const [probe] = await queueWaiting(transaction, [next]);
@@ -61,7 +65,13 @@ async function releaseWaiting(
   const batchSize = Math.min(pace, freeJobs);
   const ready = await findReady(transaction, recipient.id, batchSize);
   await insertJobs(transaction, queue, await queueWaiting(transaction, ready));
-  const isDone = batchSize > 0 && ready.length < batchSize;
+  const isDone = batchSize > 0 && ready.length < batchSize && !(await hasMoreReady(transaction, recipient));
   await recipient.setCrowded(isDone ? false : recipient.crowded || freeJobs <= pace);
   if (!isDone) await recipient.continueAt(new Date(now.getTime() + paceIntervalMs), nextPace(pace));
+}
+
+/** Sees also the deliveries of transactions that were open when the step began. */
+async function hasMoreReady(transaction: Transaction<DB>, recipient: RecoveringRecipient): Promise<boolean> {
+  await recipient.prepareEnd();
+  return (await findReady(transaction, recipient.id, 1)).length > 0;
 }

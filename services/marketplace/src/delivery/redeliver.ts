@@ -1,17 +1,18 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { findOpened } from "../recipients/find-opened.ts";
 import type { MissedEvent, SettledDelivery } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
-import { findDelivery, insertMissedDeliveries, lockRecipientForShare, reopenDeliveries } from "./delivery-store.ts";
-import { lockOrderingKeys, queueAll, queueSuccessors } from "./queue-store.ts";
+import { findDelivery, insertMissedDeliveries, isRecipientActive, reopenDeliveries } from "./delivery-store.ts";
+import { lockOrderingKeys, queueFirst } from "./queue-store.ts";
 
 const isString = (value: string | null): value is string => value !== null;
 
 /**
  * Queues settled deliveries of one recipient once more, under their ids, and creates deliveries of missed events. Per ordering
  * key only the first is queued at once; the others, and new events, follow it. Locks are taken in the same order as by settling:
- * subscriptions, deliveries, recipient. Returns how many deliveries were reopened or created; unsettled ones stay as they are.
+ * subscriptions, then deliveries. Returns how many deliveries were reopened or created; unsettled ones stay as they are.
  */
 export async function redeliver(
   transaction: Transaction<DB>,
@@ -33,19 +34,12 @@ export async function redeliver(
       missed.map(({ event_id }) => event_id),
     )),
   ];
-  const recipient = await lockRecipientForShare(transaction, recipientId);
-  if (recipient.status !== "active") return reopened.length;
-  const subscriptionIds = [...new Set(reopened.map((each) => each.subscription_id).filter(isString))];
-  const heads = await queueSuccessors(
-    transaction,
-    subscriptionIds.map((subscriptionId) => ({ subscriptionId, recipientId })),
-  );
-  const unordered = reopened.filter((each) => each.subscription_id === null).map(({ id }) => id);
-  await queueAll(transaction, unordered);
-  await insertJobs(transaction, queue, [
-    ...heads,
-    ...unordered.map((id) => ({ id, recipient_id: recipientId, isRedelivery: true })),
-  ]);
+  const canSend =
+    (await isRecipientActive(transaction, recipientId)) ||
+    (await findOpened(transaction, [recipientId])).has(recipientId);
+  if (!canSend) return reopened.length;
+  const ids = reopened.map(({ id }) => id);
+  await insertJobs(transaction, queue, await queueFirst(transaction, ids));
   return reopened.length;
 }
 

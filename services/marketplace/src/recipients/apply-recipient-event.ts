@@ -6,6 +6,7 @@ import {
   lockFailingRecipients,
   lockHeldWithoutProbe,
   lockRecipient,
+  lockRecoveryEnd,
   type Recipient,
   updateCrowded,
   updateState,
@@ -82,8 +83,9 @@ export async function drainRecipient(
   recipientId: string,
   hasUnsettled: () => Promise<boolean>,
 ): Promise<void> {
-  // Transactions that record events hold a share lock until their commit; their deliveries are visible only after it.
   const recipient = await lockRecipient(transaction, recipientId);
+  // Deliveries that are being recorded as waiting are visible only after their commit, and a recipient that is active has no recovery.
+  await lockRecoveryEnd(transaction, recipientId);
   if (await hasUnsettled()) return;
   await applyToLocked(transaction, queue, recipient, { type: "drained" });
   await updateCrowded(transaction, [recipientId], false);

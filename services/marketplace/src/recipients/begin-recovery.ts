@@ -2,7 +2,7 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { applyToLocked } from "./apply-recipient-event.ts";
-import { hasAddress, lockRecipient, updateCrowded, updateProbe } from "./recipient-store.ts";
+import { hasAddress, lockRecipient, lockRecoveryEnd, updateCrowded, updateProbe } from "./recipient-store.ts";
 import { scheduleRecovery } from "./recovery-jobs.ts";
 
 /** A recipient whose row is locked until the commit, with what its recovery step has to do. */
@@ -11,6 +11,8 @@ export interface RecoveringRecipient {
   action: "send-probe" | "release-waiting";
   crowded: boolean;
   probed_id: string | null;
+  /** Has to be called before the recovery ends, and then it has to look for waiting deliveries once more: see `findOpened`. */
+  prepareEnd(): Promise<void>;
   /** No delivery waits that could be a probe. */
   reactivate(): Promise<void>;
   setProbe(deliveryId: string): Promise<void>;
@@ -42,6 +44,7 @@ export async function beginRecovery(
     action: action.do,
     crowded,
     probed_id,
+    prepareEnd: () => lockRecoveryEnd(transaction, id),
     reactivate: async () => {
       await applyToLocked(transaction, queue, recipient, { type: "nothing-to-probe" });
     },

@@ -62,6 +62,31 @@ export async function lockRecipient(transaction: Transaction<DB>, id: string): P
   return toRecipient(row);
 }
 
+const recoveryEnd = (recipientId: RawBuilder<unknown>) => sql`hashtextextended('recovery of ' || ${recipientId}, 0)`;
+
+/** Keeps the recoveries of these recipients from ending before the commit. */
+export async function blockRecoveryEnd(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  // In the order of the array, so that two transactions can't wait for each other.
+  await sql`
+    select pg_advisory_xact_lock_shared(${recoveryEnd(sql`id`)}) from unnest(${ids.toSorted()}::uuid[]) as id`.execute(
+    transaction,
+  );
+}
+
+/** Waits for transactions that block the end of the recovery, and blocks new ones until the commit. */
+export async function lockRecoveryEnd(transaction: Transaction<DB>, id: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${recoveryEnd(sql`${id}::uuid`)})`.execute(transaction);
+}
+
+/** Those that are active and not crowded. */
+export async function findOpen(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from recipients where id = any (${ids}::uuid[]) and status = 'active' and not crowded`.execute(
+    transaction,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Locks those that a success changes: held or failing, not disabled, with an address. In the usual case there are none. */
 export async function lockFailingRecipients(transaction: Transaction<DB>, ids: string[]): Promise<Recipient[]> {
   const { rows } = await sql<RecipientRow>`/* planned once: lock-failing-recipients */

@@ -1,0 +1,13 @@
+import type { Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { blockRecoveryEnd, findOpen } from "./recipient-store.ts";
+
+/**
+ * Of recipients that were read as not open, without a lock, returns those that are open now: active and not crowded. Deliveries to
+ * the others may stay waiting: until the commit no recovery of theirs can end, and then it finds these deliveries. The caller takes
+ * no further lock that others hold.
+ */
+export async function findOpened(transaction: Transaction<DB>, recipientIds: string[]): Promise<Set<string>> {
+  await blockRecoveryEnd(transaction, recipientIds);
+  return new Set(await findOpen(transaction, recipientIds));
+}
