@@ -10,8 +10,8 @@ test("a starting worker drops partitions older than 90 days and creates the next
     withClient(ownerUrl, async (client) => (await client.query<T>(statement)).rows);
   const agesOfDays = async (): Promise<number[]> => {
     const found = await query<{ age: number }>(
-      `select (now() at time zone 'UTC')::date - to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') as age
-       from pg_inherits where inhparent = 'delivery_attempts'::regclass order by 1 desc`,
+      `select (now() at time zone 'UTC')::date - to_date(right(relname, 8), 'YYYYMMDD') as age
+       from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'delivery_attempts'::regclass order by 1 desc`,
     );
     return found.map(({ age }) => age);
   };
