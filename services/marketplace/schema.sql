@@ -550,6 +550,21 @@ CREATE TABLE public.audit_entries (
     after json
 );
 
+CREATE TABLE public.callback_origins (
+    id uuid DEFAULT public.mint_uuid() NOT NULL,
+    origin text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'active'::text NOT NULL,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    failed_recipient_id uuid,
+    held_since timestamp(3) with time zone,
+    probes integer DEFAULT 0 NOT NULL,
+    probed_id uuid,
+    CONSTRAINT callback_origins_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
+    CONSTRAINT callback_origins_held_since_required CHECK (((status = 'held'::text) = (held_since IS NOT NULL))),
+    CONSTRAINT callback_origins_probes_check CHECK ((probes >= 0)),
+    CONSTRAINT callback_origins_status_check CHECK ((status = ANY (ARRAY['active'::text, 'held'::text])))
+);
+
 CREATE TABLE public.categories (
     category text NOT NULL,
     name text NOT NULL,
@@ -644,6 +659,7 @@ CREATE TABLE public.organisations (
     encrypted_secret text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    callback_origin text GENERATED ALWAYS AS (lower("substring"(callback_url, '^https?://[^/?#]+'::text))) STORED COLLATE pg_catalog."C",
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
     CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
@@ -819,6 +835,21 @@ CREATE TABLE public.recipients (
     CONSTRAINT recipients_status_check CHECK ((status = ANY (ARRAY['active'::text, 'held'::text, 'disabled'::text])))
 );
 
+CREATE VIEW public.recipient_states WITH (security_invoker='true') AS
+ SELECT r.id,
+    r.kind,
+    r.status,
+    r.crowded,
+    (o.callback_url IS NOT NULL) AS has_callback,
+    o.callback_origin,
+    c.id AS origin_id,
+    c.probed_id AS origin_probed_id,
+    COALESCE((c.status = 'held'::text), false) AS origin_held,
+    COALESCE(((c.status = 'held'::text) OR (c.consecutive_failures > 0)), false) AS origin_failing
+   FROM ((public.recipients r
+     LEFT JOIN public.organisations o ON ((o.id = r.id)))
+     LEFT JOIN public.callback_origins c ON ((c.origin = o.callback_origin)));
+
 CREATE TABLE public.replays (
     id uuid NOT NULL,
     recipient_id uuid NOT NULL,
@@ -928,6 +959,12 @@ ALTER TABLE ONLY public.apps
 
 ALTER TABLE ONLY public.audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.callback_origins
+    ADD CONSTRAINT callback_origins_origin_key UNIQUE (origin);
+
+ALTER TABLE ONLY public.callback_origins
+    ADD CONSTRAINT callback_origins_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.categories
     ADD CONSTRAINT categories_pkey PRIMARY KEY (category);
@@ -1062,6 +1099,8 @@ CREATE INDEX audit_entries_of_actor_and_action ON public.audit_entries USING btr
 
 CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_behalf_of, at, id);
 
+CREATE INDEX callback_origins_held ON public.callback_origins USING btree (held_since) WHERE (status = 'held'::text);
+
 CREATE INDEX deliveries_dropped ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = 'dropped'::text);
 
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
@@ -1085,6 +1124,8 @@ CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USIN
 CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_at, id);
 
 CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING btree (created_at);
+
+CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 
@@ -1255,6 +1296,20 @@ GRANT SELECT(fhir_scopes) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.audit_entries TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(consecutive_failures) ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(failed_recipient_id) ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(held_since) ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(probes) ON TABLE public.callback_origins TO marketplace_service;
+
+GRANT UPDATE(probed_id) ON TABLE public.callback_origins TO marketplace_service;
+
 GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
@@ -1338,6 +1393,8 @@ GRANT UPDATE(probed_id) ON TABLE public.recipients TO marketplace_service;
 GRANT UPDATE(disabled_at) ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(disabled_reason) ON TABLE public.recipients TO marketplace_service;
+
+GRANT SELECT ON TABLE public.recipient_states TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.replays TO marketplace_service;
 

@@ -1,6 +1,6 @@
 import { withClient } from "@ehr-marketplace/test-kit";
 
-/** Simulates the passing of time: shifts stored times of jobs, deliveries and held recipients into the past. */
+/** Simulates the passing of time: shifts stored times of jobs, deliveries, held recipients and held origins into the past. */
 export async function advanceTime(ownerUrl: string, milliseconds: number): Promise<void> {
   const interval = `${milliseconds} milliseconds`;
   await withClient(ownerUrl, async (client) => {
@@ -18,6 +18,10 @@ export async function advanceTime(ownerUrl: string, milliseconds: number): Promi
     await client.query(
       `update recipients set held_since = held_since - $1::interval, disabled_at = disabled_at - $1::interval
        where held_since is not null`,
+      [interval],
+    );
+    await client.query(
+      "update callback_origins set held_since = held_since - $1::interval where held_since is not null",
       [interval],
     );
     await client.query("commit");

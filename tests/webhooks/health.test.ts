@@ -69,6 +69,7 @@ describe("the health of delivery", () => {
       failedLastDay: none,
       recipients: { held: none, disabled: none },
       heldEhrs: { items: [], next: null },
+      heldOrigins: [],
     });
     const { since, ...counts } = recentAttempts;
     assert.deepEqual(counts, { delivered: 0, failed: 0, unknown: 0 });
@@ -110,6 +111,23 @@ describe("the health of delivery", () => {
     assert.deepEqual(first.heldEhrs.items, heldEhrs.items.slice(0, 1));
     const second = await health(`?limit=1&after=${first.heldEhrs.next}`);
     assert.deepEqual(second.heldEhrs, { items: heldEhrs.items.slice(1), next: null });
+  });
+
+  test("lists held hosts with the number of their organisations", async () => {
+    await run(
+      `insert into callback_origins (origin, status, held_since, consecutive_failures, probes)
+       values ('http://127.0.0.1:9', 'held', now() - interval '59 minutes', 5, 58)`,
+    );
+    const [held, ...others] = (await health()).heldOrigins;
+    assert.deepEqual(others, []);
+    assert.ok(Math.abs(Date.now() - Date.parse(held?.heldSince ?? "") - 59 * minuteMs) < minuteMs);
+    // Without practice-3, which has no callback any more.
+    const { origin, failedProbes, organisations } = held ?? {};
+    assert.deepEqual(
+      { origin, failedProbes, organisations },
+      { origin: "http://127.0.0.1:9", failedProbes: 58, organisations: { count: 4, orMore: false } },
+    );
+    await run("delete from callback_origins");
   });
 
   test("counts failures of the last day and outcomes of the last hour, and reports the age of the oldest ready job", async () => {
@@ -179,6 +197,13 @@ test("every webhook alert uses existing metrics and has a summary, a description
       [heldPractice?.id],
     ),
   );
+  await registerPractices(ownerUrl, { count: 2, callbackUrl: "http://127.0.0.1:10/ehr", prefix: "shared" });
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      `insert into callback_origins (origin, status, held_since)
+       values ('http://127.0.0.1:10', 'held', now() - interval '2 hours')`,
+    ),
+  );
   const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "error" } });
   const measured = await (await fetch(`${worker.url}/metrics`)).text();
   const names = new Set([...measured.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
@@ -194,7 +219,8 @@ test("every webhook alert uses existing metrics and has a summary, a description
     assert.ok(usedMetrics.length > 0, alert);
     for (const name of usedMetrics) assert.ok(names.has(name), `${alert} uses ${name}, which no worker exports`);
   }
-  assert.match(measured, /^webhook_ehrs_held_too_long\{[^}]*\} 1$/m);
+  assert.match(measured, /^webhook_ehrs_held_too_long\{[^}]*\} 3$/m);
+  assert.match(measured, /^webhook_origins_held\{[^}]*\} 1$/m);
   assert.match(measured, /^webhook_failed_last_day\{[^}]*\} 0$/m);
   assert.match(measured, /^webhook_behind_seconds\{[^}]*\} 0$/m);
 });

@@ -119,7 +119,14 @@ export {
   subscriptionParams,
   subscriptionStatuses,
 } from "./subscriptions.ts";
-export { type HeldEhrDto, heldEhrDto, type WebhookHealthDto, webhookHealthDto } from "./webhook-health.ts";
+export {
+  type HeldEhrDto,
+  type HeldOriginDto,
+  heldEhrDto,
+  heldOriginDto,
+  type WebhookHealthDto,
+  webhookHealthDto,
+} from "./webhook-health.ts";
 export {
   type AcceptedDelivery,
   acceptedDelivery,

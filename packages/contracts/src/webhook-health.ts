@@ -26,6 +26,17 @@ export const heldEhrDto = Type.Object(
 );
 export type HeldEhrDto = Static<typeof heldEhrDto>;
 
+export const heldOriginDto = Type.Object(
+  {
+    origin: Type.String({ description: "Scheme, host and port of the callbacks" }),
+    heldSince: instant("Since when only probes are sent"),
+    failedProbes: Type.Integer({ minimum: 0 }),
+    organisations: count("Organisations with a callback of this origin"),
+  },
+  { $id: "HeldOriginDto", title: "HeldOriginDto" },
+);
+export type HeldOriginDto = Static<typeof heldOriginDto>;
+
 export const webhookHealthDto = Type.Object(
   {
     oldestUndeliveredSeconds: seconds(
@@ -34,7 +45,9 @@ export const webhookHealthDto = Type.Object(
     behindSeconds: seconds(
       "How long the next sendable delivery has been ready, which is the workers' lag; null if none is ready",
     ),
-    waiting: count("Deliveries behind an earlier one, or to a recipient that is held or disabled"),
+    waiting: count(
+      "Deliveries behind an earlier one, or to a recipient that is held or disabled, or whose origin is held",
+    ),
     queued: count("Deliveries being sent, or scheduled for a retry"),
     failedLastDay: count("Deliveries that finally failed or expired in the last 24 hours"),
     recipients: Type.Object({
@@ -57,8 +70,16 @@ export const webhookHealthDto = Type.Object(
       },
       { description: "EHRs that have been held for over an hour and have waiting deliveries" },
     ),
+    heldOrigins: Type.Array(Type.Ref("HeldOriginDto#"), {
+      maxItems: 100,
+      description:
+        "Hosts that can't be reached, longest held first, at most 100. Nothing is sent to the EHRs of such a host except one probe a minute.",
+    }),
   },
   { $id: "WebhookHealthDto", title: "WebhookHealthDto" },
 );
 type Health = Static<typeof webhookHealthDto>;
-export type WebhookHealthDto = Omit<Health, "heldEhrs"> & { heldEhrs: { items: HeldEhrDto[]; next: string | null } };
+export type WebhookHealthDto = Omit<Health, "heldEhrs" | "heldOrigins"> & {
+  heldEhrs: { items: HeldEhrDto[]; next: string | null };
+  heldOrigins: HeldOriginDto[];
+};

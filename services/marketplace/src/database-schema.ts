@@ -108,6 +108,17 @@ export interface AuditEntries {
   target_kind: string;
 }
 
+export interface CallbackOrigins {
+  consecutive_failures: Generated<number>;
+  failed_recipient_id: string | null;
+  held_since: Timestamp | null;
+  id: Generated<string>;
+  origin: string;
+  probed_id: string | null;
+  probes: Generated<number>;
+  status: Generated<string>;
+}
+
 export interface Categories {
   category: string;
   description: string;
@@ -180,6 +191,7 @@ export interface IdempotentResponses {
 export interface Organisations {
   alias: string;
   callback_networks: Generated<string[]>;
+  callback_origin: Generated<string | null>;
   callback_url: string | null;
   created_at: Timestamp;
   display_name: string;
@@ -248,6 +260,19 @@ export interface Recipients {
   probed_id: string | null;
   probes: Generated<number>;
   status: Generated<string>;
+}
+
+export interface RecipientStates {
+  callback_origin: string | null;
+  crowded: boolean | null;
+  has_callback: boolean | null;
+  id: string | null;
+  kind: string | null;
+  origin_failing: boolean | null;
+  origin_held: boolean | null;
+  origin_id: string | null;
+  origin_probed_id: string | null;
+  status: string | null;
 }
 
 export interface Replays {
@@ -327,6 +352,7 @@ export interface DB {
   app_search: AppSearch;
   apps: Apps;
   audit_entries: AuditEntries;
+  callback_origins: CallbackOrigins;
   categories: Categories;
   category_counts: CategoryCounts;
   deliveries: Deliveries;
@@ -339,6 +365,7 @@ export interface DB {
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;
   published_apps: PublishedApps;
+  recipient_states: RecipientStates;
   recipients: Recipients;
   replays: Replays;
   schema_migrations: SchemaMigrations;

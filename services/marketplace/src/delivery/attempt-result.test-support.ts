@@ -8,4 +8,5 @@ export const delivered: AttemptResult = {
   durationMs: 1,
   retryAfterMs: null,
   gone: false,
+  reachability: "responded",
 };

@@ -1,4 +1,5 @@
 import type { OutboundResult } from "@ehr-marketplace/outbound-http";
+import type { Reachability } from "../recipients/apply-origin-event.ts";
 
 export interface AttemptResult {
   outcome: "delivered" | "failed";
@@ -10,14 +11,34 @@ export interface AttemptResult {
   retryAfterMs: number | null;
   /** The receiver responded 410 Gone. */
   gone: boolean;
+  reachability: Reachability;
 }
+
+const unreachableStatusCodes = new Set([502, 503, 504]);
+const unreachableReasons = new Set<string>([
+  "connection-refused",
+  "connection-reset",
+  "connection-closed",
+  "timed-out",
+  "unreachable",
+]);
 
 /** Only a 2xx is success. */
 export function toAttemptResult(result: OutboundResult): AttemptResult {
   if (result.outcome === "failed") {
     const error = `${result.stage}: ${result.reason}`;
     const { durationMs } = result;
-    return { outcome: "failed", statusCode: null, error, snippet: null, durationMs, retryAfterMs: null, gone: false };
+    const reachability = unreachableReasons.has(result.reason) ? "unreachable" : "unknown";
+    return {
+      outcome: "failed",
+      statusCode: null,
+      error,
+      snippet: null,
+      durationMs,
+      retryAfterMs: null,
+      gone: false,
+      reachability,
+    };
   }
   const { statusCode, snippet, durationMs, retryAfterMs } = result;
   const delivered = statusCode >= 200 && statusCode <= 299;
@@ -29,5 +50,6 @@ export function toAttemptResult(result: OutboundResult): AttemptResult {
     durationMs,
     retryAfterMs,
     gone: statusCode === 410,
+    reachability: unreachableStatusCodes.has(statusCode) ? "unreachable" : "responded",
   };
 }

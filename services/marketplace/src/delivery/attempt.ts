@@ -34,6 +34,7 @@ export async function attempt(
       durationMs: Math.round(performance.now() - startedAt),
       retryAfterMs: null,
       gone: false,
+      reachability: "unknown",
     };
   }
 }

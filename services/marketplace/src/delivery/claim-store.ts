@@ -15,6 +15,9 @@ export interface ClaimedDelivery {
   attempt_id: string;
   started_at: Date;
   kind: "endpoint" | "ehr";
+  /** The origin of an EHR's callback. */
+  origin: string | null;
+  origin_failing: boolean;
   url: string;
   networks: string[] | null;
   encrypted_secret: string;
@@ -24,7 +27,7 @@ export interface ClaimedDelivery {
 
 /**
  * Inserts an attempt row for each delivery that is still queued, in one statement that commits before any request is sent.
- * Deliveries to a held recipient are skipped, except its probe.
+ * Deliveries to a held recipient, or to an EHR whose origin is held, are skipped, except the probe.
  */
 export async function claimDeliveries(
   database: Kysely<DB>,
@@ -33,16 +36,17 @@ export async function claimDeliveries(
   const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
     with requested as (
       -- The limit forces lookups by primary key; otherwise the planner may join whole tables
-      select d.*, r.kind, r.status as recipient_status
+      select d.*, r.kind, r.status as recipient_status, r.callback_origin as origin, r.origin_failing,
+        not r.origin_held or r.origin_probed_id = d.id as origin_open
       from deliveries d
-      cross join lateral (select kind, status from recipients where id = d.recipient_id limit 1) r
+      cross join lateral (select * from recipient_states where id = d.recipient_id limit 1) r
       where d.id = any (${given.ids}::uuid[])
       order by d.id for update of d
     ), due as (
       select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
-        mint_uuid() as attempt_id
+        origin, origin_failing, mint_uuid() as attempt_id
       from requested
-      where status = 'queued'
+      where status = 'queued' and origin_open
         and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
     ), addressed as (
       select due.*, target.* from due cross join lateral (
@@ -70,17 +74,16 @@ export async function claimDeliveries(
   return rows;
 }
 
-/** Sets queued deliveries to recipients that are not active back to waiting; all other rows stay as they are. */
+/** Sets queued deliveries to recipients that can't be sent to back to waiting; all other rows stay as they are. */
 export async function returnHeldToWaiting(transaction: Transaction<DB>, ids: string[]): Promise<void> {
   await sql`
     with unclaimed as materialized (
       select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
-    ), recipient as materialized (
-      select id, status from recipients where id = any (array(select recipient_id from unclaimed)) order by id for share
     )
     update deliveries set status = 'waiting' where id = any (array(
       select id from unclaimed
-      where status = 'queued' and recipient_id = any (array(select id from recipient where status <> 'active'))
+      where status = 'queued'
+        and (select s.status <> 'active' or s.origin_held from recipient_states s where s.id = unclaimed.recipient_id)
     ))`.execute(transaction);
 }
 

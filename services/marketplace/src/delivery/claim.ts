@@ -3,6 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
+import { blockRecoveryEnd } from "../recipients/find-opened.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -42,7 +43,7 @@ export async function claim(deps: ClaimDeps, jobs: DeliveryJob[]): Promise<Map<s
 const retryDelayMs = 1_000;
 
 /**
- * Returns jobs that were fetched but not claimed. Deliveries to a held recipient are set to waiting, and settled ones lose their job.
+ * Returns jobs that were fetched but not claimed. Deliveries to a held recipient or origin are set to waiting, and settled ones lose their job.
  * The others get a new job that starts after a delay, so that a delivery that can't be claimed doesn't make workers spin.
  */
 export async function returnUnclaimedJobs(
@@ -57,6 +58,7 @@ export async function returnUnclaimedJobs(
     const ids = jobs.map(({ id }) => id);
     const now = clock();
     await dropForDeletedEndpoints(transaction, ids, now);
+    await blockRecoveryEnd(transaction, [...new Set(jobs.map(recipientOf))]);
     await returnHeldToWaiting(transaction, ids);
     const withoutJob = new Set(await findNotQueued(transaction, ids));
     await deleteOwnedJobs(

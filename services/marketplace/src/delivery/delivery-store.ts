@@ -6,14 +6,14 @@ export interface NewDelivery {
   id: string;
   recipient_id: string;
   status: "queued" | "waiting";
-  /** Whether the recipient was active and not crowded. Its row isn't locked, so this may change before the commit. */
+  /** Whether the recipient was active and not crowded, and its origin not held. Their rows aren't locked, so this may change before the commit. */
   isOpen: boolean;
 }
 
 export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
   const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
     with addressed as (
-      select id, status = 'active' and not crowded as open from recipients
+      select id, status = 'active' and not crowded and not origin_held as open from recipient_states
       -- An array, not "or": "or" would scan all recipients
       where id = any (array(
         select ${event.organisationId}::uuid union all
@@ -47,8 +47,9 @@ export async function insertDelivery(
 ): Promise<NewDelivery> {
   const { rows } = await sql<NewDelivery>`
     insert into deliveries (id, event_id, recipient_id, status, created_at)
-    select mint_uuid(), ${given.eventId}, id, case when status = 'active' then 'queued' else 'waiting' end, ${given.at}
-    from recipients where id = ${given.recipientId}
+    select mint_uuid(), ${given.eventId}, id, case when status = 'active' and not origin_held then 'queued' else 'waiting' end,
+      ${given.at}
+    from recipient_states where id = ${given.recipientId}
     returning id, recipient_id, status, status = 'queued' as "isOpen"`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw new Error("failed to insert a delivery: the recipient doesn't exist");
@@ -107,9 +108,9 @@ export async function insertMissedDeliveries(
 
 export async function isRecipientActive(transaction: Transaction<DB>, id: string): Promise<boolean> {
   const found = await transaction
-    .selectFrom("recipients")
-    .select("status")
+    .selectFrom("recipient_states")
+    .select(["status", "origin_held"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  return found.status === "active";
+  return found.status === "active" && found.origin_held !== true;
 }

@@ -18,7 +18,7 @@ export interface QueuedDelivery {
 }
 const isRedelivery = sql`deliveries.restarted_at is not null`;
 
-/** Queues the first unsettled delivery of each ordering key, if it is waiting and its recipient is active. */
+/** Queues the first unsettled delivery of each ordering key, if it is waiting and its recipient is neither held nor disabled. */
 export async function queueSuccessors(
   transaction: Transaction<DB>,
   orderingKeys: { subscriptionId: string; recipientId: string }[],
@@ -40,7 +40,8 @@ export async function queueSuccessors(
     )
     update deliveries set status = 'queued', next_attempt_at = null where id = any (array(
       select id from locked
-      where status = 'waiting' and (select r.status from recipients r where r.id = locked.recipient_id) = 'active'
+      where status = 'waiting'
+        and (select s.status = 'active' and not s.origin_held from recipient_states s where s.id = locked.recipient_id)
     ))
     returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
   return rows;
@@ -172,4 +173,46 @@ export async function countQueued(transaction: Transaction<DB>, recipientId: str
       select from deliveries where recipient_id = ${recipientId} and status = 'queued' limit ${maxQueuedPerRecipient}
     ) counted`.execute(transaction);
   return rows[0]?.queued ?? 0;
+}
+
+/** The first waiting delivery of the next EHR with this callback origin, after the given one. */
+export async function findOriginProbe(
+  transaction: Transaction<DB>,
+  origin: string,
+  after: string | undefined,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    select head.id from organisations o cross join lateral (
+      select id from ${headsOf(sql`o.id`)} head where status = 'waiting' limit 1
+    ) head
+    where o.callback_origin = ${origin} ${after === undefined ? sql`` : sql`and o.id > ${after}::uuid`}
+    order by o.callback_origin, o.id limit 1`.execute(transaction);
+  return rows[0]?.id;
+}
+
+export interface ReleasableRecipient {
+  id: string;
+  status: string;
+  crowded: boolean;
+  /** The waiting deliveries that can be sent now, up to the limit. */
+  ready: string[];
+}
+
+/** EHRs with this callback origin and unsettled deliveries, in the order of their ids after the given one. */
+export async function findReleasable(
+  transaction: Transaction<DB>,
+  origin: string,
+  given: { after: string | undefined; limit: number; maxReady: number },
+): Promise<ReleasableRecipient[]> {
+  const { after, limit, maxReady } = given;
+  const { rows } = await sql<ReleasableRecipient>`
+    select o.id, r.status, r.crowded, array(
+      select id from ${headsOf(sql`o.id`)} head where status = 'waiting' limit ${maxReady}
+    ) as ready
+    from organisations o
+    cross join lateral (select from deliveries where recipient_id = o.id and settled_at is null limit 1) due
+    cross join lateral (select status, crowded from recipients where id = o.id limit 1) r
+    where o.callback_origin = ${origin} ${after === undefined ? sql`` : sql`and o.id > ${after}::uuid`}
+    order by o.callback_origin, o.id limit ${limit}`.execute(transaction);
+  return rows;
 }

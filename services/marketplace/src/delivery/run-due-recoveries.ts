@@ -1,6 +1,8 @@
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Job } from "pg-boss";
 import { recoveries } from "../queue/queues.ts";
+import type { RecoveryStep } from "../recipients/recovery-jobs.ts";
+import { recoverOrigin } from "./recover-origin.ts";
 import { type RecoveryDeps, recoverRecipient } from "./recover-recipient.ts";
 
 export interface DueRecoveryDeps extends RecoveryDeps {
@@ -16,10 +18,10 @@ const concurrency = 8;
 export async function runDueRecoveries(deps: DueRecoveryDeps): Promise<void> {
   const { queue, logger, stopped } = deps;
   const boss = queue.boss();
-  const jobs: Job<{ pace?: number }>[] = [];
+  const jobs: Job<RecoveryStep>[] = [];
   let hasMore = true;
   const fetchMore = async (): Promise<void> => {
-    const fetched = await boss.fetch<{ pace?: number }>(recoveries, { batchSize: maxJobsPerFetch });
+    const fetched = await boss.fetch<RecoveryStep>(recoveries, { batchSize: maxJobsPerFetch });
     hasMore = fetched.length === maxJobsPerFetch;
     jobs.push(...fetched);
   };
@@ -28,10 +30,9 @@ export async function runDueRecoveries(deps: DueRecoveryDeps): Promise<void> {
       if (jobs.length === 0 && hasMore && !stopped.aborted) await fetchMore();
       const job = jobs.shift();
       if (job === undefined) return;
-      const { id, retryCount, data } = job;
-      await recoverRecipient(deps, { id, retryCount }, data?.pace).catch((error: unknown) =>
+      await runStep(deps, job).catch((error: unknown) =>
         logger.warn(
-          { err: error, recipientId: id },
+          { err: error, recipientId: job.id },
           "failed to process recipient; retrying after the job's lease expires",
         ),
       );
@@ -42,3 +43,8 @@ export async function runDueRecoveries(deps: DueRecoveryDeps): Promise<void> {
   const failed = runs.find((run) => run.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }
+
+const runStep = (deps: RecoveryDeps, { id, retryCount, data }: Job<RecoveryStep>): Promise<void> =>
+  data?.isOrigin === true
+    ? recoverOrigin(deps, { id, retryCount }, data)
+    : recoverRecipient(deps, { id, retryCount }, data?.pace);

@@ -2,6 +2,7 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
+import { recordOriginFailure, recordResponses } from "../recipients/apply-origin-event.ts";
 import { applyRecipientEvent, recordSuccesses } from "../recipients/apply-recipient-event.ts";
 import type { AttemptResult } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
@@ -41,6 +42,11 @@ const orderingKeysOf = (settlements: Settlement[]): { subscriptionId: string; re
     subscription_id === null ? [] : [{ subscriptionId: subscription_id, recipientId: recipient_id }],
   );
 
+/** An origin that had no failures when the delivery was claimed needs no reset. */
+const failingOriginsOf = (settlements: Settlement[]): string[] => [
+  ...new Set(settlements.flatMap(({ delivery }) => (delivery.origin_failing ? (delivery.origin ?? []) : []))),
+];
+
 /** Filters by attempt and by job: `retryCount` alone can't tell, as a job that was replaced has the same id and starts from 0. */
 async function filterOwned(
   transaction: Transaction<DB>,
@@ -79,12 +85,30 @@ export async function settleDelivered(deps: SettlementDeps, settlements: Settlem
       owned.map(({ delivery }) => delivery.id),
       now,
     );
+    await recordResponses(transaction, queue, failingOriginsOf(owned), now);
     await recordSuccesses(transaction, queue, [...new Set(owned.map(({ delivery }) => delivery.recipient_id))], now);
     await insertJobs(transaction, queue, await queueSuccessors(transaction, orderingKeysOf(owned)));
   });
 }
 
-/** Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient is held, or fails it and queues its successor. */
+/** Returns whether the origin of the EHR's callback is held; an endpoint has none. */
+async function recordOriginFailureOf(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  { delivery: { id, origin, recipient_id }, result: { reachability } }: Settlement,
+  at: Date,
+): Promise<boolean> {
+  if (origin === null) return false;
+  return recordOriginFailure(transaction, queue, {
+    origin,
+    reachability,
+    deliveryId: id,
+    recipientId: recipient_id,
+    at,
+  });
+}
+
+/** Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient or origin is held, or fails it and queues its successor. */
 export async function settleFailed(deps: SettlementDeps, settlement: Settlement): Promise<void> {
   const { database, queue, clock, random } = deps;
   const { delivery, result, isProbe } = settlement;
@@ -103,13 +127,15 @@ export async function settleFailed(deps: SettlementDeps, settlement: Settlement)
       await closeAttempts(transaction, [toClosedAttempt(settlement, null)]);
       return;
     }
+    // Before the recipient, as the recovery of an origin locks them in this order.
+    const isOriginHeld = await recordOriginFailureOf(transaction, queue, settlement, now);
     const { state: recipient } = await applyRecipientEvent(transaction, queue, delivery.recipient_id, {
       type: "delivery-failed",
       at: now,
       isProbe,
       isGone: result.gone,
     });
-    const isHeld = recipient.status !== "active";
+    const isHeld = recipient.status !== "active" || isOriginHeld;
     // A held recipient's delivery has no next attempt time: another delivery may be the probe.
     await closeAttempts(transaction, [toClosedAttempt(settlement, isHeld ? null : nextAttemptAt)]);
     if (nextAttemptAt === null) {

@@ -19,8 +19,10 @@ const activeRecipients = sql`
     ) from owed where owed.recipient_id is not null
   ), looked_at as materialized (
     select recipient_id from owed
-    where (select status from recipients where id = owed.recipient_id) = 'active'
-      and ${hasJob(recoveries, sql`owed.recipient_id`)} is null
+    where (
+      select s.status = 'active' and not s.origin_held and ${hasJob(recoveries, sql`s.origin_id`)} is null
+      from recipient_states s where s.id = owed.recipient_id
+    ) and ${hasJob(recoveries, sql`owed.recipient_id`)} is null
   )`;
 
 /** Queues deliveries that should have a job and have none: the first of each ordering key, and those without one. */

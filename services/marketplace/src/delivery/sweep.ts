@@ -1,6 +1,7 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { scheduleMissingOriginProbes } from "../recipients/apply-origin-event.ts";
 import { markCrowded, scheduleMissingProbes } from "../recipients/apply-recipient-event.ts";
 import { insertJobs } from "./delivery-jobs.ts";
 import { findCrowded, queueLost } from "./sweep-store.ts";
@@ -17,6 +18,7 @@ export async function sweepDeliveries(database: Kysely<DB>, queue: Queue, now: D
     const lost = await queueLost(transaction, new Date(now.getTime() - minAgeMs), maxFound);
     await insertJobs(transaction, queue, lost);
     await markCrowded(transaction, queue, await findCrowded(transaction), now);
-    return lost.length + (await scheduleMissingProbes(transaction, queue, now, maxFound));
+    const probes = await scheduleMissingProbes(transaction, queue, now, maxFound);
+    return lost.length + probes + (await scheduleMissingOriginProbes(transaction, queue, now, maxFound));
   });
 }

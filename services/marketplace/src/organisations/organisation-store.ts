@@ -1,7 +1,9 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Organisations } from "../database-schema.ts";
 
-export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks"> & { callback_networks: string[] };
+export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks" | "callback_origin"> & {
+  callback_networks: string[];
+};
 
 const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], encrypted_secret,
   created_at, updated_at`;

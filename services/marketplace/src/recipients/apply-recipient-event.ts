@@ -6,6 +6,7 @@ import {
   lockFailingRecipients,
   lockHeldWithoutProbe,
   lockRecipient,
+  lockRecipients,
   lockRecoveryEnd,
   type Recipient,
   updateCrowded,
@@ -74,6 +75,19 @@ export async function markCrowded(
 ): Promise<void> {
   await updateCrowded(transaction, recipientIds, true);
   for (const id of recipientIds) await scheduleRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
+}
+
+/** Schedules a recovery step of each of these recipients. */
+export async function beginRecoveries(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientIds: string[],
+  at: Date,
+): Promise<void> {
+  // Locked, so that a step in progress that has read the origin as held can't end without this job.
+  for (const { id } of await lockRecipients(transaction, recipientIds)) {
+    await scheduleRecovery(transaction, queue, id, { startAfter: at, pace: firstPace });
+  }
 }
 
 /** Resets a deleted endpoint's recipient once it has no unsettled deliveries, so that it no longer counts as disabled. */

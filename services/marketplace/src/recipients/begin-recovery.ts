@@ -2,7 +2,7 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { applyToLocked } from "./apply-recipient-event.ts";
-import { hasAddress, lockRecipient, lockRecoveryEnd, updateCrowded, updateProbe } from "./recipient-store.ts";
+import { lockRecipient, lockRecoveryEnd, readCallback, updateCrowded, updateProbe } from "./recipient-store.ts";
 import { scheduleRecovery } from "./recovery-jobs.ts";
 
 /** A recipient whose row is locked until the commit, with what its recovery step has to do. */
@@ -31,12 +31,11 @@ export async function beginRecovery(
 ): Promise<RecoveringRecipient | undefined> {
   const recipient = await lockRecipient(transaction, recipientId);
   if (!(await isOwned())) return undefined;
-  const { id, crowded, probed_id, state } = recipient;
+  const { id, kind, crowded, probed_id } = recipient;
   const { action } = await applyToLocked(transaction, queue, recipient, {
     type: "recovery-due",
     at: now,
-    // Only a probe needs it; an active recipient is spared the query.
-    hasAddress: state.status !== "held" || (await hasAddress(transaction, id)),
+    ...(kind === "endpoint" ? { hasAddress: true, originHeld: false } : await readCallback(transaction, id)),
   });
   if (action === undefined || action.do === "plan-recovery") return undefined;
   return {

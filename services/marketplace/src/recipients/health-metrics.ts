@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Registry } from "prom-client";
 import type { DB } from "../database-schema.ts";
 import { countEhrsHeldBefore, readHealthRow } from "./health-store.ts";
+import { countHeldOrigins } from "./origin-store.ts";
 import { heldTooLongBefore, secondsSince } from "./read-health.ts";
 
 /** Gauges for alerts that are read from the database; every worker reports the same values. */
@@ -24,7 +25,12 @@ export function registerHealthMetrics(registry: Registry, database: Kysely<DB>, 
     "Deliveries that failed for good, or expired, in the last 24 hours; counted up to 10,001",
     async (now) => (await health(now)).failed_last_day,
   );
-  gauge("webhook_ehrs_held_too_long", "EHRs with a callback that have been held for over an hour", (now) =>
-    countEhrsHeldBefore(database, heldTooLongBefore(now)),
+  gauge(
+    "webhook_ehrs_held_too_long",
+    "EHRs with a callback that have been held, by themselves or with their origin, for over an hour",
+    (now) => countEhrsHeldBefore(database, heldTooLongBefore(now)),
+  );
+  gauge("webhook_origins_held", "Callback origins that are held: hosts to which only probes are sent", () =>
+    countHeldOrigins(database),
   );
 }

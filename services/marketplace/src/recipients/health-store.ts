@@ -101,7 +101,12 @@ export async function findHeldEhrs(
  */
 export async function countEhrsHeldBefore(database: Kysely<DB>, heldBefore: Date): Promise<number> {
   const { rows } = await sql<{ held: number }>`
-    select count(*)::int as held from recipients r join organisations o on o.id = r.id and o.callback_url is not null
-    where r.status = 'held' and r.kind = 'ehr' and r.held_since < ${heldBefore} and r.probes > 0`.execute(database);
+    select count(*)::int as held from (
+      select r.id from recipients r join organisations o on o.id = r.id and o.callback_url is not null
+      where r.status = 'held' and r.kind = 'ehr' and r.held_since < ${heldBefore} and r.probes > 0
+      union
+      select o.id from callback_origins c join organisations o on o.callback_origin = c.origin
+      where c.status = 'held' and c.held_since < ${heldBefore}
+    ) held`.execute(database);
   return rows[0]?.held ?? 0;
 }

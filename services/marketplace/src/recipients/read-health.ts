@@ -1,8 +1,9 @@
-import type { HeldEhrDto, PageQuery, WebhookHealthDto } from "@ehr-marketplace/contracts";
+import type { HeldEhrDto, HeldOriginDto, PageQuery, WebhookHealthDto } from "@ehr-marketplace/contracts";
 import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { findHeldEhrs, type HeldEhrRow, maxCounted, readHealthRow, readRecentAttempts } from "./health-store.ts";
+import { findHeldOrigins, type HeldOriginRow } from "./origin-store.ts";
 
 export interface HealthDeps {
   database: Kysely<DB>;
@@ -32,6 +33,15 @@ const heldEhr = (row: HeldEhrRow): HeldEhrDto => ({
   oldestDueAt: row.oldest_due_at.toISOString(),
 });
 
+const maxOrigins = 100;
+
+const heldOrigin = (row: HeldOriginRow): HeldOriginDto => ({
+  origin: row.origin,
+  heldSince: row.held_since.toISOString(),
+  failedProbes: row.probes,
+  organisations: boundedCount(row.organisations),
+});
+
 export async function readHealth({ database, clock }: HealthDeps, query: PageQuery): Promise<WebhookHealthDto> {
   const now = clock();
   const lastHour = new Date(now.getTime() - hourMs);
@@ -57,6 +67,7 @@ export async function readHealth({ database, clock }: HealthDeps, query: PageQue
       unknown,
     },
     heldEhrs,
+    heldOrigins: (await findHeldOrigins(database, maxOrigins, maxCounted + 1)).map(heldOrigin),
   };
 }
 

@@ -46,10 +46,17 @@ const toRecipient = (row: RecipientRow): Recipient => ({
 const isWithoutCallback = (recipientId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`exists (select from organisations o where o.id = ${recipientId} and o.callback_url is null)`;
 
-export async function hasAddress(database: Kysely<DB>, recipientId: string): Promise<boolean> {
-  const { rows } = await sql<{ missing: boolean }>`
-    select ${isWithoutCallback(sql`${recipientId}::uuid`)} as missing`.execute(database);
-  return rows[0]?.missing !== true;
+/** What decides whether an EHR can be sent to, besides the state of its recipient. */
+export async function readCallback(
+  database: Kysely<DB>,
+  recipientId: string,
+): Promise<{ hasAddress: boolean; originHeld: boolean }> {
+  const { has_callback, origin_held } = await database
+    .selectFrom("recipient_states")
+    .select(["has_callback", "origin_held"])
+    .where("id", "=", recipientId)
+    .executeTakeFirstOrThrow();
+  return { hasAddress: has_callback === true, originHeld: origin_held === true };
 }
 
 export async function lockRecipient(transaction: Transaction<DB>, id: string): Promise<Recipient> {
@@ -62,28 +69,42 @@ export async function lockRecipient(transaction: Transaction<DB>, id: string): P
   return toRecipient(row);
 }
 
-const recoveryEnd = (recipientId: RawBuilder<unknown>) => sql`hashtextextended('recovery of ' || ${recipientId}, 0)`;
-
-/** Keeps the recoveries of these recipients from ending before the commit. */
-export async function blockRecoveryEnd(transaction: Transaction<DB>, ids: string[]): Promise<void> {
-  // In the order of the array, so that two transactions can't wait for each other.
-  await sql`
-    select pg_advisory_xact_lock_shared(${recoveryEnd(sql`id`)}) from unnest(${ids.toSorted()}::uuid[]) as id`.execute(
-    transaction,
-  );
+/** Locks these recipients, always in the order of their ids. */
+export async function lockRecipients(transaction: Transaction<DB>, ids: string[]): Promise<Recipient[]> {
+  if (ids.length === 0) return [];
+  const rows = await transaction
+    .selectFrom("recipients")
+    .selectAll()
+    .where("id", "in", ids)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  return rows.map(toRecipient);
 }
 
-/** Waits for transactions that block the end of the recovery, and blocks new ones until the commit. */
+const recoveryEnd = (id: RawBuilder<unknown>) => sql`hashtextextended('recovery of ' || ${id}, 0)`;
+
+/** Keeps the recoveries of these recipients, and of the origins of their callbacks, from ending before the commit. */
+export async function blockRecoveryEnd(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  // In one order, so that two transactions can't wait for each other.
+  await sql`
+    select pg_advisory_xact_lock_shared(${recoveryEnd(sql`id`)}) from (
+      select id from recipient_states where id = any (${ids}::uuid[])
+      union select origin_id from recipient_states where id = any (${ids}::uuid[]) and origin_id is not null
+      order by id
+    ) blocked`.execute(transaction);
+}
+
+/** Waits for transactions that block the end of the recovery of this recipient or origin, and blocks new ones until the commit. */
 export async function lockRecoveryEnd(transaction: Transaction<DB>, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${recoveryEnd(sql`${id}::uuid`)})`.execute(transaction);
 }
 
-/** Those that are active and not crowded. */
+/** Those that are active and not crowded, and whose origin is not held. */
 export async function findOpen(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select id from recipients where id = any (${ids}::uuid[]) and status = 'active' and not crowded`.execute(
-    transaction,
-  );
+    select id from recipient_states
+    where id = any (${ids}::uuid[]) and status = 'active' and not crowded and not origin_held`.execute(transaction);
   return rows.map(({ id }) => id);
 }
 
@@ -134,6 +155,8 @@ export async function lockHeldWithoutProbe(transaction: Transaction<DB>, limit: 
       and not ${isWithoutCallback(sql`r.id`)}
       and ${hasJob(recoveries, sql`r.id`)} is null
       and ${hasJob(deliveries, sql`r.probed_id`)} is null
+      -- The recovery of a held origin includes its recipients
+      and not (select s.origin_held or ${hasJob(recoveries, sql`s.origin_id`)} is not null from recipient_states s where s.id = r.id)
     limit ${limit} for update of r skip locked`.execute(transaction);
   return rows.map(({ id }) => id);
 }

@@ -19,7 +19,8 @@ export interface RecipientState {
 export type RecipientEvent =
   | { type: "delivery-succeeded"; at: Date; hasAddress: boolean }
   | { type: "delivery-failed"; at: Date; isProbe: boolean; isGone: boolean }
-  | { type: "recovery-due"; at: Date; hasAddress: boolean }
+  /** `originHeld`: no EHR with the origin of its callback is sent to. The recovery of the origin then includes this recipient. */
+  | { type: "recovery-due"; at: Date; hasAddress: boolean; originHeld: boolean }
   /** A probe was due, and no delivery waits that could be one. */
   | { type: "nothing-to-probe" }
   | { type: "enabled"; at: Date }
@@ -30,14 +31,14 @@ export type RecipientEvent =
   /** It was deleted, and nothing is due to it any more. */
   | { type: "drained" };
 
-export type RecipientAction =
+export type RecoveryAction =
   /** Plan the next recovery step: a probe while it is held, a release of up to `pace` waiting deliveries otherwise. */
   { do: "plan-recovery"; at: Date; pace?: number } | { do: "send-probe" } | { do: "release-waiting" };
 
 export interface RecipientDecision {
   /** The same object where nothing changes. */
   state: RecipientState;
-  action?: RecipientAction;
+  action?: RecoveryAction;
 }
 
 /** A recipient without failures. */
@@ -81,7 +82,7 @@ export function decide(kind: RecipientKind, state: RecipientState, event: Recipi
     case "delivery-failed":
       return decideFailure(kind, state, event);
     case "recovery-due": {
-      if (state.status === "disabled") return { state };
+      if (state.status === "disabled" || event.originHeld) return { state };
       if (state.status === "active") return { state, action: { do: "release-waiting" } };
       const heldMs = event.at.getTime() - (state.heldSince ?? event.at).getTime();
       if (kind === "endpoint" && heldMs > maxHeldMs) {
@@ -98,7 +99,9 @@ export function decide(kind: RecipientKind, state: RecipientState, event: Recipi
       if (state.status !== "active") return { state };
       return { state: { ...state, status: "held", heldSince: event.at, probes: 0 } };
     case "address-changed":
-      return state.status === "held" ? { state, action: { do: "plan-recovery", at: event.at } } : { state };
+      if (state.status === "disabled") return { state };
+      // An active one may have deliveries that wait because the origin of its former callback is held.
+      return { state, action: { do: "plan-recovery", at: event.at } };
     case "deleted":
       return { state: disabled(state, event.at, "it was deleted") };
     case "drained":

@@ -1,0 +1,348 @@
+import assert from "node:assert/strict";
+import { before, beforeEach, describe, test } from "node:test";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, registerPractices, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../database-schema.ts";
+import { recordEvent } from "../events/record-event.ts";
+import { deliveries, recoveries } from "../queue/queues.ts";
+import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
+import { failuresToHold, firstOriginPace, originProbeDelayMs } from "../recipients/recovery-schedule.ts";
+import { delivered } from "./attempt-result.test-support.ts";
+import type { AttemptResult } from "./attempt-result.ts";
+import { claim, isProbe } from "./claim.ts";
+import type { ClaimedDelivery } from "./claim-store.ts";
+import type { DeliveryJob } from "./delivery-jobs.ts";
+import { runDueRecoveries } from "./run-due-recoveries.ts";
+import { settleDelivered, settleFailed } from "./settle.ts";
+import { sweepDeliveries } from "./sweep.ts";
+
+const refused: AttemptResult = {
+  ...delivered,
+  outcome: "failed",
+  statusCode: null,
+  error: "connect: connection-refused",
+  reachability: "unreachable",
+};
+const wrongSecret: AttemptResult = { ...delivered, outcome: "failed", statusCode: 401, error: "answered 401" };
+
+interface Practice {
+  id: string;
+  subscription: { id: string; orgAlias: string };
+  appId: string;
+  vendorId: string;
+}
+
+const insertSubscriptions = `
+  with offer as (
+    select apps.id, vendor_id, plan.id as plan_id from apps join pricing_plans plan on app_id = apps.id
+    where slug = $2 limit 1
+  ), made as (
+    insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+    select mint_uuid(), practice, offer.id, plan_id, 'active', now(), now(), 1 from offer, unnest($1::uuid[]) practice
+    returning id, organisation_id
+  )
+  select organisation_id as id, json_build_object('id', made.id, 'status', 'active', 'orgAlias', alias) as subscription,
+    offer.id as "appId", vendor_id as "vendorId"
+  from made join organisations on organisations.id = organisation_id, offer order by 1`;
+
+describe("the practices of a host that can't be reached", () => {
+  const cleanUp = cleanUpAfter();
+  let ownerUrl: string;
+  let connected: ServiceConnection<DB>;
+  let port = 10_000;
+  let origin: string;
+  let sequence = 0;
+  before(async () => {
+    const cloned = await cloneDatabase(cleanUp, "demo");
+    ({ ownerUrl } = cloned);
+    connected = await connectAsService<DB>(cleanUp, cloned.serviceUrl, { poolSize: 12 });
+  });
+  /** Each test has a host of its own. */
+  beforeEach(async () => {
+    port += 1;
+    origin = `http://127.0.0.1:${port}`;
+    await rows("delete from pgboss.job where name = any ($1)", [[deliveries, recoveries]]);
+    await rows("update deliveries set status = 'expired', settled_at = now() where settled_at is null");
+    await rows("delete from callback_origins");
+  });
+  const rows = async <T extends object>(sql: string, values: unknown[] = []): Promise<T[]> =>
+    (await withClient(ownerUrl, (client) => client.query<T>(sql, values))).rows;
+
+  const subscribe = (ids: string[], slug: string): Promise<Practice[]> =>
+    rows<Practice>(insertSubscriptions, [ids, slug]);
+  const register = async (count: number, callbackUrl = `${origin}/ehr`): Promise<Practice[]> => {
+    const made = await registerPractices(ownerUrl, { count, callbackUrl, prefix: uuid() });
+    return subscribe(
+      made.map(({ id }) => id),
+      "northwind-scribe",
+    );
+  };
+  const record = async (practices: (Practice | undefined)[], beforeCommit?: () => Promise<void>): Promise<void> => {
+    const { database, queue } = connected;
+    for (const practice of practices) {
+      const { id, subscription, appId, vendorId } = practice ?? assert.fail("no such practice");
+      sequence += 1;
+      await database.transaction().execute(async (transaction) => {
+        await recordEvent(transaction, queue, {
+          event: "subscription.resumed",
+          organisationId: id,
+          vendorId,
+          subscription: { ...subscription, status: "active" },
+          app: { id: appId, slug: "northwind-scribe" },
+          sequence,
+          pauseReason: null,
+          occurredAt: new Date(),
+        } as Parameters<typeof recordEvent>[2]);
+        await beforeCommit?.();
+      });
+    }
+  };
+
+  /** Fetches and claims the deliveries that are ready. */
+  const claimReady = async (): Promise<{ job: DeliveryJob; delivery: ClaimedDelivery }[]> => {
+    const jobs: DeliveryJob[] = await connected.queue.boss().fetch(deliveries, {
+      batchSize: 1_000,
+      includeMetadata: true,
+    });
+    if (jobs.length === 0) return [];
+    const claimed = await claim(connected, jobs);
+    return jobs.flatMap((job) => {
+      const delivery = claimed.get(job.id);
+      return delivery === undefined ? [] : [{ job, delivery }];
+    });
+  };
+  /** Sends what is ready; every request has this result. Returns the practices in the order of their requests. */
+  const send = async (result: AttemptResult): Promise<string[]> => {
+    const claimed = await claimReady();
+    const settling = { ...connected, random: Math.random };
+    for (const { job, delivery } of claimed) {
+      const settlement = { delivery, result, isProbe: isProbe(job), job };
+      if (result.outcome === "delivered") await settleDelivered(settling, [settlement]);
+      else await settleFailed(settling, settlement);
+    }
+    return claimed.map(({ delivery }) => delivery.recipient_id);
+  };
+  const advanceJobs = (name: string): Promise<object[]> =>
+    rows("update pgboss.job set start_after = now() where name = $1 and state < 'active'", [name]);
+  /** Runs the recovery steps that are planned, whatever their time. */
+  const recover = async (): Promise<void> => {
+    await advanceJobs(recoveries);
+    await runDueRecoveries({ ...connected, stopped: new AbortController().signal });
+  };
+  const originState = async (): Promise<{ status: string; probes: number; planned: number | null } | undefined> => {
+    const [found] = await rows<{ status: string; probes: number; planned: number | null }>(
+      `select status, probes, (
+         select round(extract(epoch from start_after - now()))::int from pgboss.job j where j.name = $2 and j.id = c.id
+       ) as planned
+       from callback_origins c where origin = $1`,
+      [origin, recoveries],
+    );
+    return found;
+  };
+  const statuses = async (practices: Practice[]): Promise<string[]> => {
+    const found = await rows<{ status: string }>(
+      "select status from deliveries where recipient_id = any ($1::uuid[]) order by recipient_id, sequence",
+      [practices.map(({ id }) => id)],
+    );
+    return found.map(({ status }) => status);
+  };
+  const recipientStatus = async (practice: Practice | undefined): Promise<string | undefined> =>
+    (await rows<{ status: string }>("select status from recipients where id = $1", [practice?.id]))[0]?.status;
+  /** Holds the origin by one failure of each of the first five practices. */
+  const hold = async (practices: Practice[]): Promise<void> => {
+    await record(practices.slice(0, failuresToHold));
+    assert.equal((await send(refused)).length, failuresToHold);
+    assert.equal((await originState())?.status, "held");
+    // The retries that were scheduled before.
+    await advanceJobs(deliveries);
+    assert.deepEqual(await send(refused), []);
+  };
+
+  test("are held together after five failures in a row, and their deliveries wait without a job", async () => {
+    const practices = await register(7);
+    const [elsewhere] = await register(1, "http://127.0.0.1:9");
+    await record(practices.slice(0, 6));
+    const [first, ...others] = await claimReady();
+    assert.ok(first !== undefined);
+    const settling = { ...connected, random: Math.random };
+    for (const { job, delivery } of others.slice(0, failuresToHold)) {
+      await settleFailed(settling, { delivery, result: refused, isProbe: false, job });
+    }
+    const held = await originState();
+    assert.deepEqual([held?.status, held?.probes], ["held", 0]);
+    assert.ok(Math.abs((held?.planned ?? 0) - originProbeDelayMs / 1_000) <= 5, `a probe in ${held?.planned} s`);
+    await settleFailed(settling, { delivery: first.delivery, result: refused, isProbe: false, job: first.job });
+
+    await record([practices[6], elsewhere]);
+    assert.deepEqual(await send(delivered), [elsewhere?.id], "only the practice of another host is sent to");
+    await advanceJobs(deliveries);
+    assert.deepEqual(await send(delivered), [], "retries that were scheduled before are not sent either");
+    assert.deepEqual(new Set(await statuses(practices)), new Set(["waiting"]));
+    assert.equal(await recipientStatus(practices[0]), "active", "no practice is held by itself");
+  });
+
+  test("are not held by one of them that fails alone, whether it refuses the signature or doesn't respond", async () => {
+    for (const result of [wrongSecret, refused]) {
+      const [failing, other] = await register(2);
+      for (let failures = 0; failures < failuresToHold; failures += 1) {
+        await record([failing]);
+        await advanceJobs(deliveries);
+        await send(result);
+      }
+      assert.equal(await recipientStatus(failing), "held");
+      assert.notEqual((await originState())?.status, "held");
+      await record([other]);
+      assert.deepEqual(await send(delivered), [other?.id]);
+    }
+  });
+
+  test("are not held when any of them responds in between", async () => {
+    const practices = await register(10);
+    await record(practices.slice(0, 4));
+    await send(refused);
+    await record([practices[4]]);
+    await send(wrongSecret);
+    await record(practices.slice(5, 9));
+    await send(refused);
+    assert.equal((await originState())?.status, "active");
+  });
+
+  test("are probed one at a time, each practice in turn, every minute, and probes don't count as failures", async () => {
+    const practices = await register(6);
+    await hold(practices);
+    await record([practices[5]]);
+    const probed: (string | undefined)[] = [];
+    for (let probe = 1; probe <= 7; probe += 1) {
+      await recover();
+      const sent = await send(refused);
+      assert.equal(sent.length, 1, "one probe");
+      probed.push(sent[0]);
+      const { planned, probes } = (await originState()) ?? {};
+      assert.equal(probes, probe);
+      assert.ok(Math.abs((planned ?? 0) - 60) <= 5, `the next one in ${planned} s`);
+    }
+    const turn = practices.map(({ id }) => id);
+    assert.deepEqual(probed, [...turn, turn[0]]);
+    const failures = await rows<{ failures: number }>(
+      "select distinct failures from deliveries where recipient_id = any ($1::uuid[]) order by 1",
+      [turn],
+    );
+    assert.deepEqual(failures, [{ failures: 0 }, { failures: 1 }], "only the failures before it was held count");
+  });
+
+  test("are all sent to again, more in each step, once a probe is answered, also with an error", async () => {
+    const count = 5 * firstOriginPace;
+    const practices = await register(count);
+    await hold(practices);
+    await record(practices.slice(failuresToHold));
+    await recover();
+    const [probed] = await send(wrongSecret);
+    assert.equal((await originState())?.status, "active");
+    const sent: number[] = [];
+    for (let step = 0; step < 3; step += 1) {
+      await recover();
+      sent.push((await send(delivered)).filter((id) => id !== probed).length);
+    }
+    assert.deepEqual(sent, [firstOriginPace - 1, 2 * firstOriginPace, 2 * firstOriginPace]);
+    // The retry of the delivery that was the probe.
+    await advanceJobs(deliveries);
+    await send(delivered);
+    assert.deepEqual(new Set(await statuses(practices)), new Set(["delivered"]));
+    assert.deepEqual(await rows("select from pgboss.job where name = $1", [recoveries]), [], "the recovery has ended");
+  });
+
+  test("recover in order and completely when they have many subscriptions and several events each", async () => {
+    const practices = await register(failuresToHold);
+    const ids = practices.map(({ id }) => id);
+    const more: Practice[] = [];
+    const apps = await rows<{ slug: string }>("select slug from apps where slug <> 'northwind-scribe' limit 14");
+    for (const { slug } of apps) more.push(...(await subscribe(ids, slug)));
+    await hold(practices);
+    await record([...more, ...more]);
+    await recover();
+    await send(delivered);
+    await eventually("everything is delivered", 20_000, async () => {
+      await recover();
+      await send(delivered);
+      return (await statuses(practices)).every((status) => status === "delivered");
+    });
+    assert.equal((await statuses(practices)).length, failuresToHold + 2 * more.length);
+  });
+
+  test("include one that is held by itself, which is probed at once when the host is back", async () => {
+    const practices = await register(6);
+    const failing = practices[5];
+    for (let failures = 0; failures < failuresToHold; failures += 1) {
+      await record([failing]);
+      await advanceJobs(deliveries);
+      await send(wrongSecret);
+    }
+    assert.equal(await recipientStatus(failing), "held");
+    await hold(practices);
+    await rows("delete from pgboss.job where name = $1 and id = $2", [recoveries, failing?.id]);
+    await recover();
+    await send(delivered);
+    await recover();
+    await send(delivered);
+    await recover();
+    assert.deepEqual(await send(delivered), [failing?.id], "its own probe");
+    assert.equal(await recipientStatus(failing), "active");
+  });
+
+  test("aren't probed by themselves while the host is held", async () => {
+    const practices = await register(6);
+    const failing = practices[5];
+    await record([failing]);
+    await rows("update recipients set status = 'held', held_since = now() where id = $1", [failing?.id]);
+    await hold(practices);
+    await connected.queue.boss().insert(recoveries, [{ id: failing?.id ?? "", data: {} }]);
+    await recover();
+    assert.equal((await send(refused)).length, 1, "the host's probe only");
+  });
+
+  test("miss no event that was being recorded when the host came back", async () => {
+    const practices = await register(6);
+    await hold(practices);
+    let recovered: Promise<void> | undefined;
+    await record([practices[5]], async () => {
+      await recover();
+      await send(delivered);
+      assert.equal((await originState())?.status, "active");
+      // The first step of the recovery waits for this transaction.
+      recovered = recover();
+      await eventually("the recovery waits", 10_000, async () => {
+        const waiting = await rows("select from pg_locks where locktype = 'advisory' and not granted");
+        return waiting.length > 0;
+      });
+    });
+    await recovered;
+    await send(delivered);
+    assert.deepEqual(new Set(await statuses(practices)), new Set(["delivered"]));
+  });
+
+  test("let a practice go on at once whose callback moves to another host", async () => {
+    const practices = await register(6);
+    await hold(practices);
+    const moved = practices[0] ?? assert.fail();
+    await rows("update organisations set callback_url = 'http://127.0.0.1:9' where id = $1", [moved.id]);
+    await connected.database
+      .transaction()
+      .execute((transaction) =>
+        applyRecipientEvent(transaction, connected.queue, moved.id, { type: "address-changed", at: new Date() }),
+      );
+    await runDueRecoveries({ ...connected, stopped: new AbortController().signal });
+    assert.deepEqual(await send(delivered), [moved.id]);
+  });
+
+  test("get a probe from the sweep if it is lost, and the sweep queues nothing else for them", async () => {
+    const practices = await register(6);
+    await hold(practices);
+    await rows("update deliveries set created_at = created_at - interval '1 hour' where settled_at is null");
+    await rows("delete from pgboss.job where name = $1", [recoveries]);
+    assert.equal(await sweepDeliveries(connected.database, connected.queue, new Date()), 1);
+    assert.notEqual((await originState())?.planned, null);
+    assert.equal(await sweepDeliveries(connected.database, connected.queue, new Date()), 0);
+    assert.deepEqual(await send(delivered), []);
+  });
+});
