@@ -6,7 +6,6 @@ import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface ServiceConnection<Schema> {
   database: Database<Schema>["query"];
-  prepared: Database<Schema>["prepared"];
   pool: Database<Schema>["pool"];
   queue: Queue;
   clock: () => Date;
@@ -29,6 +28,6 @@ export async function connectAsService<Schema>(
   });
   cleanUp(() => foundation.stop());
   const { database, queue } = foundation;
-  const { query, prepared, pool } = database;
-  return { database: query, prepared, pool, queue, clock: () => new Date(), logger };
+  const { query, pool } = database;
+  return { database: query, pool, queue, clock: () => new Date(), logger };
 }

@@ -81,8 +81,8 @@ const user = {
 
 /** The service's own wiring, with a marketplace that confirms nothing. */
 function launchDepsOf({ connected }: Loaded): LaunchDeps {
-  const { database: query, prepared, pool, clock } = connected;
-  const database = { query, prepared, pool };
+  const { database: query, pool, clock } = connected;
+  const database = { query, pool };
   return {
     database,
     clock,

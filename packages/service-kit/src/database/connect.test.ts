@@ -56,41 +56,6 @@ test("each connection has the configured time-outs and application name", async 
   ]);
 });
 
-test("a prepared statement is parsed once, even after failures, and traced without its values", async (t) => {
-  const cleanUp = cleanUpAfter(t);
-  const traced: [string, boolean][] = [];
-  const { prepared, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1, {
-    ...(await startTracing("test", undefined)),
-    recordQuery: (text, _milliseconds, failed) => traced.push([text, failed]),
-  });
-  const statement = "select 10 / $1::int as divided";
-  assert.deepEqual(await prepared("divide", statement, [2]), [{ divided: 5 }]);
-  await assert.rejects(prepared("divide", statement, [0]), /division by zero/);
-  assert.deepEqual(await prepared("divide", statement, [5]), [{ divided: 2 }]);
-  const { rows } = await pool.query("select name, generic_plans + custom_plans as runs from pg_prepared_statements");
-  assert.deepEqual(rows, [{ name: "divide", runs: "2" }]);
-  assert.deepEqual(traced, [
-    [statement, false],
-    [statement, true],
-    [statement, false],
-  ]);
-});
-
-test("only a statement with the naming comment is prepared, also within a transaction", async (t) => {
-  const cleanUp = cleanUpAfter(t);
-  const { query, pool } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 5_000, 1);
-  const halved = async (given: number): Promise<unknown> =>
-    query.transaction().execute(async (transaction) => {
-      await sql`select ${given}::int as whole`.execute(transaction);
-      const { rows } = await sql`/* planned once: halve */
-        select ${given}::int / 2 as half`.execute(transaction);
-      return rows[0];
-    });
-  assert.deepEqual([await halved(4), await halved(10)], [{ half: 2 }, { half: 5 }]);
-  const { rows } = await pool.query("select name, generic_plans + custom_plans as runs from pg_prepared_statements");
-  assert.deepEqual(rows, [{ name: "halve", runs: "2" }]);
-});
-
 test("a statement that times out is a 503, and its connection stays usable", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const database = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl, 100, 1);

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { findPreparedName } from "./execute-prepared.ts";
 
 export interface DatabaseOptions {
   url: string;
@@ -13,24 +14,12 @@ export interface DatabaseOptions {
   tracing: Tracing;
 }
 
-/** Runs a prepared statement, which each connection parses and plans once under its name. Use it for statements on the request path. */
-export type Prepared = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
-
 export interface Database<Schema> {
   query: Kysely<Schema>;
-  prepared: Prepared;
   pool: pg.Pool;
 }
 
 const connectionTimeoutMs = 2_000;
-
-const namePrefix = "/* planned once: ";
-/**
- * A statement that begins with this comment is prepared: parsed and planned once per connection, also within a transaction. It is for
- * frequent statements whose best plan is the same for all values, where planning costs more than execution.
- */
-const preparedName = (text: string): string | undefined =>
-  text.startsWith(namePrefix) ? text.slice(namePrefix.length, text.indexOf(" */", namePrefix.length)) : undefined;
 
 /**
  * Closes its connection when a query times out. Otherwise the pool would keep the connection, and every later statement on it would
@@ -42,7 +31,7 @@ class ClosingOnTimeoutClient extends pg.Client {
     const query = this.query.bind(this) as (...parameters: unknown[]) => unknown;
     const queryOrClose = (...parameters: unknown[]): unknown => {
       const [text, values] = parameters;
-      const name = typeof text === "string" ? preparedName(text) : undefined;
+      const name = findPreparedName(values);
       const result = name === undefined ? query(...parameters) : query({ name, text, values });
       return result instanceof Promise ? result.catch((error: unknown) => this.#closeOnTimeout(error)) : result;
     };
@@ -92,19 +81,5 @@ export function connectDatabase<Schema>(options: DatabaseOptions): Database<Sche
     dialect: new PostgresDialect({ pool }),
     log: (event) => tracing.recordQuery(event.query.sql, event.queryDurationMillis, event.level === "error"),
   });
-  const prepared: Prepared = async <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => {
-    // `pool.query` closes the connection on every error, even on an error of the statement alone.
-    const client = await pool.connect();
-    const start = performance.now();
-    let failed = true;
-    try {
-      const { rows } = await client.query<Row>({ name, text, values });
-      failed = false;
-      return rows;
-    } finally {
-      client.release();
-      tracing.recordQuery(text, performance.now() - start, failed);
-    }
-  };
-  return { query, prepared, pool };
+  return { query, pool };
 }

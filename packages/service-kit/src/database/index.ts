@@ -1,6 +1,7 @@
 export { createBatchWriter } from "./batch-writer.ts";
-export { connectDatabase, type Database, type DatabaseOptions, type Prepared } from "./connect.ts";
+export { connectDatabase, type Database, type DatabaseOptions } from "./connect.ts";
 export { isDatabaseUnavailable } from "./database-unavailable.ts";
+export { executePrepared } from "./execute-prepared.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
 export { restrictDatabase } from "./restrict-database.ts";

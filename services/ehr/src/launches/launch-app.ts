@@ -62,19 +62,19 @@ export async function launchApp(
 
 const maxLaunchesPerBatch = 100;
 
-export const createLaunchLog = ({ prepared }: Database<DB>): LaunchDeps["log"] =>
-  createBatchWriter({ maxBatchSize: maxLaunchesPerBatch, write: (launches) => insertLaunches(prepared, launches) });
+export const createLaunchLog = ({ query }: Database<DB>): LaunchDeps["log"] =>
+  createBatchWriter({ maxBatchSize: maxLaunchesPerBatch, write: (launches) => insertLaunches(query, launches) });
 
 /** One invalid launch fails its whole batch, so each launch of a failed batch is retried alone. */
 async function logLaunch(deps: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
-  const { prepared, query } = deps.database;
+  const { query } = deps.database;
   try {
     return await deps.log(launch);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
     // The partition of the day is missing after a week without a running process: create it now instead of failing the launch.
     if (isMissingPartitionError(error)) await prepareLaunchPartitions(query, launch.launchedAt);
-    const [launched] = await insertLaunches(prepared, [launch]);
+    const [launched] = await insertLaunches(query, [launch]);
     return launched;
   }
 }

@@ -1,4 +1,3 @@
-import type { Prepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 
@@ -6,30 +5,6 @@ export interface ContextRow {
   patient_id: string | null;
   encounter_id: string | null;
 }
-
-/**
- * A redemption deletes the context, even if it is refused; of concurrent redemptions, one finds the row. The same statement writes the audit
- * entry, granted or refused, so that a redemption is one round trip.
- */
-const redeemStatement = `
-with taken as (delete from launch_contexts where launch_hash = $1 returning *),
-granted as (
-  select patient_id, encounter_id from taken
-  where org_alias = $2 and app_slug = $3 and user_subject = $4 and expires_at > $5
-    and exists (
-      select from installations
-      where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
-    )
-), recorded as (
-  insert into audit_entries
-    (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id, request_id, after)
-  select $6, $5, $7, $8, $9, $2, 'launch-context.redeem', 'app', $3, $10,
-    json_build_object(
-      'outcome', case when exists (select from granted) then 'granted' else 'refused' end,
-      'launchId', (select launch_id from taken)
-    )
-)
-select patient_id, encounter_id from granted`;
 
 export interface Redemption {
   launchHash: Buffer;
@@ -41,21 +16,33 @@ export interface Redemption {
   actor: { issuer: string; subject: string; role: string; requestId: string };
 }
 
-export async function redeemContext(prepared: Prepared, redemption: Redemption): Promise<ContextRow | undefined> {
+/**
+ * A redemption deletes the context, even if it is refused; of concurrent redemptions, one finds the row. The same statement writes the audit
+ * entry, granted or refused, so that a redemption is one round trip.
+ */
+export async function redeemContext(database: Kysely<DB>, redemption: Redemption): Promise<ContextRow | undefined> {
   const { launchHash, orgAlias, appSlug, user, now, auditId, actor } = redemption;
-  const [row] = await prepared<ContextRow>("redeem_context", redeemStatement, [
-    launchHash,
-    orgAlias,
-    appSlug,
-    user,
-    now,
-    auditId,
-    actor.issuer,
-    actor.subject,
-    actor.role,
-    actor.requestId,
-  ]);
-  return row;
+  const { rows } = await sql<ContextRow>`
+    with taken as (delete from launch_contexts where launch_hash = ${launchHash} returning *),
+    granted as (
+      select patient_id, encounter_id from taken
+      where org_alias = ${orgAlias} and app_slug = ${appSlug} and user_subject = ${user} and expires_at > ${now}
+        and exists (
+          select from installations
+          where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
+        )
+    ), recorded as (
+      insert into audit_entries
+        (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id, request_id, after)
+      select ${auditId}, ${now}, ${actor.issuer}, ${actor.subject}, ${actor.role}, ${orgAlias}, 'launch-context.redeem',
+        'app', ${appSlug}, ${actor.requestId},
+        json_build_object(
+          'outcome', case when exists (select from granted) then 'granted' else 'refused' end,
+          'launchId', (select launch_id from taken)
+        )
+    )
+    select patient_id, encounter_id from granted`.execute(database);
+  return rows[0];
 }
 
 export async function deleteExpiredBatch(database: Kysely<DB>, now: Date, limit: number): Promise<number> {

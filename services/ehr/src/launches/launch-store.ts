@@ -1,5 +1,5 @@
-import type { Prepared } from "@ehr-marketplace/service-kit/database";
-import type { Kysely } from "kysely";
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { LaunchType } from "./launch.ts";
 
@@ -24,56 +24,49 @@ export interface Launched {
 }
 
 /**
- * One statement checks the installations and writes the launches, so that no launch succeeds after a pause. The lateral join looks up each
- * installation by its key, whatever the planner's statistics are.
+ * Inserts all launches or none. The result is undefined for a launch that the app doesn't allow. One statement checks the installations and
+ * writes the launches, so that no launch succeeds after a pause. The lateral join looks up each installation by its key, whatever the
+ * planner's statistics are.
  */
-const launchStatement = `
-with requested as (
-  select * from unnest(
-    $1::text[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[],
-    $10::bytea[], $11::timestamptz[]
-  ) as given (
-    org_alias, app_slug, requested_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at, launch_hash,
-    expires_at
-  )
-), launched as (
-  select requested.*, launch_url, coalesce(requested_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
-  from requested cross join lateral (
-    select smart_launch_url as launch_url
-    from installations join apps on slug = installations.app_slug
-    where installations.org_alias = requested.org_alias and installations.app_slug = requested.app_slug and status = 'active'
-    limit 1
-  ) installed
-  where requested_type is null or requested_type = 'native' or launch_url is not null
-), logged as (
-  insert into launches
-    (id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at)
-  select id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at
-  from launched
-), context as (
-  insert into launch_contexts
-    (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at)
-  select launch_hash, id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at
-  from launched where launch_type = 'smart'
-)
-select id, launch_type, launch_url from launched`;
-
-/** Inserts all launches or none. The result is undefined for a launch that the app doesn't allow. */
-export async function insertLaunches(prepared: Prepared, launches: NewLaunch[]): Promise<(Launched | undefined)[]> {
+export async function insertLaunches(database: Kysely<DB>, launches: NewLaunch[]): Promise<(Launched | undefined)[]> {
   const each = <T>(value: (launch: NewLaunch) => T): T[] => launches.map(value);
-  const rows = await prepared<Launched & { id: string }>("launch", launchStatement, [
-    each(({ orgAlias }) => orgAlias),
-    each(({ appSlug }) => appSlug),
-    each(({ launchType }) => launchType),
-    each(({ id }) => id),
-    each(({ user }) => user.issuer),
-    each(({ user }) => user.subject),
-    each(({ patientId }) => patientId),
-    each(({ encounterId }) => encounterId),
-    each(({ launchedAt }) => launchedAt),
-    each(({ launchHash }) => launchHash),
-    each(({ expiresAt }) => expiresAt),
-  ]);
+  const statement = sql<Launched & { id: string }>`
+    with requested as (
+      select * from unnest(
+        ${each(({ orgAlias }) => orgAlias)}::text[], ${each(({ appSlug }) => appSlug)}::text[],
+        ${each(({ launchType }) => launchType)}::text[], ${each(({ id }) => id)}::uuid[],
+        ${each(({ user }) => user.issuer)}::text[], ${each(({ user }) => user.subject)}::text[],
+        ${each(({ patientId }) => patientId)}::text[], ${each(({ encounterId }) => encounterId)}::text[],
+        ${each(({ launchedAt }) => launchedAt)}::timestamptz[], ${each(({ launchHash }) => launchHash)}::bytea[],
+        ${each(({ expiresAt }) => expiresAt)}::timestamptz[]
+      ) as given (
+        org_alias, app_slug, requested_type, id, user_issuer, user_subject, patient_id, encounter_id, launched_at,
+        launch_hash, expires_at
+      )
+    ), launched as (
+      select requested.*, launch_url,
+        coalesce(requested_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
+      from requested cross join lateral (
+        select smart_launch_url as launch_url
+        from installations join apps on slug = installations.app_slug
+        where installations.org_alias = requested.org_alias and installations.app_slug = requested.app_slug
+          and status = 'active'
+        limit 1
+      ) installed
+      where requested_type is null or requested_type = 'native' or launch_url is not null
+    ), logged as (
+      insert into launches
+        (id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at)
+      select id, org_alias, app_slug, launch_type, user_issuer, user_subject, patient_id, encounter_id, launched_at
+      from launched
+    ), context as (
+      insert into launch_contexts
+        (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at)
+      select launch_hash, id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at
+      from launched where launch_type = 'smart'
+    )
+    select id, launch_type, launch_url from launched`;
+  const { rows } = await executePrepared(database, "insert-launches", statement);
   const launched = new Map(rows.map((row) => [row.id, row]));
   return launches.map(({ id }) => launched.get(id));
 }

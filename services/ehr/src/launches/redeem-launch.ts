@@ -16,7 +16,7 @@ export async function redeemLaunch(
   { launch, orgAlias, appSlug, user }: ConsumeLaunchBody,
 ): Promise<LaunchContextDto> {
   const redemption = { launchHash: hashLaunch(launch), orgAlias, appSlug, user, now: clock(), auditId: uuid(), actor };
-  const redeem = () => redeemContext(database.prepared, redemption);
+  const redeem = () => redeemContext(database.query, redemption);
   const context = await redeem().catch(async (error: unknown) => {
     // The partition is missing after a week without a running process. The failed statement deleted nothing, so retry it.
     if (!isMissingPartitionError(error)) throw error;

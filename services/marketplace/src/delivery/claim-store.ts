@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { isUnsettled } from "./delivery-store.ts";
@@ -33,7 +34,7 @@ export async function claimDeliveries(
   database: Kysely<DB>,
   given: { ids: string[]; probes: string[]; now: Date },
 ): Promise<ClaimedDelivery[]> {
-  const { rows } = await sql<ClaimedDelivery>`/* planned once: claim-deliveries */
+  const statement = sql<ClaimedDelivery>`
     with requested as (
       -- The limit forces lookups by primary key; otherwise the planner may join whole tables
       select d.*, r.kind, r.status as recipient_status, r.callback_origin as origin, r.origin_failing,
@@ -68,9 +69,8 @@ export async function claimDeliveries(
     )
     select addressed.*, happened.event, happened.payload, ${given.now}::timestamptz as started_at
     from addressed
-    cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`.execute(
-    database,
-  );
+    cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`;
+  const { rows } = await executePrepared(database, "claim-deliveries", statement);
   return rows;
 }
 

@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { RecordedEvent, SettledDelivery } from "./delivery.ts";
@@ -11,7 +12,7 @@ export interface NewDelivery {
 }
 
 export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
-  const { rows } = await sql<NewDelivery>`/* planned once: insert-deliveries */
+  const statement = sql<NewDelivery>`
     with addressed as (
       select id, status = 'active' and not crowded and not origin_held as open from recipient_states
       -- An array, not "or": "or" would scan all recipients
@@ -34,9 +35,8 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Reco
       from addressed
       returning id, recipient_id, status
     )
-    select inserted.*, addressed.open as "isOpen" from inserted join addressed on addressed.id = inserted.recipient_id`.execute(
-    transaction,
-  );
+    select inserted.*, addressed.open as "isOpen" from inserted join addressed on addressed.id = inserted.recipient_id`;
+  const { rows } = await executePrepared(transaction, "insert-deliveries", statement);
   return rows;
 }
 

@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { maxQueuedPerRecipient } from "./retry-schedule.ts";
@@ -26,7 +27,7 @@ export async function queueSuccessors(
   if (orderingKeys.length === 0) return [];
   const subscriptions = orderingKeys.map((orderingKey) => orderingKey.subscriptionId);
   const recipients = orderingKeys.map((orderingKey) => orderingKey.recipientId);
-  const { rows } = await sql<QueuedDelivery>`/* planned once: queue-successors */
+  const statement = sql<QueuedDelivery>`
     with head as materialized (
       select due.id from unnest(${subscriptions}::uuid[], ${recipients}::uuid[]) as ordering_key (subscription_id, recipient_id)
       cross join lateral (
@@ -43,7 +44,8 @@ export async function queueSuccessors(
       where status = 'waiting'
         and (select s.status = 'active' and not s.origin_held from recipient_states s where s.id = locked.recipient_id)
     ))
-    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
+    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`;
+  const { rows } = await executePrepared(transaction, "queue-successors", statement);
   return rows;
 }
 

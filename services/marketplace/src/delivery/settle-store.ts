@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries } from "../database-schema.ts";
 import { isUnsettled } from "./delivery-store.ts";
@@ -16,7 +17,7 @@ export interface ClosedAttempt {
 /** The bounds on `started_at` limit the search to the partitions that hold the rows. */
 export async function closeAttempts(transaction: Transaction<DB>, attempts: ClosedAttempt[]): Promise<void> {
   const times = attempts.map(({ startedAt }) => startedAt.getTime());
-  await sql`/* planned once: close-attempts */
+  const statement = sql`
     update delivery_attempts a set outcome = c.outcome, duration_ms = c.duration_ms, status_code = c.status_code,
       error = c.error, response_snippet = c.snippet, next_attempt_at = c.next_attempt_at
     from unnest(
@@ -26,9 +27,8 @@ export async function closeAttempts(transaction: Transaction<DB>, attempts: Clos
       ${attempts.map((each) => each.snippet)}::text[], ${attempts.map((each) => each.nextAttemptAt)}::timestamptz[]
     ) as c (id, started_at, outcome, duration_ms, status_code, error, snippet, next_attempt_at)
     where a.id = c.id and a.started_at = c.started_at
-      and a.started_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}`.execute(
-    transaction,
-  );
+      and a.started_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}`;
+  await executePrepared(transaction, "close-attempts", statement);
 }
 
 /** The deliveries whose latest attempt is the given one: no other worker has claimed them since. */
@@ -36,12 +36,13 @@ export async function findLatest(
   transaction: Transaction<DB>,
   attempts: { id: string; attempt: number }[],
 ): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string }>`/* planned once: find-latest */
+  const statement = sql<{ id: string }>`
     select d.id from unnest(${attempts.map(({ id }) => id)}::uuid[], ${attempts.map(({ attempt }) => attempt)}::integer[])
       as made (id, attempt)
     -- The limit forces a lookup by primary key; otherwise the planner may join the whole table
     cross join lateral (select id, attempts from deliveries where id = made.id limit 1) d
-    where d.attempts = made.attempt`.execute(transaction);
+    where d.attempts = made.attempt`;
+  const { rows } = await executePrepared(transaction, "find-latest", statement);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries, hasJob, recoveries } from "../queue/queues.ts";
@@ -110,13 +111,14 @@ export async function findOpen(transaction: Transaction<DB>, ids: string[]): Pro
 
 /** Locks those that a success changes: held or failing, not disabled, with an address. In the usual case there are none. */
 export async function lockFailingRecipients(transaction: Transaction<DB>, ids: string[]): Promise<Recipient[]> {
-  const { rows } = await sql<RecipientRow>`/* planned once: lock-failing-recipients */
+  const statement = sql<RecipientRow>`
     select id, kind, status, consecutive_failures, held_since, probes, disabled_at, disabled_reason, crowded, probed_id
     from recipients
     where id = any (${ids}::uuid[]) and (consecutive_failures > 0 or status = 'held') and status <> 'disabled'
       -- The callback may have been removed while the request was in flight
       and not ${isWithoutCallback(sql`recipients.id`)}
-    order by id for update`.execute(transaction);
+    order by id for update`;
+  const { rows } = await executePrepared(transaction, "lock-failing-recipients", statement);
   return rows.map(toRecipient);
 }
 
