@@ -1,12 +1,12 @@
 import {
   type Bindings,
   type ChildLoggerOptions,
+  destination as createDestination,
   type DestinationStream,
   type Logger,
   pino,
   stdTimeFunctions,
 } from "pino";
-import { createBufferedOutput } from "./buffered-output.ts";
 import { redactCredentials, redactSecrets } from "./redact-secrets.ts";
 
 export type { Logger } from "pino";
@@ -23,9 +23,21 @@ function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
+const maxBufferedBytes = 1_048_576;
+
+/**
+ * Writes each line to standard output. Logging must neither stop the service nor delay its shutdown: if the reader is slow (EAGAIN), lines
+ * are buffered until the next write, up to a limit above which they are dropped; if the reader has gone, lines are dropped.
+ */
+function createStandardOutput(): DestinationStream {
+  const output = createDestination({ dest: 1, sync: true, maxLength: maxBufferedBytes, retryEAGAIN: () => false });
+  output.on("error", () => undefined);
+  return output;
+}
+
 export function createLogger(
   options: { service: string; level: string },
-  destination: DestinationStream = createBufferedOutput(1),
+  destination: DestinationStream = createStandardOutput(),
 ): Logger {
   const logger = pino(
     {
