@@ -16,7 +16,7 @@ describe("a server doesn't start", () => {
     ["with a route that states nothing", (server) => server.get("/a", () => ({})), unstated("GET /a, HEAD /a")],
     [
       "with a route that states something else",
-      (server) => server.post("/a", { config: { waitsOnlyForDatabase: true } }, () => ({})),
+      (server) => server.post("/a", { config: { bodyMayBeOmitted: true } }, () => ({})),
       unstated("POST /a"),
     ],
     [

@@ -18,13 +18,6 @@ import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { strictValidation } from "./strict-validation.ts";
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** The handler waits only for the database, whose time-outs are shorter than the request's. */
-    waitsOnlyForDatabase?: boolean;
-  }
-}
-
 export interface ServerOptions {
   logger: Logger;
   metrics: Metrics;
@@ -63,6 +56,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: defaultBodyBytes,
     requestTimeout: limits.requestMs,
+    handlerTimeout: limits.requestMs,
     http: {
       // Node requires that the time for the headers is within that for the request, which Fastify sets later.
       requestTimeout: limits.requestMs,
@@ -87,10 +81,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Unknown `Expect` headers are ignored; Node would refuse them with a bare status.
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
-  server.addHook("onRoute", (route) => {
-    // No timer per request where the handler waits only for the database: its time-outs fire earlier.
-    if (route.config?.waitsOnlyForDatabase !== true) route.handlerTimeout ??= limits.requestMs;
-  });
   await options.tracing.instrument(server);
   registerRequestGuards(server, limits.urlBytes);
   const observe = observeRequests(server, options);

@@ -14,7 +14,7 @@ export async function auditRoutes(
   scope.get<{ Querystring: EhrAuditQuery }>(
     "/admin/audit",
     {
-      config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor"] },
       schema: {
         tags: ["Operations"],
         operationId: "readAudit",

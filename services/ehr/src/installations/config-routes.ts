@@ -57,7 +57,7 @@ export async function configRoutes(scope: FastifyInstance, options: ConfigDeps):
   routes.get(
     "/internal/app-installations/:appSlug/config",
     {
-      config: { access: backends, waitsOnlyForDatabase: true },
+      config: { access: backends },
       schema: {
         tags: ["Internal"],
         operationId: "readConfig",

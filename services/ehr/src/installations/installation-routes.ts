@@ -30,7 +30,7 @@ export async function installationRoutes(
   await scope.register(configRoutes, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Installations"];
-  const reading = { access: readers, waitsOnlyForDatabase: true } as const;
+  const reading = { access: readers } as const;
 
   /** Sends cached values synchronously: awaiting even a resolved promise would slow down warm requests noticeably. */
   const send = (

@@ -34,7 +34,7 @@ export async function launchRoutes(scope: FastifyInstance, options: LaunchDeps):
   routes.post(
     "/app-installations/:appSlug/launch",
     {
-      config: { access: launchers, waitsOnlyForDatabase: true, bodyMayBeOmitted: true },
+      config: { access: launchers, bodyMayBeOmitted: true },
       schema: {
         tags: ["Launches"],
         operationId: "launchApp",
@@ -88,7 +88,7 @@ export async function launchRoutes(scope: FastifyInstance, options: LaunchDeps):
   routes.post(
     "/internal/launch-contexts/consume",
     {
-      config: { access: redeemers, waitsOnlyForDatabase: true },
+      config: { access: redeemers },
       schema: {
         tags: ["Internal"],
         operationId: "consumeLaunch",

@@ -58,7 +58,7 @@ export async function marketplaceEventRoutes(
     "/internal/marketplace-webhook",
     {
       bodyLimit: maxBodyBytes,
-      config: { access: "anyone", waitsOnlyForDatabase: true },
+      config: { access: "anyone" },
       // The body is validated only after its signature is verified.
       validatorCompiler: () => () => true,
       schema: {

@@ -15,7 +15,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Secret
   routes.put(
     "/admin/organisations/:alias/secret",
     {
-      config: { access: operators, waitsOnlyForDatabase: true },
+      config: { access: operators },
       schema: {
         tags: ["Operations"],
         operationId: "putSecret",

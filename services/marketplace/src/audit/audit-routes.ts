@@ -22,7 +22,7 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
   routes.get(
     "/organisations/:alias/audit",
     {
-      config: { access: ["operator", "auditor", "org-admin"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor", "org-admin"] },
       schema: {
         tags: ["Organisations"],
         operationId: "readAudit",
@@ -40,7 +40,7 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
   routes.get(
     "/admin/audit",
     {
-      config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor"] },
       schema: {
         tags: ["Organisations"],
         operationId: "listAudit",

@@ -56,7 +56,7 @@ export async function catalogRoutes(
   limitRate(scope, options.requestsPerMinute);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
-  const config = { access: "anyone", waitsOnlyForDatabase: true } as const;
+  const config = { access: "anyone" } as const;
 
   routes.get(
     "/apps",

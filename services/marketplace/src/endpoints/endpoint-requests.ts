@@ -4,7 +4,7 @@ import { idempotencyKeyHeader, idempotentRequestOf, pathOf } from "../idempotenc
 import type { IdempotentRequest } from "../idempotency/run-idempotently.ts";
 
 export const tags: readonly string[] = ["Webhooks"];
-export const config = { access: ["vendor-developer", "operator"], waitsOnlyForDatabase: true } as const;
+export const config = { access: ["vendor-developer", "operator"] } as const;
 
 export const repeatHeaders = {
   type: "object",

@@ -32,12 +32,11 @@ export async function endpointRoutes(scope: FastifyInstance, options: EndpointUr
 async function managementRoutes(scope: FastifyInstance, options: EndpointUrlDeps): Promise<void> {
   for (const schema of [registeredWebhookDto, webhookEndpointDto, webhookEndpointPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
-  const resolvingConfig = { ...config, waitsOnlyForDatabase: false };
 
   routes.post(
     "/developer/webhooks",
     {
-      config: resolvingConfig,
+      config,
       schema: {
         tags,
         operationId: "registerWebhook",
@@ -104,7 +103,7 @@ async function managementRoutes(scope: FastifyInstance, options: EndpointUrlDeps
   routes.patch(
     "/developer/webhooks/:id",
     {
-      config: resolvingConfig,
+      config,
       schema: {
         ...ofOne,
         operationId: "changeWebhook",

@@ -17,12 +17,12 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
   for (const schema of [organisationDto, organisationPage]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Organisations"];
-  const config = { access: ["operator"], waitsOnlyForDatabase: true } as const;
+  const config = { access: ["operator"] } as const;
 
   routes.put(
     "/admin/organisations/:alias",
     {
-      config: { ...config, waitsOnlyForDatabase: false },
+      config,
       schema: {
         tags,
         operationId: "putOrganisation",

@@ -9,7 +9,7 @@ export async function healthRoutes(scope: FastifyInstance, options: HealthDeps):
   scope.get(
     "/admin/webhooks/health",
     {
-      config: { access: ["operator", "auditor"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "auditor"] },
       schema: {
         tags: ["Webhooks"],
         operationId: "webhookHealth",

@@ -24,7 +24,7 @@ export function subscriptionListRoutes(scope: FastifyInstance, { database }: { d
   scope.get(
     "/developer/subscriptions",
     {
-      config: { access: ["vendor-developer", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["vendor-developer", "operator"] },
       schema: {
         tags,
         operationId: "listVendorSubscriptions",
@@ -42,7 +42,7 @@ export function subscriptionListRoutes(scope: FastifyInstance, { database }: { d
   scope.get(
     "/admin/subscriptions",
     {
-      config: { access: ["operator", "billing", "auditor"], waitsOnlyForDatabase: true },
+      config: { access: ["operator", "billing", "auditor"] },
       schema: {
         tags,
         operationId: "listAllSubscriptions",

@@ -49,7 +49,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions",
     {
-      config: { access: ["org-admin", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["org-admin", "operator"] },
       schema: {
         tags,
         operationId: "createSubscription",
@@ -87,7 +87,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.get(
     "/subscriptions",
     {
-      config: { access: ["org-member", "org-admin", "ehr-service", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["org-member", "org-admin", "ehr-service", "operator"] },
       schema: {
         tags,
         operationId: "listSubscriptions",
@@ -122,7 +122,6 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     {
       config: {
         access: ["org-member", "org-admin", "ehr-service", "vendor-developer", "operator"],
-        waitsOnlyForDatabase: true,
       },
       schema: {
         tags,
@@ -154,7 +153,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     "/subscriptions/:id/cancel",
     {
       preValidation: requireNoBody,
-      config: { access: ["org-admin", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["org-admin", "operator"] },
       schema: {
         ...changeSchema,
         operationId: "cancelSubscription",
@@ -168,7 +167,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions/:id/pause",
     {
-      config: { access: ["org-admin", "billing", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["org-admin", "billing", "operator"] },
       schema: {
         ...changeSchema,
         operationId: "pauseSubscription",
@@ -185,7 +184,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     "/subscriptions/:id/resume",
     {
       preValidation: requireNoBody,
-      config: { access: ["org-admin", "billing", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["org-admin", "billing", "operator"] },
       schema: {
         ...changeSchema,
         operationId: "resumeSubscription",
@@ -201,7 +200,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     "/subscriptions/:id/lift-block",
     {
       preValidation: requireNoBody,
-      config: { access: ["billing", "operator"], waitsOnlyForDatabase: true },
+      config: { access: ["billing", "operator"] },
       schema: {
         ...changeSchema,
         response: { ...changed, ...problemResponses(429) },
