@@ -18,11 +18,9 @@ import { createAppParser } from "./apps/parse-app.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
-import { createAppConfirmer } from "./installations/confirm-apps.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { registerSubscriptionMetrics } from "./installations/subscription-metrics.ts";
 import { createLaunchLog } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
@@ -38,6 +36,8 @@ import { createCorrectionCounter, registerReconciliationMetrics } from "./reconc
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 import { wrapperShape } from "./responses.ts";
 import { startQueueWork } from "./scheduled-jobs.ts";
+import { createAppConfirmer } from "./subscriptions/confirm-apps.ts";
+import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
 const service = "ehr-api";
 

@@ -18,11 +18,9 @@ import {
   startLoaded,
   subscriptionId,
 } from "./bounded-reads.test-support.ts";
-import { confirmForAll } from "./installations/confirm-subscriptions.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { type ConfigDeps, putConfig, readConfig } from "./installations/put-config.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { registerSubscriptionMetrics } from "./installations/subscription-metrics.ts";
 import { deleteExpiredContexts } from "./launches/delete-expired-contexts.ts";
 import { createLaunchLog, type LaunchDeps, launchApp } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
@@ -38,6 +36,8 @@ import {
   listOrganisationsToReconcile,
   longestUnreconciledMs,
 } from "./organisations/reconciliation-state.ts";
+import { confirmForAll } from "./subscriptions/confirm-subscriptions.ts";
+import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
 const hour = 3_600_000;
 const actor: Actor = {
@@ -99,7 +99,7 @@ const configDepsOf = ({ connected }: Loaded): ConfigDeps => ({
   encryption,
   installations: { drop: () => undefined },
   slots: createOrganisationSlots(),
-  confirmer: { confirmOnDemand: () => Promise.resolve(false), ensureConfigurable: () => Promise.resolve() },
+  confirmer: { confirmOnDemand: () => Promise.resolve(false), fetchOnDemand: () => Promise.resolve() },
 });
 
 interface UseCase {

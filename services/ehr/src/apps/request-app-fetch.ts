@@ -5,6 +5,12 @@ import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import type { AppRow } from "./app-store.ts";
 
+/** When the app was fetched last, and when the catalog was found not to have it. */
+export interface LastFetch {
+  fetchedAt: Date | null;
+  absentAt: Date | null;
+}
+
 /** An app is fetched from the catalog at most once a minute, however many events and requests name it. */
 export const recheckAfterMs = 60_000;
 
@@ -19,7 +25,7 @@ export function isFreshInCatalog(
   return isInCatalog && fetchedAt !== null && now.getTime() - fetchedAt.getTime() < confirmsForMs;
 }
 
-export function secondsUntilRecheck({ fetchedAt }: Pick<AppRow, "fetchedAt">, now: Date): number {
+export function secondsUntilRecheck({ fetchedAt }: Pick<LastFetch, "fetchedAt">, now: Date): number {
   const since = Math.max(0, now.getTime() - (fetchedAt?.getTime() ?? 0));
   return Math.max(0, Math.ceil((recheckAfterMs - since) / 1_000));
 }

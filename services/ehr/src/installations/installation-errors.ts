@@ -7,30 +7,6 @@ export const installationProblems = {
     title: "The app is not installed",
     advice: "Subscribe to it in the marketplace. `GET /api/app-installations` lists the installed apps.",
   },
-  marketplaceUnavailable: {
-    code: "marketplace-unavailable",
-    status: 503,
-    title: "The marketplace can't be reached",
-    advice: "Retry after the number of seconds in `Retry-After`.",
-  },
-  tooManySubscriptions: {
-    code: "too-many-subscriptions",
-    status: 422,
-    title: "The organisation has too many subscriptions",
-    advice: "Find the sender of these events. Reconciliation applies the marketplace's list, without a limit.",
-  },
-  anotherApp: {
-    code: "another-app",
-    status: 422,
-    title: "The subscription is to another app",
-    advice: "A subscription never changes its app. Find the sender of these events, and reconcile the organisation.",
-  },
-  appFetchesLimited: {
-    code: "app-fetches-limited",
-    status: 429,
-    title: "Too many apps of the organisation are unconfirmed",
-    advice: "Retry after the number of seconds in `Retry-After`.",
-  },
   configurationsTooLarge: {
     code: "configurations-too-large",
     status: 422,

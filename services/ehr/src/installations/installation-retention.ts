@@ -1,7 +1,7 @@
 import { runInBatches } from "@ehr-marketplace/service-kit/database";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { deleteRemovedBefore } from "./subscription-store.ts";
+import { deleteRemovedBefore } from "./installation-store.ts";
 
 const retentionDays = 30;
 

@@ -66,6 +66,59 @@ export async function sumOtherConfigBytes(transaction: Transaction<DB>, orgAlias
   return rows[0]?.bytes ?? 0;
 }
 
+export interface DerivedInstallation {
+  /** The id of a new installation, if there is none yet. */
+  id: string;
+  orgAlias: string;
+  appSlug: string;
+  now: Date;
+  /** The configuration of an installation that was removed before this is deleted. */
+  retentionCutoff: Date;
+}
+
+/** Derives the installation from the newest confirmed live subscription; returns whether there is one. Writes only changes. */
+export async function upsertInstallation(transaction: Transaction<DB>, derived: DerivedInstallation): Promise<boolean> {
+  const { id, orgAlias, appSlug, now, retentionCutoff } = derived;
+  const { rows } = await sql<{ live: boolean }>`
+    with newest as (
+      select subscriptions.id, status
+      from subscriptions
+      where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled' and confirmed_at is not null
+      order by as_of desc, subscriptions.id desc limit 1
+    ), shown as (
+      insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
+      select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz
+      from newest
+      on conflict (org_alias, app_slug) do update set
+        status = excluded.status,
+        subscription_id = excluded.subscription_id,
+        encrypted_config = case when kept.removed_at < ${retentionCutoff}::timestamptz then null else kept.encrypted_config end,
+        config_secrets = case when kept.removed_at < ${retentionCutoff}::timestamptz then null else kept.config_secrets end,
+        installed_at = case when kept.status = 'removed' then excluded.installed_at else kept.installed_at end,
+        updated_at = excluded.updated_at,
+        removed_at = null
+      where (kept.status, kept.subscription_id) is distinct from (excluded.status, excluded.subscription_id)
+    )
+    select exists (select from newest) as live`.execute(transaction);
+  return rows[0]?.live === true;
+}
+
+/** The configuration is kept for the retention, so that a new subscription restores it. */
+export async function removeInstallation(
+  transaction: Transaction<DB>,
+  orgAlias: string,
+  appSlug: string,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable("installations")
+    .set({ status: "removed", removed_at: now, updated_at: now })
+    .where("org_alias", "=", orgAlias)
+    .where("app_slug", "=", appSlug)
+    .where("status", "<>", "removed")
+    .execute();
+}
+
 export async function updateInstallation(
   transaction: Transaction<DB>,
   id: string,
@@ -85,4 +138,14 @@ export function lockConfigsToReencrypt(transaction: Transaction<DB>, version: nu
     .limit(limit)
     .forNoKeyUpdate()
     .execute();
+}
+
+/** Skips locked rows: those are being installed again. */
+export async function deleteRemovedBefore(database: Kysely<DB>, before: Date, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from installations where id = any(array(
+      select id from installations where status = 'removed' and removed_at < ${before}
+      order by removed_at limit ${limit} for update skip locked
+    ))`.execute(database);
+  return Number(numAffectedRows);
 }

@@ -7,7 +7,7 @@ import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import type { OrganisationSlots } from "../organisations/organisation-slots.ts";
-import type { AppConfirmer } from "./confirm-apps.ts";
+import { ensureConfigurable, type OnDemandConfirmer } from "./ensure-configurable.ts";
 import { toInstallationDto } from "./installation-dto.ts";
 import { installationProblems, notInstalled } from "./installation-errors.ts";
 import {
@@ -24,7 +24,7 @@ export interface ConfigDeps {
   clock: () => Date;
   /** Dropped after the change, so that the next request to this process returns the new configuration. */
   installations: { drop(orgAlias: string): void };
-  confirmer: Pick<AppConfirmer, "confirmOnDemand" | "ensureConfigurable">;
+  confirmer: OnDemandConfirmer;
   slots: OrganisationSlots;
 }
 
@@ -35,13 +35,14 @@ type Configured = NonNullable<Awaited<ReturnType<typeof findInstallationConfig>>
 
 /** Replaces the configuration. Validation runs under the organisation's lock, since it takes milliseconds. */
 export async function putConfig(
-  { database, encryption, clock, installations, confirmer, slots }: ConfigDeps,
+  deps: ConfigDeps,
   actor: Actor,
   orgAlias: string,
   appSlug: string,
   given: JsonObject,
 ): Promise<InstallationDto> {
-  await confirmer.ensureConfigurable(orgAlias, appSlug);
+  const { database, encryption, clock, installations, slots } = deps;
+  await ensureConfigurable(deps, orgAlias, appSlug);
   const store = async (transaction: Transaction<DB>): Promise<InstallationDto> => {
     const row = await lockInstallationConfig(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();

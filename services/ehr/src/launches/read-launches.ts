@@ -1,8 +1,8 @@
 import type { LaunchLogEntry, PageQuery } from "@ehr-marketplace/contracts";
 import { listPage, type PageSlice, Problem } from "@ehr-marketplace/service-kit/http";
 import { installationProblems } from "../installations/installation-errors.ts";
-import { wasEverInstalled } from "../installations/stored-states.ts";
 import { readNewestFirst } from "../partitioned-log.ts";
+import { wasEverInstalled } from "../subscriptions/stored-states.ts";
 import type { LaunchDeps } from "./launch-app.ts";
 import { findLaunches, type LaunchRow } from "./launch-log-store.ts";
 

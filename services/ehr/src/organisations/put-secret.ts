@@ -7,9 +7,9 @@ import { isUsableSecret } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
 import { previousSecretOwner, secretOwner } from "./organisation.ts";
 import { insertOrganisation, lockOrganisation, type SecretRow, updateOrganisation } from "./organisation-store.ts";
+import { requestReconciliation } from "./request-reconciliation.ts";
 
 export interface SecretDeps {
   database: Kysely<DB>;

@@ -4,12 +4,12 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { storeListedApps } from "../apps/store-listed-apps.ts";
 import type { DB } from "../database-schema.ts";
-import { type AppliedState, applyState } from "../installations/apply-state.ts";
-import { findStoredStates, markListed, type StoredState } from "../installations/stored-states.ts";
 import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import { recordReconciliation } from "../organisations/reconciliation-state.ts";
+import { requestReconciliation } from "../organisations/request-reconciliation.ts";
+import { type AppliedState, applyState } from "../subscriptions/apply-state.ts";
+import { findStoredStates, markListed, type StoredState } from "../subscriptions/stored-states.ts";
 import type { ListedSubscription, ListSubscriptions } from "./marketplace-subscriptions.ts";
-import { requestReconciliation } from "./request-reconciliation.ts";
 
 export interface ReconciliationDeps {
   database: Kysely<DB>;

@@ -6,9 +6,9 @@ import { connectAsService } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { deleteRemovedInstallations } from "../installations/installation-retention.ts";
 import { type InstalledRow, readInstallationRows, storeApps } from "../marketplace-events/events.test-support.ts";
 import { applyState, type SubscriptionState } from "./apply-state.ts";
-import { deleteRemovedInstallations } from "./installation-retention.ts";
 
 const orgAlias = "riverside-clinic";
 const day = 86_400_000;

@@ -2,10 +2,10 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { deriveInstallation } from "../installations/derive-installation.ts";
 import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import { secondsUntilQuarantineCheck } from "../organisations/reconciliation-state.ts";
-import { requestReconciliation } from "../reconciliation/request-reconciliation.ts";
-import { deriveInstallation } from "./apply-state.ts";
+import { requestReconciliation } from "../organisations/request-reconciliation.ts";
 import {
   confirmLive,
   findUnconfirmedOrganisations,

@@ -5,7 +5,6 @@ import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
-import { eventOf, send, storeApps } from "../marketplace-events/events.test-support.ts";
 import {
   change,
   configInClear,
@@ -15,7 +14,8 @@ import {
   type Practice,
   putConfig,
   startPractice,
-} from "./installations.test-support.ts";
+} from "../installations/installations.test-support.ts";
+import { eventOf, send, storeApps } from "../marketplace-events/events.test-support.ts";
 
 const began = Date.now() - 3_600_000;
 /** Two seconds, plus a margin for a busy machine. */

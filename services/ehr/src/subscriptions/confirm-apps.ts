@@ -3,11 +3,10 @@ import { isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
 import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import { LRUCache } from "lru-cache";
 import { type FetchDeps, type FetchResult, fetchApp } from "../apps/fetch-app.ts";
-import { isFreshInCatalog, secondsUntilRecheck } from "../apps/request-app-fetch.ts";
+import { isFreshInCatalog, type LastFetch, secondsUntilRecheck } from "../apps/request-app-fetch.ts";
 import { appFetchesPerMinute, takeAppFetch } from "../organisations/app-fetch-rate.ts";
 import { type ConfirmDeps, confirmFor, confirmForAll, quarantineForAll } from "./confirm-subscriptions.ts";
-import { installationProblems } from "./installation-errors.ts";
-import { findSchemaState } from "./installation-store.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
 import { findUnconfirmedApp } from "./subscription-store.ts";
 
 export interface AppConfirmer {
@@ -21,8 +20,8 @@ export interface AppConfirmer {
    * organisation has used up its catalog requests.
    */
   confirmOnDemand(orgAlias: string, appSlug: string): Promise<boolean>;
-  /** Before a configuration is stored: the same, also for an installed app whose schema was never read. */
-  ensureConfigurable(orgAlias: string, appSlug: string): Promise<void>;
+  /** Fetches the app within two seconds, unless the catalog was recently found not to have it. Throws as `confirmOnDemand`. */
+  fetchOnDemand(orgAlias: string, appSlug: string, last: LastFetch): Promise<FetchResult>;
   stop(): Promise<void>;
 }
 
@@ -35,11 +34,6 @@ interface Fetch {
   result: Promise<FetchResult>;
   /** Resolves once the subscriptions of all organisations are confirmed or quarantined. */
   settled: Promise<void>;
-}
-
-interface Known {
-  fetchedAt: Date | null;
-  absentAt: Date | null;
 }
 
 /** At most one fetch of an app is in progress in this process; concurrent callers share it. */
@@ -75,9 +69,9 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     return withinTime(startFetch(appSlug).result);
   };
 
-  const fetchOnDemand = async (orgAlias: string, appSlug: string, known: Known): Promise<FetchResult> => {
-    if (known.absentAt === null) return fetchWithinTime(orgAlias, appSlug);
-    if (secondsUntilRecheck(known, clock()) > 0) return "absent";
+  const fetchOnDemand = async (orgAlias: string, appSlug: string, last: LastFetch): Promise<FetchResult> => {
+    if (last.absentAt === null) return fetchWithinTime(orgAlias, appSlug);
+    if (secondsUntilRecheck(last, clock()) > 0) return "absent";
     // A quarantined subscription stays quarantined while the marketplace can't be reached.
     return fetchWithinTime(orgAlias, appSlug).catch((error: unknown) => {
       if (error instanceof Problem) return "absent";
@@ -100,13 +94,7 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
       if (fetches.size < maxInBackground) startFetch(appSlug);
     },
     confirmOnDemand,
-    async ensureConfigurable(orgAlias, appSlug) {
-      const installed = await findSchemaState(database, orgAlias, appSlug);
-      if (installed === undefined) await confirmOnDemand(orgAlias, appSlug);
-      else if (!installed.isSchemaKnown && installed.absentAt === null) {
-        await fetchOnDemand(orgAlias, appSlug, installed);
-      }
-    },
+    fetchOnDemand,
     async stop() {
       stopping.abort();
       await Promise.allSettled([...fetches.values()].map(({ settled }) => settled));
@@ -134,14 +122,14 @@ async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
 
 const unavailable = (cause?: unknown): Problem =>
   new Problem(
-    installationProblems.marketplaceUnavailable,
+    subscriptionProblems.marketplaceUnavailable,
     "The organisation subscribed to this app, but the marketplace can't be reached to confirm it.",
     { headers: { "retry-after": String(retryAfterSeconds) }, cause },
   );
 
 const tooManyFetches = (waitSeconds: number): Problem =>
   rateLimitProblem(
-    installationProblems.appFetchesLimited,
+    subscriptionProblems.appFetchesLimited,
     `The organisation subscribed to this app, but its ${appFetchesPerMinute} requests a minute to the marketplace's catalog are used up. The app will be confirmed later.`,
     { limit: appFetchesPerMinute, retryAfterMs: waitSeconds * 1_000 },
   );

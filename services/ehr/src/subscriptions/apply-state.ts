@@ -2,21 +2,14 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
-import { v7 as uuid } from "uuid";
 import { ensureApp, type KnownApp } from "../apps/ensure-app.ts";
 import { isFreshInCatalog, requestAppFetch, secondsUntilRecheck } from "../apps/request-app-fetch.ts";
 import type { DB } from "../database-schema.ts";
+import { deriveInstallation } from "../installations/derive-installation.ts";
 import { reserveAppFetch } from "../organisations/app-fetch-rate.ts";
-import { installationProblems } from "./installation-errors.ts";
-import { retentionCutoff } from "./installation-retention.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
 import { assertWithinLimits } from "./subscription-limits.ts";
-import {
-  findSubscription,
-  removeInstallation,
-  type SubscriptionRow,
-  upsertInstallation,
-  upsertSubscription,
-} from "./subscription-store.ts";
+import { findSubscription, type SubscriptionRow, upsertSubscription } from "./subscription-store.ts";
 
 export interface SubscriptionState {
   orgAlias: string;
@@ -93,21 +86,9 @@ function isCorrected(known: SubscriptionRow, { appSlug, status, asOf, storedAsOf
 
 const anotherApp = (): Problem =>
   new Problem(
-    installationProblems.anotherApp,
+    subscriptionProblems.anotherApp,
     "The subscription is stored with another app. A subscription never changes its app; reconciliation applies the marketplace's list.",
   );
-
-/** An app is installed while it has a confirmed live subscription. The caller holds the organisation's lock. */
-export async function deriveInstallation(
-  transaction: Transaction<DB>,
-  orgAlias: string,
-  appSlug: string,
-  now: Date,
-): Promise<void> {
-  const derived = { id: uuid(), orgAlias, appSlug, now, retentionCutoff: retentionCutoff(now) };
-  const isInstalled = await upsertInstallation(transaction, derived);
-  if (!isInstalled) await removeInstallation(transaction, orgAlias, appSlug, now);
-}
 
 /** The process fetches the app right after the commit; the job is the fallback if the process dies before. */
 const fallbackSeconds = 5;

@@ -1,7 +1,7 @@
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { installationProblems } from "./installation-errors.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
 import { countSubscriptions } from "./subscription-store.ts";
 
 /**
@@ -25,6 +25,6 @@ export async function assertWithinLimits(
 
 const tooMany = (what: string): Problem =>
   new Problem(
-    installationProblems.tooManySubscriptions,
+    subscriptionProblems.tooManySubscriptions,
     `The organisation already has ${what}. Events can't create more; reconciliation applies the marketplace's list.`,
   );
