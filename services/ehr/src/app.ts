@@ -8,6 +8,7 @@ import {
   disableCaching,
 } from "@ehr-marketplace/service-kit/http";
 import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
@@ -35,7 +36,7 @@ import { workReconciliations } from "./reconciliation/reconciliation-jobs.ts";
 import { createCorrectionCounter, registerReconciliationMetrics } from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 import { wrapperShape } from "./responses.ts";
-import { startQueueWork } from "./scheduled-jobs.ts";
+import { createScheduledWork } from "./scheduled-jobs.ts";
 import { createAppConfirmer } from "./subscriptions/confirm-apps.ts";
 import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
@@ -123,7 +124,10 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     { prefix: "/api" },
   );
 
-  const queueWork = startQueueWork({ ...common, logger, launchLogDays: config.launchLogDays, reconciles }, [
+  const stopping = new AbortController();
+  const { signal: stopped } = stopping;
+  const maintenance = { ...common, logger, launchLogDays: config.launchLogDays, reconciles, stopped };
+  const scheduledJobs = startScheduledJobs(maintenance, createScheduledWork(maintenance), [
     (boss) => workAppFetches(boss, (slug) => confirmer.confirm(slug)),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
   ]);
@@ -133,7 +137,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     async stop() {
       tokens.stop();
       await listener.stop();
-      await queueWork.stop();
+      stopping.abort();
+      await scheduledJobs;
       await confirmer.stop();
       await context.stop();
     },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { type Queue, startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { connectAsService, startEhr } from "@ehr-marketplace/tests/support";
@@ -8,7 +8,7 @@ import type { DB } from "./database-schema.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
 import { scheduledJobs } from "./queues.ts";
-import { startQueueWork } from "./scheduled-jobs.ts";
+import { createScheduledWork, type MaintenanceDeps } from "./scheduled-jobs.ts";
 
 const credentials = {
   MARKETPLACE_TOKEN_URL: "http://127.0.0.1:9/token",
@@ -102,8 +102,17 @@ describe("scheduled jobs", () => {
   });
 });
 
-describe("starting the queue work", () => {
+describe("starting the scheduled jobs", () => {
   const cleanUp = cleanUpAfter();
+  const start = (deps: Omit<MaintenanceDeps, "stopped">, workers: (() => Promise<void>)[] = []): void => {
+    const stopping = new AbortController();
+    const maintenance = { ...deps, stopped: stopping.signal };
+    const started = startScheduledJobs(maintenance, createScheduledWork(maintenance), workers);
+    cleanUp(() => {
+      stopping.abort();
+      return started;
+    });
+  };
   const prepare = async () => {
     const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     const logged: { level: string; msg: string; step?: string }[] = [];
@@ -122,8 +131,7 @@ describe("starting the queue work", () => {
     await rows("revoke delete on applied_deliveries from ehr_service");
     await rows("update organisations set encrypted_previous_secret = encrypted_secret, previous_until = now()");
     const works: string[] = [];
-    const started = startQueueWork({ ...deps, reconciles: true }, [async () => void works.push("started")]);
-    cleanUp(() => started.stop());
+    start({ ...deps, reconciles: true }, [async () => void works.push("started")]);
     await eventually("the first failure is logged", 20_000, async () => logged.length === 1);
     await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 4 && works.length === 1);
     assert.deepEqual(works, ["started"]);
@@ -148,8 +156,7 @@ describe("starting the queue work", () => {
     await rows("select prepare_launch_partitions('2020-01-01')");
     const days = () => rows("select inhrelid from pg_inherits where inhparent = 'launches'::regclass order by 1");
     const earlier = await days();
-    const started = startQueueWork({ ...deps, launchLogDays: 30, reconciles: true }, []);
-    cleanUp(() => started.stop());
+    start({ ...deps, launchLogDays: 30, reconciles: true });
     await eventually("the warning is logged", 20_000, async () => logged.length === 1);
     assert.match(logged[0]?.msg ?? "", /^LAUNCH_LOG_DAYS is below the database/);
     assert.deepEqual(await days(), earlier);
@@ -157,8 +164,7 @@ describe("starting the queue work", () => {
 
   test("schedules no reconciliation if none is configured, and removes an earlier schedule", async () => {
     const { rows, ...deps } = await prepare();
-    const started = startQueueWork({ ...deps, reconciles: false }, []);
-    cleanUp(() => started.stop());
+    start({ ...deps, reconciles: false });
     await eventually("all jobs are scheduled", 20_000, async () => (await scheduled(rows)) === 3);
     const boss = deps.queue.boss();
     const id = await boss.send(scheduledJobs, { chore: "reconcile" });

@@ -1,13 +1,6 @@
-import {
-  type Queue,
-  retryUntilDone,
-  runMaintenanceSteps,
-  runScheduledJobs,
-  type ScheduledJob,
-} from "@ehr-marketplace/service-kit/queue";
+import { type Queue, runMaintenanceSteps, type ScheduledWork } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import type { PgBoss } from "pg-boss";
 import { refreshApps } from "./apps/refresh-apps.ts";
 import { dropOldAuditEntries, prepareAuditPartitions } from "./audit/audit-log-retention.ts";
 import type { DB } from "./database-schema.ts";
@@ -27,6 +20,7 @@ export interface MaintenanceDeps {
   launchLogDays: number;
   /** Whether credentials for the marketplace are configured, so that organisations are reconciled. */
   reconciles: boolean;
+  stopped: AbortSignal;
 }
 
 type Steps = Record<string, () => Promise<unknown>>;
@@ -50,45 +44,19 @@ const hourlySteps = (deps: MaintenanceDeps): Steps => {
   };
 };
 
-async function registerScheduledJobs(boss: PgBoss, deps: MaintenanceDeps): Promise<void> {
-  const nightly: ScheduledJob = { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(deps) };
-  await runScheduledJobs(boss, scheduledJobs, {
-    // A launch context names a patient, so it is deleted within a minute of its expiry.
-    "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(deps.database, deps.clock()) },
-    "keep-house": { cron: "11 * * * *", work: () => runMaintenanceSteps(hourlySteps(deps), deps) },
-    "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(deps) },
-    ...(deps.reconciles ? { reconcile: nightly } : {}),
-  });
-}
-
-type Work = (boss: PgBoss) => Promise<void>;
-
-const retryDelayMs = 1_000;
-
-/** Registers all workers and schedules. The database may be unavailable when the process starts, so registration is retried. */
-export function startQueueWork(deps: MaintenanceDeps, works: Work[]): { stop(): Promise<void> } {
-  const { queue, logger } = deps;
-  const stopping = new AbortController();
-  const all: Work[] = [
-    (boss) => registerScheduledJobs(boss, deps),
-    ...works,
-    () => runMaintenanceSteps(startupSteps(deps), deps),
-  ];
-  const started = Promise.all(
-    all.map((work) =>
-      retryUntilDone({
-        work: async () => work(queue.boss()),
-        failureMessage: "failed to register queue workers and schedules",
-        pauseMs: retryDelayMs,
-        logger,
-        stopped: stopping.signal,
-      }),
-    ),
-  );
+/** The scheduled jobs of the service. */
+export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
+  const { database, clock, reconciles } = deps;
+  const reconcile = { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(deps) } as const;
   return {
-    async stop() {
-      stopping.abort();
-      await started;
+    queueName: scheduledJobs,
+    jobs: {
+      // A launch context names a patient, so it is deleted within a minute of its expiry.
+      "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(database, clock()) },
+      "keep-house": { cron: "11 * * * *", work: () => runMaintenanceSteps(hourlySteps(deps), deps) },
+      "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(deps) },
+      ...(reconciles ? { reconcile } : {}),
     },
+    runAtStartup: () => runMaintenanceSteps(startupSteps(deps), deps),
   };
 }

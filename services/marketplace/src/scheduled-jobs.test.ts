@@ -28,7 +28,7 @@ describe("maintenance", () => {
     const write = (line: string): unknown => logged.push(JSON.parse(line) as (typeof logged)[number]);
     const logger = createLogger({ service: "test", level: "warn" }, { write });
     const stopped = new AbortController().signal;
-    deps = { database, queue, clock, logger, metrics, logDays: 90, jobs: {}, stopped };
+    deps = { database, queue, clock, logger, metrics, logDays: 90, stopped };
   });
   beforeEach(() => {
     logged = [];

@@ -1,12 +1,7 @@
-import {
-  type Queue,
-  retryUntilDone,
-  runMaintenanceSteps,
-  runScheduledJobs,
-  type ScheduledJob,
-} from "@ehr-marketplace/service-kit/queue";
+import { type Queue, runMaintenanceSteps, type ScheduledWork } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
+import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
 import { dropOldAttempts, prepareAttemptPartitions, warnIfRetentionTooShort } from "./delivery/attempt-partitions.ts";
 import type { DeliveryMetrics } from "./delivery/delivery-metrics.ts";
@@ -23,8 +18,6 @@ export interface MaintenanceDeps {
   logger: Logger;
   metrics: DeliveryMetrics;
   logDays: number;
-  /** Scheduled jobs of other features. */
-  jobs: Record<string, ScheduledJob>;
   stopped: AbortSignal;
 }
 
@@ -40,34 +33,27 @@ export async function runMaintenance({ database, clock, logger, logDays, stopped
   await runMaintenanceSteps(steps, { logger, stopped });
 }
 
-async function registerScheduledJobs(deps: MaintenanceDeps): Promise<void> {
+/** The scheduled jobs of the worker. */
+export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
   const { database, queue, clock, metrics, stopped } = deps;
-  await runScheduledJobs(queue.boss(), scheduledJobs, {
-    sweep: {
-      cron: "* * * * *",
-      work: async () => metrics.recordSwept(await sweepDeliveries(database, queue, clock())),
+  return {
+    queueName: scheduledJobs,
+    jobs: {
+      sweep: {
+        cron: "* * * * *",
+        work: async () => metrics.recordSwept(await sweepDeliveries(database, queue, clock())),
+      },
+      "drop-deleted": {
+        cron: "* * * * *",
+        work: () => dropDeletedEndpointDeliveries({ database, queue }, clock(), { stopped }),
+      },
+      "keep-house": { cron: "7 * * * *", work: () => runMaintenance(deps) },
+      "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
     },
-    "drop-deleted": {
-      cron: "* * * * *",
-      work: () => dropDeletedEndpointDeliveries({ database, queue }, clock(), { stopped }),
+    async runAtStartup() {
+      // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run.
+      await prepareAttemptPartitions(database, clock());
+      await runMaintenance(deps);
     },
-    "keep-house": { cron: "7 * * * *", work: () => runMaintenance(deps) },
-    ...deps.jobs,
-  });
-}
-
-const retryDelayMs = 1_000;
-
-/** Registers the scheduled jobs and runs maintenance once. Both are retried, as the database may be unavailable when the process starts. */
-export async function startScheduledJobs(deps: MaintenanceDeps): Promise<void> {
-  const { database, clock, logger, stopped } = deps;
-  const retry = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
-    retryUntilDone({ work, failureMessage, pauseMs: retryDelayMs, logger, stopped });
-  await Promise.all([
-    retry("failed to register scheduled jobs", () => registerScheduledJobs(deps)),
-    // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run.
-    retry("failed to create partitions of the delivery log", () => prepareAttemptPartitions(database, clock())).then(
-      () => runMaintenance(deps),
-    ),
-  ]);
+  };
 }

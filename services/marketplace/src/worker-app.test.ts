@@ -48,7 +48,7 @@ test("a worker registers scheduled jobs and processes recipients while maintenan
       async () => (await run("select from pgboss.schedule")).length === 4,
     );
     const hasFailureLogged = (): boolean =>
-      worker.logEntries.some(({ msg }) => String(msg).startsWith("failed to create partitions of the delivery log"));
+      worker.logEntries.some(({ msg }) => String(msg).startsWith("failed to run maintenance at startup"));
     await eventually("the log has the failure", 8_000, hasFailureLogged);
     await client.query("commit");
 

@@ -2,10 +2,9 @@ import { createOutboundClient, type OutboundClient } from "@ehr-marketplace/outb
 import { listen } from "@ehr-marketplace/service-kit/database";
 import { createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
 import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
-import { runRepeatedly } from "@ehr-marketplace/service-kit/queue";
+import { runRepeatedly, startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
 import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
 import { createPipeline } from "./delivery/pipeline.ts";
@@ -15,7 +14,7 @@ import { startScheduler } from "./delivery/scheduler.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
-import { startScheduledJobs } from "./scheduled-jobs.ts";
+import { createScheduledWork } from "./scheduled-jobs.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
@@ -82,20 +81,12 @@ export async function createWorker(
   const { signal: stopped } = stopping;
   const startTask = (problem: string, work: () => Promise<void>): Promise<void> =>
     runRepeatedly({ work, failureMessage: problem, pauseMs: pollIntervalMs, logger, stopped });
+  const maintenance = { ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
   // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
     startTask("failed to process due recipients", () => runDueRecoveries({ ...common, logger, stopped })),
     startTask("failed to process due replays", () => runDueReplays(common)),
-    startScheduledJobs({
-      ...common,
-      logger,
-      metrics: deliveryMetrics,
-      logDays: config.logDays,
-      jobs: {
-        "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database.query, { logger, stopped }) },
-      },
-      stopped,
-    }),
+    startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);
 

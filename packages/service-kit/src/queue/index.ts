@@ -1,4 +1,4 @@
 export { installQueues, type Queues } from "./install-queues.ts";
 export { type Queue, startQueue } from "./queue.ts";
-export { retryUntilDone, runRepeatedly } from "./run-repeatedly.ts";
-export { runMaintenanceSteps, runScheduledJobs, type ScheduledJob } from "./scheduled-jobs.ts";
+export { runRepeatedly } from "./run-repeatedly.ts";
+export { runMaintenanceSteps, type ScheduledWork, startScheduledJobs } from "./scheduled-jobs.ts";

@@ -1,5 +1,7 @@
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Queue } from "./queue.ts";
+import { retryUntilDone } from "./run-repeatedly.ts";
 
 export interface ScheduledJob {
   cron: string;
@@ -8,13 +10,51 @@ export interface ScheduledJob {
   work(): Promise<unknown>;
 }
 
-/** Schedules the jobs and works on them. Each run of a job is done by one process. */
-export async function runScheduledJobs(boss: PgBoss, queue: string, jobs: Record<string, ScheduledJob>): Promise<void> {
+/** The scheduled jobs of a process. */
+export interface ScheduledWork {
+  /** The queue that the schedules send jobs to. */
+  queueName: string;
+  jobs: Record<string, ScheduledJob>;
+  /** Maintenance that can't wait for its schedule when the process starts. Retried until it succeeds. */
+  runAtStartup(): Promise<void>;
+}
+
+/** Registers the worker of a queue. */
+export type RegisterWorker = (boss: PgBoss) => Promise<void>;
+
+const retryDelayMs = 1_000;
+
+/**
+ * Registers the scheduled jobs and the workers of other queues, and runs the maintenance of the startup. The database may be unavailable
+ * when the process starts, so each is retried until it succeeds once, independently of the others.
+ */
+export async function startScheduledJobs(
+  { queue, logger, stopped }: { queue: Queue; logger: Logger; stopped: AbortSignal },
+  scheduled: ScheduledWork,
+  workers: RegisterWorker[] = [],
+): Promise<void> {
+  const retry = (failureMessage: string, work: RegisterWorker): Promise<void> =>
+    retryUntilDone({
+      work: async () => work(queue.boss()),
+      failureMessage,
+      pauseMs: retryDelayMs,
+      logger,
+      stopped,
+    });
+  await Promise.all([
+    retry("failed to register scheduled jobs", (boss) => registerScheduledJobs(boss, scheduled)),
+    ...workers.map((register) => retry("failed to register a queue worker", register)),
+    retry("failed to run maintenance at startup", () => scheduled.runAtStartup()),
+  ]);
+}
+
+/** Each run of a job is done by one process. */
+async function registerScheduledJobs(boss: PgBoss, { queueName, jobs }: ScheduledWork): Promise<void> {
   for (const [name, { cron, missed = "skip" }] of Object.entries(jobs)) {
     // The field is called `chore` in stored schedules and jobs.
-    await boss.schedule(queue, cron, { chore: name }, { key: name, missed });
+    await boss.schedule(queueName, cron, { chore: name }, { key: name, missed });
   }
-  await boss.work<{ chore: string }>(queue, { pollingIntervalSeconds: 2 }, async (due) => {
+  await boss.work<{ chore: string }>(queueName, { pollingIntervalSeconds: 2 }, async (due) => {
     for (const { data } of due) await jobs[data.chore]?.work();
   });
 }
@@ -22,10 +62,10 @@ export async function runScheduledJobs(boss: PgBoss, queue: string, jobs: Record
 /** Runs the steps in order. A failed step is logged, and the others still run. */
 export async function runMaintenanceSteps(
   steps: Record<string, () => Promise<unknown>>,
-  { logger, stopped }: { logger: Logger; stopped?: AbortSignal },
+  { logger, stopped }: { logger: Logger; stopped: AbortSignal },
 ): Promise<void> {
   for (const [step, work] of Object.entries(steps)) {
-    if (stopped?.aborted === true) return;
+    if (stopped.aborted) return;
     await work().catch((error: unknown) =>
       logger.error({ err: error, step }, "failed to run maintenance step; retrying within an hour"),
     );
