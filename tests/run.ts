@@ -1,7 +1,7 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
 //   node tests/run.ts [--postgres-15-too] [--all-rounds] [--watch] [pattern …]
-// Each file clones its databases from templates that are migrated once per run. With --all-rounds, tests with rounds run all of
-// them, and the files run sequentially, because they measure under load.
+// Each file clones its databases from templates that are migrated once per run; all files share one identity provider. With
+// --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load.
 import { once } from "node:events";
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
+import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import {
   prepareEhrDatabase,
   prepareMarketplaceDatabase,
@@ -141,6 +142,9 @@ const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
 const files = await findFiles(positionals.length === 0 ? allTests : positionals);
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
+const identityProvider = await startIdentityProvider({ port: 0 });
+const { issuer, jwksUrl, keys } = identityProvider;
+process.env["TEST_IDENTITY_PROVIDER"] = JSON.stringify({ issuer, jwksUrl, keys });
 if (values.watch) await watchFiles(await startNewestPostgres(), chosen);
 
 const oldestPostgresFiles = values["postgres-15-too"]
@@ -175,6 +179,7 @@ const oldest =
     ? await runTests(await startDebianCluster(), longestFirst(oldestPostgresFiles, durations), session)
     : { passed: 0, failed: 0 };
 await writeDurations(cache, durations);
+await identityProvider.stop();
 
 const passed = newest.passed + oldest.passed;
 const failed = newest.failed + oldest.failed;

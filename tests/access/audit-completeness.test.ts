@@ -4,9 +4,9 @@ import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
+  fetchCallers,
   type MatrixRequest,
   sendRequest,
-  startCallers,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
 import type { FastifyInstance } from "fastify";
@@ -83,7 +83,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
   before(async () => {
-    const callers = await startCallers(cleanUp);
+    const callers = await fetchCallers();
     const { marketplace, ehr, ehrOwnerUrl } = await startBothServices(cleanUp, callers);
     service = { ...ehr, ownerUrl: ehrOwnerUrl, callers };
     prepared = await prepareEhr({ ehr: ehr.url, marketplace: marketplace.url }, callers);
@@ -124,7 +124,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
   let buildRequest: (route: string, on: string) => Promise<MatrixRequest>;
   before(async () => {
-    const callers = await startCallers(cleanUp);
+    const callers = await fetchCallers();
     const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
     const environment = { ...callers.environment, VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8" };
     const marketplace = await startMarketplace(cleanUp, serviceUrl, environment);

@@ -75,7 +75,7 @@ describe("permissions in the EHR, each use case on one database connection, with
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
 
   before(async () => {
-    kinds = await createCallerKinds(cleanUp, personaNames);
+    kinds = await createCallerKinds(personaNames);
     const { callers } = kinds;
     const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
     const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);

@@ -86,7 +86,7 @@ describe("permissions, each use case on one database connection", () => {
   let webhooks: RequestBuilder;
 
   before(async () => {
-    kinds = await createCallerKinds(cleanUp, personaNames);
+    kinds = await createCallerKinds(personaNames);
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
     const media = new URL(".", import.meta.url).pathname;
     running = await startMarketplace(cleanUp, serviceUrl, {

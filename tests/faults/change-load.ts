@@ -2,11 +2,11 @@ import { randomInt, randomUUID } from "node:crypto";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type CleanUp } from "@ehr-marketplace/test-kit";
 import {
+  fetchCallers,
   type Practice,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,
-  startCallers,
 } from "@ehr-marketplace/tests/support";
 
 export interface ChangeLoad {
@@ -45,7 +45,7 @@ export async function startChangeLoad(
   perSecond: number,
   { apis: count = 1, cancels = false }: ChangeLoadOptions = {},
 ): Promise<ChangeLoad> {
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const token = callers.token("operator");
   const environment = { ...callers.environment, LOG_LEVEL: "error" };
   const apis: ServiceProcess[] = [];

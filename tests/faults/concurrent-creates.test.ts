@@ -4,10 +4,10 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
+  fetchCallers,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,
-  startCallers,
 } from "@ehr-marketplace/tests/support";
 
 const concurrentRequests = 200;
@@ -19,7 +19,7 @@ describe("200 concurrent identical creates on two processes", () => {
   let databaseUrl: string;
 
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     databaseUrl = (await cloneDatabase(cleanUp, "demo")).serviceUrl;
     const environment = { ...callers.environment, LOG_LEVEL: "warn" };
     processes = await Promise.all([1, 2].map(() => startApiProcess(cleanUp, databaseUrl, { environment })));

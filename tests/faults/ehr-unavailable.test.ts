@@ -9,12 +9,12 @@ import { type CleanUp, cleanUpAfter, cloneDatabase, eventually, rounds, withClie
 import {
   advanceTime,
   type Callers,
+  fetchCallers,
   type Practice,
   registerPractices,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startEhrProcess,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -43,7 +43,7 @@ async function startServices(cleanUp: CleanUp, count: number): Promise<Services>
   const practices = await registerPractices(marketplace.ownerUrl, { count, callbackUrl: `http://127.0.0.1:${port}` });
   await insertEhrOrganisations(ehr.ownerUrl, practices);
   await startWorkerProcess(cleanUp, marketplace.serviceUrl, { environment });
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const api = await startApiProcess(cleanUp, marketplace.serviceUrl, {
     environment: { ...environment, ...callers.environment },
   });

@@ -5,10 +5,10 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
 import {
   expireLeases,
+  fetchCallers,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -19,7 +19,7 @@ const count = 20;
 test("a worker that was disconnected for longer than its lease doesn't settle deliveries that another has taken over", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const receiver = await startReceiver(cleanUp);
   const waiting = new Map<string, ServerResponse[]>();
   const waitingAt = (attempt: string): ServerResponse[] => waiting.get(attempt) ?? [];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { registerPractices, sendApiRequest, startApiProcess, startCallers } from "@ehr-marketplace/tests/support";
+import { fetchCallers, registerPractices, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
 
 const clients = 200;
 /** Two successful changes per client on average: the process has caught up. */
@@ -12,7 +12,7 @@ const requiredSuccesses = 2 * clients;
 test("an API process that starts under 200 concurrent changes serves them while they keep coming", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const practices = await registerPractices(ownerUrl, { count: clients, callbackUrl: "http://127.0.0.1:9" });
   const subscriptions = await withClient(ownerUrl, async (client) => {
     const { rows } = await client.query<{ id: string }>(

@@ -6,10 +6,10 @@ import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs, withClien
 import { issue } from "@ehr-marketplace/test-kit/certificates";
 import { drip, onRequest, pour, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import {
+  fetchCallers,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
 
@@ -53,7 +53,7 @@ const slow: [Behaviour, string][] = [
 
 test("a worker's memory stays bounded with any number of hostile receivers, and each request is one failed attempt with its reason", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receive = async ([behave, reason]: [Behaviour, string]) => ({
     origin: new URL((await startReceiver(cleanUp, behave)).url).origin,

@@ -1,24 +1,26 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { signToken, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
+import { fetchCallers, signToken, startMarketplace } from "@ehr-marketplace/tests/support";
 
 const list = "/api/v1/subscriptions?orgAlias=riverside-clinic";
 const coolDownMs = 5_000;
 
 test("while the identity provider is unavailable for an hour known keys keep working, and a rotated key works once it is back", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const { url, callers, requestAs } = await startMarketplaceWithCallers(cleanUp);
+  const identityProvider = await startIdentityProvider({ port: 0 });
+  cleanUp(() => identityProvider.stop());
+  const callers = await fetchCallers(identityProvider);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+  const { url } = await startMarketplace(cleanUp, serviceUrl, callers.environment);
   const statusOf = async (token: string): Promise<number> =>
     (await fetch(`${url}${list}`, { headers: { authorization: `Bearer ${token}` } })).status;
-  const listStatus = async (): Promise<number> =>
-    (await requestAs("riverside-admin", list.slice("/api/v1".length))).status;
-  await eventually("the service has fetched the keys", 30_000, async () => (await listStatus()) === 200);
+  const admin = callers.token("riverside-admin");
+  await eventually("the service has fetched the keys", 30_000, async () => (await statusOf(admin)) === 200);
   mock.timers.enable({ apis: ["Date"], now: Date.now() });
   cleanUp(async () => mock.timers.reset());
 
-  const { identityProvider } = callers;
   await identityProvider.stop();
   for (let minutes = 5; minutes <= 60; minutes += 5) {
     mock.timers.tick(5 * 60_000);

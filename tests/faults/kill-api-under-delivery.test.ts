@@ -4,10 +4,10 @@ import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, rounds, withClient } from "@ehr-marketplace/test-kit";
 import {
+  fetchCallers,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -19,7 +19,7 @@ const clients = 8;
 test("kill -9 of the API between commit and response: exactly the committed subscriptions reach their EHR", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const token = callers.token("operator");
   const receiver = await startReceiver(cleanUp);
   const count = rounds(4, 20);

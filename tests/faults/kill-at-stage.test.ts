@@ -3,10 +3,10 @@ import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   expireLeases,
+  fetchCallers,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -24,7 +24,7 @@ describe("a delivery completes after its worker is killed at any stage", { concu
     test(stage, async (t) => {
       const cleanUp = cleanUpAfter(t);
       const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-      const callers = await startCallers(cleanUp);
+      const callers = await fetchCallers();
       const receiver = await startReceiver(cleanUp);
       const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: receiver.url });
       const api = await startApiProcess(cleanUp, serviceUrl, { environment: callers.environment });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
-import { sendApiRequest, startApiProcess, startCallers } from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
 import { findInconsistencies } from "./subscription-consistency.ts";
 
 const workers = 8;
@@ -16,7 +16,7 @@ interface Intent {
 
 test("kill -9 under creates and cancels: acknowledged changes are committed, and states match events", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const token = callers.token("operator");
   const organisations = 500;

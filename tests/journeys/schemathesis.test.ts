@@ -7,11 +7,11 @@ import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
 import {
+  fetchCallers,
   insertKnownApps,
   sendRequest,
   signToken,
   startApiProcess,
-  startCallers,
   startEhrProcess,
 } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
@@ -50,7 +50,7 @@ async function runSchemathesis(t: TestContext, documentUrl: string, headers: Rec
 test("the marketplace responds to generated requests as its OpenAPI document says", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   await runSchemathesis(t, `${api.url}/api/v1/openapi.json`, {
@@ -63,7 +63,7 @@ test("the marketplace responds to generated requests as its OpenAPI document say
 test("the EHR responds to generated requests as its OpenAPI document says", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "ehr");
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const ehr = await startEhrProcess(cleanUp, serviceUrl, {
     marketplaceUrl: "http://127.0.0.1:9",
     environment: { ...callers.environment, ...patientLimits, LOG_LEVEL: "error" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type Callers, sendRequest, startCallers } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
@@ -17,7 +17,7 @@ describe("a query parameter without a value counts as absent", () => {
   const urls = { marketplace: "", ehr: "" };
   const served: Record<keyof typeof urls, readonly ServedRoute[]> = { marketplace: [], ehr: [] };
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const { marketplace, ehr } = await startBothServices(cleanUp, callers);
     [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
     [served.marketplace, served.ehr] = [marketplace.server.routesAndAccess, ehr.server.routesAndAccess];

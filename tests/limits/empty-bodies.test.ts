@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
+  fetchCallers,
   type MatrixRequest,
   sendRequest,
   startApiProcess,
-  startCallers,
   startEhrProcess,
 } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
@@ -69,7 +69,7 @@ describe("routes without a body accept an empty one with any Content-Type", () =
   let prepared: { buildRequest(route: string, on: string): Promise<MatrixRequest> }[];
 
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
     const environment = { ...callers.environment, LOG_LEVEL: "error" };
     urls.marketplace = (await startApiProcess(cleanUp, marketplaces.serviceUrl, { environment })).url;

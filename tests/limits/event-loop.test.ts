@@ -5,9 +5,9 @@ import { eventApp, subscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
+  fetchCallers,
   signToken,
   startApiProcess,
-  startCallers,
   startEhr,
   startEhrProcess,
   startMarketplace,
@@ -64,7 +64,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
   let webhooks: typeof prepared;
 
   before(async () => {
-    const callers = await startCallers(cleanUp);
+    const callers = await fetchCallers();
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
     const environment = {
       ...callers.environment,
@@ -123,7 +123,7 @@ describe("no request blocks the EHR's event loop for 100 ms", () => {
   let prepared: Awaited<ReturnType<typeof prepareEhr>>;
 
   before(async () => {
-    const callers = await startCallers(cleanUp);
+    const callers = await fetchCallers();
     const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
     const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, callers.environment);
     const environment = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
-import { type Callers, startCallers } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "../access/prepare-ehr.ts";
@@ -63,7 +63,7 @@ describe("a list responds to any cursor with a page or 400", () => {
   const servers: Partial<Record<"marketplace" | "ehr", FastifyInstance>> = {};
   const urls = { marketplace: "", ehr: "" };
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const { marketplace, ehr } = await startBothServices(cleanUp, callers);
     [urls.marketplace, urls.ehr] = [marketplace.url, ehr.url];
     [servers.marketplace, servers.ehr] = [marketplace.server, ehr.server];

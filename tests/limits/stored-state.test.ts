@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { signToken, startCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers, signToken, startEhrProcess } from "@ehr-marketplace/tests/support";
 import { type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 
 const riverside = "riverside-clinic";
@@ -61,7 +61,7 @@ for (const configured of [12, maxInstallations]) {
     let service: MeasuredService;
     let headers: Record<string, string>;
     before(async () => {
-      const callers = await startCallers(cleanUp);
+      const callers = await fetchCallers();
       const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
       await insertInstallations(ownerUrl, configured);
       service = await startMeasuredService((options) =>

@@ -1,26 +1,32 @@
-import {
-  type IdentityProvider,
-  type Persona,
-  personaNames,
-  startIdentityProvider,
-} from "@ehr-marketplace/dev/identity-provider";
-import type { CleanUp } from "@ehr-marketplace/test-kit";
+import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { type Persona, personaNames, requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
+
+type Issuer = Pick<IdentityProvider, "issuer" | "jwksUrl" | "keys">;
 
 export interface Callers {
   /** Environment variables with which a service accepts these tokens. */
   environment: { TOKEN_ISSUER: string; TOKEN_JWKS_URL: string };
-  identityProvider: IdentityProvider;
+  identityProvider: Issuer;
   token(persona: Persona): string;
 }
 
-/** Starts an identity provider for the test and fetches a token for each persona. */
-export async function startCallers(cleanUp: CleanUp): Promise<Callers> {
-  const identityProvider = await startIdentityProvider({ port: 0 });
-  cleanUp(() => identityProvider.stop());
-  const tokens = new Map<Persona, string>();
-  for (const persona of personaNames) tokens.set(persona, await identityProvider.accessToken(persona));
+/** The identity provider that all test files share. `npm test` starts it, because each start takes half a second of CPU time. */
+function sharedIssuer(): Issuer {
+  const { TEST_IDENTITY_PROVIDER: shared } = process.env;
+  if (shared === undefined) throw new Error("This test needs an identity provider, which npm test starts.");
+  return JSON.parse(shared) as Issuer;
+}
+
+/** Fetches a token for each persona: from the shared identity provider, or from the test's own one. */
+export async function fetchCallers(identityProvider = sharedIssuer()): Promise<Callers> {
+  const { issuer, jwksUrl } = identityProvider;
+  const tokens = new Map(
+    await Promise.all(
+      personaNames.map(async (persona) => [persona, await requestAccessToken(issuer, persona)] as const),
+    ),
+  );
   return {
-    environment: { TOKEN_ISSUER: identityProvider.issuer, TOKEN_JWKS_URL: identityProvider.jwksUrl },
+    environment: { TOKEN_ISSUER: issuer, TOKEN_JWKS_URL: jwksUrl },
     identityProvider,
     token(persona) {
       const token = tokens.get(persona);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 
 interface Operation {
   operationId: string;
@@ -33,6 +32,7 @@ const jsonPointer = (...names: string[]): string =>
 /** Fetches a service's OpenAPI document, against which its responses are validated. */
 export async function loadDocumentedResponses(documentUrl: string): Promise<DocumentedResponses> {
   const document = closeObjects(await (await fetch(documentUrl)).json()) as Document;
+  const { createStrictAjv } = await import("@ehr-marketplace/service-kit/http");
   const ajv = createStrictAjv({ allErrors: true, strict: false });
   ajv.addSchema(document, "document");
   const base = document.servers[0]?.url ?? "";

@@ -1,6 +1,4 @@
 import { ehrEnvironment } from "@ehr-marketplace/dev/service-environments";
-import { createApp } from "@ehr-marketplace/ehr/app";
-import { readConfig } from "@ehr-marketplace/ehr/config";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 import { inProcessEnvironment, startInProcess } from "./in-process.ts";
@@ -18,6 +16,8 @@ export async function startEhr(
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<RunningEhr> {
+  const { createApp } = await import("@ehr-marketplace/ehr/app");
+  const { readConfig } = await import("@ehr-marketplace/ehr/config");
   const config = readConfig({
     ...ehrEnvironment(databaseUrl, unreachable),
     ...inProcessEnvironment,

@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { signIn } from "@ehr-marketplace/dev/identity-provider";
+import { signIn } from "@ehr-marketplace/dev/identity-provider/client";
 import { importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import type { Callers } from "./callers.ts";
 

@@ -1,5 +1,5 @@
 import type { App } from "@ehr-marketplace/service-kit/process";
-import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 
@@ -17,6 +17,7 @@ export async function startInProcess(
   cleanUp: CleanUp,
   createApp: (logger: Logger) => Promise<App>,
 ): Promise<{ url: string; server: FastifyInstance }> {
+  const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
   const app = await createApp(createLogger({ service: "test", level: "silent" }));
   const url = await app.server.listen({ host: "127.0.0.1", port: 0 });
   cleanUp(async () => {

@@ -1,6 +1,8 @@
+// Each test file loads this in its own process. What needs a service or the identity provider imports it when it is called: loading
+// all of them takes more than a second of CPU time.
 export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { advanceTime, expireLeases } from "./advance-time.ts";
-export { type Callers, type RequestOptions, sendApiRequest, sendRequest, startCallers } from "./callers.ts";
+export { type Callers, fetchCallers, type RequestOptions, sendApiRequest, sendRequest } from "./callers.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";

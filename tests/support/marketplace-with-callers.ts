@@ -1,7 +1,7 @@
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type Callers, type RequestOptions, sendApiRequest, startCallers } from "./callers.ts";
+import { type Callers, fetchCallers, type RequestOptions, sendApiRequest } from "./callers.ts";
 import { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 
 export interface MarketplaceWithCallers extends RunningMarketplace {
@@ -19,7 +19,7 @@ export async function startMarketplaceWithCallers(
   environment: Record<string, string> = {},
   resolver?: Parameters<typeof startMarketplace>[3],
 ): Promise<MarketplaceWithCallers> {
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const database = await cloneDatabase(cleanUp, "demo");
   const merged = { ...callers.environment, ...environment };
   const running = await startMarketplace(cleanUp, database.serviceUrl, merged, resolver);

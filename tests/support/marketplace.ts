@@ -1,6 +1,5 @@
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
-import { createApp } from "@ehr-marketplace/marketplace/app";
-import { readConfig } from "@ehr-marketplace/marketplace/config";
+import type { createApp as createMarketplace } from "@ehr-marketplace/marketplace/app";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 import { inProcessEnvironment, startInProcess } from "./in-process.ts";
@@ -17,8 +16,10 @@ export async function startMarketplace(
   cleanUp: CleanUp,
   databaseUrl: string,
   environment: Record<string, string> = {},
-  resolver?: Parameters<typeof createApp>[2],
+  resolver?: Parameters<typeof createMarketplace>[2],
 ): Promise<RunningMarketplace> {
+  const { createApp } = await import("@ehr-marketplace/marketplace/app");
+  const { readConfig } = await import("@ehr-marketplace/marketplace/config");
   const config = readConfig({
     ...marketplaceEnvironment(databaseUrl),
     ...inProcessEnvironment,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
-import { type Callers, type RequestOptions, sendRequest, startCallers } from "./callers.ts";
+import { type Callers, fetchCallers, type RequestOptions, sendRequest } from "./callers.ts";
 import { createInvalidTokens, signToken } from "./forged-tokens.ts";
 
 export interface MatrixRow {
@@ -39,8 +38,8 @@ export interface CallerKinds {
 }
 
 /** Creates every kind of caller: anonymous, each persona, valid tokens of unknown organisations and vendors, and invalid tokens. */
-export async function createCallerKinds(cleanUp: CleanUp, personas: readonly string[]): Promise<CallerKinds> {
-  const callers = await startCallers(cleanUp);
+export async function createCallerKinds(personas: readonly string[]): Promise<CallerKinds> {
+  const callers = await fetchCallers();
   const valid = new Map<string, string | undefined>([["anonymous", undefined]]);
   for (const persona of personas) valid.set(persona, callers.token(persona as Parameters<Callers["token"]>[0]));
   const elsewhere = { "elsewhere-clinic": { roles: ["org-admin"] } };

@@ -1,7 +1,6 @@
 import type { Database } from "@ehr-marketplace/service-kit/database";
-import { createServiceContext } from "@ehr-marketplace/service-kit/process";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface ServiceConnection<Schema> {
@@ -18,6 +17,8 @@ export async function connectAsService<Schema>(
   url: string,
   { poolSize = 4, statementTimeoutMs = 10_000 } = {},
 ): Promise<ServiceConnection<Schema>> {
+  const { createServiceContext } = await import("@ehr-marketplace/service-kit/process");
+  const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
   const logger = createLogger({ service: "test", level: "silent" });
   const foundation = await createServiceContext<Schema>({
     service: "test",

@@ -5,13 +5,13 @@ import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-market
 import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
   type Callers,
+  fetchCallers,
   type Practice,
   type Receiver,
   registerPractices,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -27,7 +27,7 @@ describe("delivery to the EHR", () => {
   let plan: string;
 
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const database = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = database);
     receiver = await startReceiver(cleanUp);

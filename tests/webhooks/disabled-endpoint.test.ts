@@ -4,11 +4,11 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   advanceTime,
+  fetchCallers,
   type Received,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -20,7 +20,7 @@ const lifecycle = ["subscription.created", "subscription.paused", "subscription.
 
 test("an endpoint that is enabled after three days receives all events in order, and none has expired", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const ehr = await startReceiver(cleanUp);
   const vendor = await startReceiver(cleanUp);

@@ -5,6 +5,7 @@ import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-market
 import {
   advanceTime,
   type Callers,
+  fetchCallers,
   type Practice,
   type Received,
   type Receiver,
@@ -13,7 +14,6 @@ import {
   sendApiRequest,
   singleConnectionPool,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -33,7 +33,7 @@ describe("a failing recipient, each process with one database connection", () =>
   const accepted: Received[] = [];
 
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const database = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = database);
     receiver = await startReceiver(cleanUp);

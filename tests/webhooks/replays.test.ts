@@ -5,6 +5,7 @@ import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-market
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
   type Callers,
+  fetchCallers,
   type MarketplaceWithCallers,
   type Receiver,
   type RequestOptions,
@@ -13,7 +14,6 @@ import {
   sendApiRequest,
   singleConnectionPool,
   startApiProcess,
-  startCallers,
   startMarketplaceWithCallers,
   startReceiver,
   startWorkerProcess,
@@ -212,7 +212,7 @@ describe("replays run by workers", () => {
   const progress = ({ id }: ReplayDto): Promise<ReplayDto> => developer(`/${endpoint}/replays/${id}`);
 
   before(async () => {
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     ({ ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo"));
     receiver = await startReceiver(cleanUp);
     const registered = await registerPractices(ownerUrl, { count: practices, callbackUrl: receiver.url });

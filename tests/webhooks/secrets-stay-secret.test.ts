@@ -8,10 +8,10 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   demoSettings,
+  fetchCallers,
   type RequestOptions,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -50,7 +50,7 @@ test("no database dump contains a secret, and no log contains a secret or a toke
   cleanUp(() => cluster.stop());
   const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
   await loadDemoData(ownerUrl, demoSettings);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const metricsToken = `metrics-${randomBytes(16).toString("hex")}`;
   const environment = { ...callers.environment, LOG_LEVEL: "trace", METRICS_TOKEN: metricsToken };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });

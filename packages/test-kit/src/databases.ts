@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { relative } from "node:path";
-import { restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import pg from "pg";
 import type { CleanUp } from "./clean-up.ts";
 
@@ -61,6 +60,8 @@ export async function cloneDatabase(cleanUp: CleanUp, template: keyof Templates 
   await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
   cleanUp(() => dropDatabase(clusterUrl, name));
   const urls = urlsFor(clusterUrl, name, login);
+  // Imported here, because it takes longer to load than most tests without a database to run.
+  const { restrictDatabase } = await import("@ehr-marketplace/service-kit/database");
   // A clone has the template's schema but not its privileges on the database itself.
   await restrictDatabase(urls.ownerUrl, login.role);
   return urls;

@@ -5,10 +5,10 @@ import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type Callers,
+  fetchCallers,
   type RequestOptions,
   type RunningEhr,
   sendRequest,
-  startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
 import { inspectSchema } from "../apps/inspect-schema.ts";
@@ -27,7 +27,7 @@ export interface Practice {
 
 /** The EHR with tokens for all personas, and nothing installed. */
 export async function startPractice(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<Practice> {
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const database = await cloneDatabase(cleanUp, "ehr");
   const startAnother = (more: Record<string, string> = {}): Promise<RunningEhr> =>
     startEhr(cleanUp, database.serviceUrl, { ...callers.environment, ...environment, ...more });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { startCallers, startEhrProcess, startReceiver } from "@ehr-marketplace/tests/support";
+import { fetchCallers, startEhrProcess, startReceiver } from "@ehr-marketplace/tests/support";
 import { createLaunchClient, install, launchOf, setInstallationStatus } from "./launches.test-support.ts";
 
 test("logs, metrics and traces contain no patients and launches, whatever the outcome of a launch", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const database = await cloneDatabase(cleanUp, "ehr");
   const collector = await startReceiver(cleanUp);
   const service = await startEhrProcess(cleanUp, database.serviceUrl, {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { type Callers, type RequestOptions, sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, type RequestOptions, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
 
 export const riverside = "riverside-clinic";
 export const hilltop = "hilltop-family-practice";
@@ -136,7 +136,7 @@ export function createLaunchClient(
 }
 
 export async function startLaunchEhr(cleanUp: CleanUp, environment: Record<string, string> = {}): Promise<LaunchEhr> {
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const database = await cloneDatabase(cleanUp, "ehr");
   const { url } = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, ...environment });
   return createLaunchClient(url, callers, database);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { connectAsService, startCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
+import { connectAsService, fetchCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { deleteExpiredContexts } from "./delete-expired-contexts.ts";
 import {
@@ -21,7 +21,7 @@ import {
 
 /** Two processes with one database, as in production. */
 async function startTwo(cleanUp: CleanUp): Promise<[LaunchEhr, LaunchEhr]> {
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const database = await cloneDatabase(cleanUp, "ehr");
   const options = { marketplaceUrl: "http://127.0.0.1:9", environment: callers.environment };
   const one = await startEhrProcess(cleanUp, database.serviceUrl, options);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
 import { install } from "../installations/installations.test-support.ts";
 import { eventOf, hilltop, riverside, send, storeApps } from "./events.test-support.ts";
 
@@ -11,7 +11,7 @@ const withinMs = 30_000;
 
 test("200 concurrent events of one organisation use two connections, and another organisation's launches succeed", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const callers = await startCallers(cleanUp);
+  const callers = await fetchCallers();
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, DATABASE_POOL_SIZE: "10" });
   const theirs = await install(ownerUrl, { orgAlias: hilltop });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { type Callers, type RunningEhr, sendRequest, startCallers, startEhr } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, type RunningEhr, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
 import { type FetchJob, type Workbench, workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { refreshApps } from "../apps/refresh-apps.ts";
@@ -21,7 +21,7 @@ describe("limits of verified events of one organisation", () => {
   let bench: Workbench;
   before(async () => {
     catalog = await startCatalog(cleanUp);
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const database = await cloneDatabase(cleanUp, "ehr");
     ({ ownerUrl } = database);
     ehr = await startEhr(cleanUp, database.serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });

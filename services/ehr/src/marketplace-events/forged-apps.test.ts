@@ -6,10 +6,10 @@ import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-k
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
   type Callers,
+  fetchCallers,
   type RequestOptions,
   type RunningEhr,
   sendRequest,
-  startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
@@ -38,7 +38,7 @@ describe("the holder of an organisation's signing secret can't change an app's f
   let catalog: Catalog;
   before(async () => {
     catalog = await startCatalog(cleanUp);
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     const { serviceUrl } = await cloneDatabase(cleanUp, "ehr");
     ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, MARKETPLACE_URL: catalog.url });
   });

@@ -8,9 +8,9 @@ import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-k
 import {
   type Callers,
   connectAsService,
+  fetchCallers,
   type RunningEhr,
   sendRequest,
-  startCallers,
   startEhr,
 } from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
@@ -25,7 +25,7 @@ describe("an organisation's secret", () => {
   let serviceUrl: string;
   before(async () => {
     ({ ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr"));
-    callers = await startCallers(cleanUp);
+    callers = await fetchCallers();
     ehr = await startEhr(cleanUp, serviceUrl, callers.environment);
   });
   const put = (alias: string, body: unknown): Promise<Response> =>
