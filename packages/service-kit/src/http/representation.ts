@@ -19,7 +19,7 @@ export interface Representation {
   cacheControl: string;
   vary: string;
   plain: Encoded;
-  compressed: Map<Coding, Encoded | Promise<Encoded>>;
+  compressed: Map<Coding, Promise<Encoded>>;
 }
 
 const minCompressedBytes = 1_024;
@@ -48,18 +48,17 @@ export function createRepresentation(
   };
 }
 
-function encode(representation: Representation, coding: Coding): Encoded | Promise<Encoded> {
-  let encoded = representation.compressed.get(coding);
+function encode({ plain, compressed }: Representation, coding: Coding): Promise<Encoded> {
+  let encoded = compressed.get(coding);
   if (encoded === undefined) {
-    const { body, etag } = representation.plain;
-    encoded = compressors[coding](body).then((compressed) => {
-      const encodedBody = { body: compressed, etag: `${etag.slice(0, -1)}-${coding}"`, coding };
-      representation.compressed.set(coding, encodedBody);
-      return encodedBody;
-    });
-    representation.compressed.set(coding, encoded);
+    encoded = compress(plain, coding);
+    compressed.set(coding, encoded);
   }
   return encoded;
+}
+
+async function compress({ body, etag }: Encoded, coding: Coding): Promise<Encoded> {
+  return { body: await compressors[coding](body), etag: `${etag.slice(0, -1)}-${coding}"`, coding };
 }
 
 function isKnownToClient(ifNoneMatch: string, etag: string): boolean {
@@ -67,42 +66,31 @@ function isKnownToClient(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
 }
 
-function prepare(request: FastifyRequest, reply: FastifyReply, from: Representation, encoded: Encoded): Buffer | null {
-  reply.headers({ "cache-control": from.cacheControl, etag: encoded.etag, vary: from.vary });
-  const { "if-none-match": ifNoneMatch } = request.headers;
+/** Negotiates the content coding, handles If-None-Match, sets status and headers, and returns the bytes to send. */
+export async function preparePayload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  representation: Representation,
+): Promise<Buffer | null> {
+  const { "accept-encoding": accepted, "if-none-match": ifNoneMatch } = request.headers;
+  const small = representation.plain.body.length < minCompressedBytes;
+  const coding = small || accepted === undefined ? null : codings.negotiate(accepted);
+  const encoded = coding === null ? representation.plain : await encode(representation, coding);
+  const { cacheControl, contentType, vary } = representation;
+  reply.headers({ "cache-control": cacheControl, etag: encoded.etag, vary });
   if (ifNoneMatch !== undefined && isKnownToClient(ifNoneMatch, encoded.etag)) {
     reply.code(304);
     return null;
   }
   if (encoded.coding !== undefined) reply.header("content-encoding", encoded.coding);
-  reply.header("content-type", from.contentType);
+  reply.header("content-type", contentType);
   return encoded.body;
 }
 
-/** Negotiates the content coding, handles If-None-Match, sets status and headers, and returns the bytes to send. */
-export function preparePayload(
+export async function sendRepresentation(
   request: FastifyRequest,
   reply: FastifyReply,
   representation: Representation,
-): Buffer | null | Promise<Buffer | null> {
-  const { "accept-encoding": accepted } = request.headers;
-  const small = representation.plain.body.length < minCompressedBytes;
-  const coding = small || accepted === undefined ? null : codings.negotiate(accepted);
-  if (coding === null) return prepare(request, reply, representation, representation.plain);
-  const encoded = encode(representation, coding);
-  return encoded instanceof Promise
-    ? encoded.then((encodedBody) => prepare(request, reply, representation, encodedBody))
-    : prepare(request, reply, representation, encoded);
-}
-
-/** A representation that is already loaded is sent synchronously, because awaiting a promise slows down warm requests. */
-export function sendRepresentation(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  representation: Representation | Promise<Representation>,
-): FastifyReply | Promise<FastifyReply> {
-  if (representation instanceof Promise)
-    return representation.then((loaded) => sendRepresentation(request, reply, loaded));
-  const payload = preparePayload(request, reply, representation);
-  return payload instanceof Promise ? payload.then((bytes) => reply.send(bytes)) : reply.send(payload);
+): Promise<FastifyReply> {
+  return reply.send(await preparePayload(request, reply, representation));
 }

@@ -28,10 +28,9 @@ export class ResponseCache {
   }
 
   /** Concurrent calls with the same key share one load. */
-  get(key: string, load: Load): Representation | Promise<Representation> {
+  async get(key: string, load: Load): Promise<Representation> {
     if (this.#entries === undefined) return load();
-    const current = `${this.#generation} ${key}`;
-    return this.#entries.get(current) ?? this.#entries.forceFetch(current, { context: load });
+    return this.#entries.forceFetch(`${this.#generation} ${key}`, { context: load });
   }
 
   /** Doesn't call `clear()`, which would reject pending loads: old entries are evicted by size and lifetime. */

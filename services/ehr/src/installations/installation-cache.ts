@@ -8,8 +8,8 @@ export interface Cacheable {
 }
 
 export interface InstallationCache<T extends Cacheable> {
-  /** Returns the cached value synchronously; concurrent callers share one load. */
-  get(orgAlias: string): T | Promise<T>;
+  /** Concurrent callers share one load. */
+  get(orgAlias: string): Promise<T>;
   drop(orgAlias: string): void;
   /** Takes a payload of the channel `installations_changed`: an alias, `app:` and a slug, or an empty text, which drops everything. */
   handleNotification: (payload: string) => void;
@@ -73,7 +73,7 @@ export function createInstallationCache<T extends Cacheable>(options: {
   };
 
   return {
-    get(orgAlias) {
+    async get(orgAlias) {
       const entry = entries.get(orgAlias);
       if (entry !== undefined && !isTooOld(entry)) return entry.value;
       return loads.get(orgAlias) ?? startLoad(orgAlias);

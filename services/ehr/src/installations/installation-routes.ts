@@ -7,7 +7,7 @@ import {
 } from "@ehr-marketplace/contracts";
 import { responseOf, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { actingOrganisation, organisationHeader } from "../access/acting-organisation.ts";
 import { failureResponses, success } from "../responses.ts";
 import { configRoutes } from "./config-routes.ts";
@@ -32,18 +32,6 @@ export async function installationRoutes(
   const tags = ["Installations"];
   const reading = { access: readers } as const;
 
-  /** Sends cached values synchronously: awaiting even a resolved promise would slow down warm requests noticeably. */
-  const send = (
-    reply: FastifyReply,
-    orgAlias: string,
-    bytesOf: (found: OrganisationInstallations) => Buffer,
-  ): FastifyReply | Promise<FastifyReply> => {
-    const found = installations.get(orgAlias);
-    const sendLoaded = (loaded: OrganisationInstallations): FastifyReply =>
-      reply.header("content-type", json).send(bytesOf(loaded));
-    return found instanceof Promise ? found.then(sendLoaded) : sendLoaded(found);
-  };
-
   routes.get(
     "/app-installations",
     {
@@ -61,9 +49,9 @@ export async function installationRoutes(
         },
       },
     },
-    (request, reply) => {
-      const found = installations.get(actingOrganisation(request, readers));
-      return sendRepresentation(request, reply, found instanceof Promise ? found.then(({ list }) => list) : found.list);
+    async (request, reply) => {
+      const found = await installations.get(actingOrganisation(request, readers));
+      return sendRepresentation(request, reply, await found.list);
     },
   );
 
@@ -86,9 +74,9 @@ export async function installationRoutes(
         },
       },
     },
-    (request, reply) => {
-      const { appSlug } = request.params;
-      return send(reply, actingOrganisation(request, readers), (found) => found.get(appSlug));
+    async (request, reply) => {
+      const found = await installations.get(actingOrganisation(request, readers));
+      return reply.header("content-type", json).send(found.get(request.params.appSlug));
     },
   );
 
@@ -111,11 +99,9 @@ export async function installationRoutes(
         },
       },
     },
-    (request, reply) => {
-      const { appSlug } = request.params;
-      return send(reply, actingOrganisation(request, readers), (found) =>
-        found.has(appSlug) ? installed : notInstalled,
-      );
+    async (request, reply) => {
+      const found = await installations.get(actingOrganisation(request, readers));
+      return reply.header("content-type", json).send(found.has(request.params.appSlug) ? installed : notInstalled);
     },
   );
 }

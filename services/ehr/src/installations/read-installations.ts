@@ -12,7 +12,7 @@ import { tryDecryptConfig } from "./stored-config.ts";
 
 /** An organisation's installations. Configurations are decrypted on first read; responses are serialised once and then reused. */
 export interface OrganisationInstallations {
-  readonly list: Representation | Promise<Representation>;
+  readonly list: Promise<Representation>;
   has(appSlug: string): boolean;
   get(appSlug: string): Buffer;
   bytes: number;
@@ -56,14 +56,10 @@ export async function loadInstallations(
     return JSON.stringify(toInstallationDto(row, config));
   };
   const jsons = new Map<string, Buffer>();
-  let list: Representation | Promise<Representation> | undefined;
-  const makeList = async (): Promise<Representation> => {
-    list = await buildList([...rows.values()].toSorted(compareInstallations), jsonOf, jsons);
-    return list;
-  };
+  let list: Promise<Representation> | undefined;
   return {
     get list() {
-      list ??= makeList();
+      list ??= buildList([...rows.values()].toSorted(compareInstallations), jsonOf, jsons);
       return list;
     },
     has: (appSlug) => rows.has(appSlug),

@@ -26,8 +26,6 @@ export interface CatalogDeps {
   responseCache: ResponseCache;
 }
 
-type CatalogResponse = Representation | Promise<Representation>;
-
 const maxSearchResults = 100;
 const slugRegExp = new RegExp(slugPattern);
 
@@ -39,14 +37,14 @@ const jsonResponse = (json: string): Representation =>
 
 const jsonArrayResponse = (apps: string[]): Representation => jsonResponse(`[${apps.join(",")}]`);
 
-export function listApps(deps: CatalogDeps, query: ListAppsQuery): CatalogResponse {
+export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise<Representation> {
   const request = parsePageRequest(query);
   return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () =>
     jsonResponse(buildPageJson(request, await findPage(deps.database, request))),
   );
 }
 
-export function searchApps(deps: CatalogDeps, query: SearchAppsQuery): CatalogResponse {
+export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Promise<Representation> {
   const text = query.q?.trim() ?? "";
   const { category } = query;
   const limit = Math.min(query.limit, maxSearchResults);
@@ -62,26 +60,31 @@ export function searchApps(deps: CatalogDeps, query: SearchAppsQuery): CatalogRe
   );
 }
 
-export function listFeatured(deps: CatalogDeps): CatalogResponse {
+export async function listFeatured(deps: CatalogDeps): Promise<Representation> {
   return deps.responseCache.get("featured", async () => jsonArrayResponse(await findFeatured(deps.database)));
 }
 
-export function listCategories(deps: CatalogDeps): CatalogResponse {
+export async function listCategories(deps: CatalogDeps): Promise<Representation> {
   return deps.responseCache.get("categories", async () => {
     const categories: CategoryDto[] = await findCategories(deps.database);
     return jsonResponse(JSON.stringify(categories));
   });
 }
 
-export function getApp(deps: CatalogDeps, slug: string): CatalogResponse {
+export async function getApp(deps: CatalogDeps, slug: string): Promise<Representation> {
   return getAppResponse(deps, "app", slug, findApp);
 }
 
-export function getPricing(deps: CatalogDeps, slug: string): CatalogResponse {
+export async function getPricing(deps: CatalogDeps, slug: string): Promise<Representation> {
   return getAppResponse(deps, "pricing", slug, findPricing);
 }
 
-function getAppResponse(deps: CatalogDeps, what: string, slug: string, find: typeof findApp): CatalogResponse {
+async function getAppResponse(
+  deps: CatalogDeps,
+  what: string,
+  slug: string,
+  find: typeof findApp,
+): Promise<Representation> {
   const appNotFound = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
   if (!slugRegExp.test(slug)) throw appNotFound();
   return deps.responseCache.get(`${what} ${slug}`, async () => {

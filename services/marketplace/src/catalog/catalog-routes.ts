@@ -71,7 +71,8 @@ export async function catalogRoutes(
         response: responses("A page of apps", { $ref: "AppPage#" }),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, listApps(options, request.query as ListAppsQuery)),
+    async (request, reply) =>
+      sendRepresentation(request, reply, await listApps(options, request.query as ListAppsQuery)),
   );
 
   routes.get(
@@ -87,7 +88,8 @@ export async function catalogRoutes(
         response: responses("Apps, the most relevant first", arrayOf("AppDto")),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, searchApps(options, request.query as SearchAppsQuery)),
+    async (request, reply) =>
+      sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery)),
   );
 
   routes.get(
@@ -102,7 +104,7 @@ export async function catalogRoutes(
         response: responses("Featured apps", arrayOf("AppDto")),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, listFeatured(options)),
+    async (request, reply) => sendRepresentation(request, reply, await listFeatured(options)),
   );
 
   routes.get(
@@ -117,7 +119,7 @@ export async function catalogRoutes(
         response: responses("Categories", arrayOf("CategoryDto")),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, listCategories(options)),
+    async (request, reply) => sendRepresentation(request, reply, await listCategories(options)),
   );
 
   routes.get(
@@ -133,7 +135,7 @@ export async function catalogRoutes(
         response: responses("The app", { $ref: "AppDto#" }, 404),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, getApp(options, request.params.slug)),
+    async (request, reply) => sendRepresentation(request, reply, await getApp(options, request.params.slug)),
   );
 
   routes.get(
@@ -149,6 +151,6 @@ export async function catalogRoutes(
         response: responses("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
       },
     },
-    (request, reply) => sendRepresentation(request, reply, getPricing(options, request.params.slug)),
+    async (request, reply) => sendRepresentation(request, reply, await getPricing(options, request.params.slug)),
   );
 }
