@@ -1,10 +1,5 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-
-export interface ContextRow {
-  patient_id: string | null;
-  encounter_id: string | null;
-}
 
 export interface Redemption {
   launchHash: Buffer;
@@ -12,36 +7,34 @@ export interface Redemption {
   appSlug: string;
   user: string;
   now: Date;
-  auditId: string;
-  actor: { issuer: string; subject: string; role: string; requestId: string };
 }
 
-/**
- * A redemption deletes the context, even if it is refused; of concurrent redemptions, one finds the row. The same statement writes the audit
- * entry, granted or refused, so that a redemption is one round trip.
- */
-export async function redeemContext(database: Kysely<DB>, redemption: Redemption): Promise<ContextRow | undefined> {
-  const { launchHash, orgAlias, appSlug, user, now, auditId, actor } = redemption;
-  const { rows } = await sql<ContextRow>`
+export interface TakenContext {
+  launchId: string;
+  isGranted: boolean;
+  /** Null if the redemption is refused. */
+  patientId: string | null;
+  encounterId: string | null;
+}
+
+/** Deletes the context, even if the redemption is refused; of concurrent redemptions, one finds the row. */
+export async function takeContext(
+  transaction: Transaction<DB>,
+  { launchHash, orgAlias, appSlug, user, now }: Redemption,
+): Promise<TakenContext | undefined> {
+  const { rows } = await sql<TakenContext>`
     with taken as (delete from launch_contexts where launch_hash = ${launchHash} returning *),
-    granted as (
-      select patient_id, encounter_id from taken
-      where org_alias = ${orgAlias} and app_slug = ${appSlug} and user_subject = ${user} and expires_at > ${now}
+    decided as (
+      select *, org_alias = ${orgAlias} and app_slug = ${appSlug} and user_subject = ${user} and expires_at > ${now}
         and exists (
           select from installations
           where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
-        )
-    ), recorded as (
-      insert into audit_entries
-        (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id, request_id, after)
-      select ${auditId}, ${now}, ${actor.issuer}, ${actor.subject}, ${actor.role}, ${orgAlias}, 'launch-context.redeem',
-        'app', ${appSlug}, ${actor.requestId},
-        json_build_object(
-          'outcome', case when exists (select from granted) then 'granted' else 'refused' end,
-          'launchId', (select launch_id from taken)
-        )
+        ) as granted
+      from taken
     )
-    select patient_id, encounter_id from granted`.execute(database);
+    select launch_id as "launchId", granted as "isGranted", case when granted then patient_id end as "patientId",
+      case when granted then encounter_id end as "encounterId"
+    from decided`.execute(transaction);
   return rows[0];
 }
 

@@ -1,12 +1,11 @@
 import type { ConsumeLaunchBody, LaunchContextDto } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
-import { v7 as uuid } from "uuid";
 import { prepareAuditPartitions } from "../audit/audit-log-retention.ts";
-import type { Actor } from "../audit/record-audit.ts";
+import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import { isMissingPartitionError } from "../partitioned-log.ts";
 import { hashLaunch } from "./launch.ts";
 import type { LaunchDeps } from "./launch-app.ts";
-import { redeemContext } from "./launch-context-store.ts";
+import { type TakenContext, takeContext } from "./launch-context-store.ts";
 import { launchProblems } from "./launch-errors.ts";
 
 /** Redeems a launch once. The response doesn't tell why a launch can't be redeemed, so that guessing reveals nothing. */
@@ -15,20 +14,33 @@ export async function redeemLaunch(
   actor: Actor,
   { launch, orgAlias, appSlug, user }: ConsumeLaunchBody,
 ): Promise<LaunchContextDto> {
-  const redemption = { launchHash: hashLaunch(launch), orgAlias, appSlug, user, now: clock(), auditId: uuid(), actor };
-  const redeem = () => redeemContext(database.query, redemption);
-  const context = await redeem().catch(async (error: unknown) => {
-    // The partition is missing after a week without a running process. The failed statement deleted nothing, so retry it.
+  const now = clock();
+  // The audit entry commits with the deletion of the context, whether the redemption is granted or refused.
+  const redeem = (): Promise<TakenContext | undefined> =>
+    database.query.transaction().execute(async (transaction) => {
+      const taken = await takeContext(transaction, { launchHash: hashLaunch(launch), orgAlias, appSlug, user, now });
+      await recordAudit(transaction, {
+        actor,
+        at: now,
+        onBehalfOf: orgAlias,
+        action: "launch-context.redeem",
+        target: { kind: "app", id: appSlug },
+        after: { outcome: taken?.isGranted === true ? "granted" : "refused", launchId: taken?.launchId ?? null },
+      });
+      return taken;
+    });
+  const taken = await redeem().catch(async (error: unknown) => {
+    // The partition is missing after a week without a running process. The failed transaction deleted nothing, so retry it.
     if (!isMissingPartitionError(error)) throw error;
-    await prepareAuditPartitions(database.query, redemption.now);
+    await prepareAuditPartitions(database.query, now);
     return redeem();
   });
-  metrics.redeemed(context === undefined ? "refused" : "redeemed");
-  if (context === undefined) {
+  metrics.redeemed(taken?.isGranted === true ? "redeemed" : "refused");
+  if (taken?.isGranted !== true) {
     throw new Problem(
       launchProblems.gone,
       "The launch can't be redeemed: it is unknown, used, expired, or belongs to another user, app or organisation.",
     );
   }
-  return { patient: context.patient_id, encounter: context.encounter_id, orgAlias, appSlug, user };
+  return { patient: taken.patientId, encounter: taken.encounterId, orgAlias, appSlug, user };
 }

@@ -1,6 +1,7 @@
 import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { deliveries } from "../queue/queues.ts";
 import { isUnsettled } from "./delivery-store.ts";
 
 /** A delivery whose attempt row is inserted, with everything that sending it needs. */
@@ -72,6 +73,22 @@ export async function claimDeliveries(
     cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`;
   const { rows } = await executePrepared(database, "claim-deliveries", statement);
   return rows;
+}
+
+/**
+ * Locks the jobs that are still leased as they were fetched. `retryCount` can't tell: a job that was replaced has the same id and
+ * starts from 0.
+ */
+export async function lockOwnedJobs(
+  transaction: Transaction<DB>,
+  jobs: { id: string; startedOn: Date }[],
+): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string; startedOn: Date }>`
+    select id, date_trunc('milliseconds', started_on) as "startedOn" from pgboss.job
+    where name = ${deliveries} and id = any (${jobs.map(({ id }) => id)}::uuid[]) and state = 'active'
+    order by id for update`.execute(transaction);
+  const startedOn = new Map(rows.map((row) => [row.id, row.startedOn.getTime()]));
+  return new Set(jobs.filter((job) => startedOn.get(job.id) === job.startedOn.getTime()).map(({ id }) => id));
 }
 
 /** Sets queued deliveries to recipients that can't be sent to back to waiting; all other rows stay as they are. */

@@ -9,9 +9,10 @@ import {
   claimDeliveries,
   dropForDeletedEndpoints,
   findNotQueued,
+  lockOwnedJobs,
   returnHeldToWaiting,
 } from "./claim-store.ts";
-import { type DeliveryJob, deleteOwnedJobs, insertJobs, isNew, lockOwnedJobs, recipientOf } from "./delivery-jobs.ts";
+import { type DeliveryJob, deleteOwnedJobs, insertJobs, isNew, recipientOf } from "./delivery-jobs.ts";
 
 export interface ClaimDeps {
   database: Kysely<DB>;

@@ -1,5 +1,5 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import { sql, type Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { fromKysely, type JobWithMetadata } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
@@ -29,22 +29,6 @@ export async function insertJobs(transaction: Transaction<DB>, queue: Queue, rea
     ...(startAfter === undefined ? {} : { startAfter: startAfter.toISOString() }),
   }));
   await boss.insert(deliveries, jobs, { db: fromKysely(transaction), returnId: false });
-}
-
-/**
- * Locks the jobs that are still leased as they were fetched. `retryCount` can't tell: a job that was replaced has the same id and
- * starts from 0.
- */
-export async function lockOwnedJobs(
-  transaction: Transaction<DB>,
-  jobs: { id: string; startedOn: Date }[],
-): Promise<Set<string>> {
-  const { rows } = await sql<{ id: string; startedOn: Date }>`
-    select id, date_trunc('milliseconds', started_on) as "startedOn" from pgboss.job
-    where name = ${deliveries} and id = any (${jobs.map(({ id }) => id)}::uuid[]) and state = 'active'
-    order by id for update`.execute(transaction);
-  const startedOn = new Map(rows.map((row) => [row.id, row.startedOn.getTime()]));
-  return new Set(jobs.filter((job) => startedOn.get(job.id) === job.startedOn.getTime()).map(({ id }) => id));
 }
 
 interface DeletedJobs {

@@ -46,3 +46,38 @@ export async function hasUnsettled(transaction: Transaction<DB>, recipientId: st
     select from deliveries where recipient_id = ${recipientId} and settled_at is null limit 1`.execute(transaction);
   return rows.length > 0;
 }
+
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+
+export async function createAttemptPartitions(database: Kysely<DB>, now: Date): Promise<void> {
+  await sql`select prepare_attempt_partitions(${dayOf(now)}::date)`.execute(database);
+}
+
+/** The days of the delivery log beyond the retention and the database's minimum, the oldest first. */
+export async function findOldAttemptDays(database: Kysely<DB>, now: Date, retentionDays: number): Promise<string[]> {
+  const { rows } = await sql<{ day: string }>`
+    select day::text from (
+      select to_date(right(relname, 8), 'YYYYMMDD') as day from pg_class join pg_inherits on inhrelid = pg_class.oid
+      where inhparent = 'delivery_attempts'::regclass and relname ~ '^delivery_attempts_\\d{8}$'
+    ) days
+    where day < least(${dayOf(now)}::date, (now() at time zone 'UTC')::date)
+      - greatest(${retentionDays}::integer, (select least_days from delivery_log_retention))
+    order by day`.execute(database);
+  return rows.map(({ day }) => day);
+}
+
+/** Returns whether the partition was dropped. It isn't while it is being read. */
+export async function dropAttemptDay(database: Kysely<DB>, day: string, retentionDays: number): Promise<boolean> {
+  const { rows } = await sql<{ dropped: boolean }>`
+    select drop_attempt_partition(${day}::date, ${retentionDays}) as dropped`.execute(database);
+  return rows[0]?.dropped === true;
+}
+
+/** The minimum retention of the delivery log, which only the database's owner changes. */
+export async function findMinRetentionDays(database: Kysely<DB>): Promise<number> {
+  const { least_days } = await database
+    .selectFrom("delivery_log_retention")
+    .select("least_days")
+    .executeTakeFirstOrThrow();
+  return least_days;
+}

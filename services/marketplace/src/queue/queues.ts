@@ -31,6 +31,9 @@ export const queues: Queues = {
   [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };
 
-/** Null where the queue has no such job. With a limit: the planner may turn "not exists" into a join with all jobs. */
+/**
+ * A condition for the stores of several features, which can't import each other's stores: null where the queue has no such job. With a
+ * limit: the planner may turn "not exists" into a join with all jobs.
+ */
 export const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;
