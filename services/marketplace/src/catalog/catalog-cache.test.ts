@@ -107,10 +107,11 @@ describe("catalog responses are cached, and invalidated when the catalog changes
         );
         return rows[0]?.waiting ?? 0;
       };
-      // The process clears its cache once when it starts to listen. During the requests below, that would cause a second query.
+      // The process clears its cache once when it starts to listen. During the requests below, that would cause a second query. The
+      // first query of a listener's connection is LISTEN, later ones are heartbeats: an idle one that has sent any query listens.
       await eventually("all processes listen", 20_000, async () => {
         const { rowCount } = await client.query(
-          "select from pg_stat_activity where datname = current_database() and application_name like '%listener' and query ilike 'listen%'",
+          "select from pg_stat_activity where datname = current_database() and application_name like '%listener' and state = 'idle' and query <> ''",
         );
         return rowCount === 3;
       });
