@@ -21,15 +21,13 @@ import {
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { type ConfigDeps, putConfig, readConfig } from "./installations/put-config.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { deleteExpiredContexts } from "./launches/delete-expired-contexts.ts";
 import { createLaunchLog, type LaunchDeps, launchApp } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { readLaunches } from "./launches/read-launches.ts";
-import { redeemLaunch } from "./launches/redeem-launch.ts";
-import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
-import { receiveEvent } from "./marketplace-events/receive-event.ts";
+import { deleteExpiredContexts, redeemLaunch } from "./launches/redeem-launch.ts";
+import { deleteOldDeliveries, receiveEvent } from "./marketplace-events/receive-event.ts";
 import { takeAppFetch } from "./organisations/app-fetch-rate.ts";
-import { deleteExpiredSecrets } from "./organisations/delete-expired-secrets.ts";
+import { deleteExpiredSecrets } from "./organisations/organisation-secrets.ts";
 import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 import {
   isKnownOrganisation,

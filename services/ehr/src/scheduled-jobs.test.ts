@@ -6,7 +6,7 @@ import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-market
 import { connectAsService, startEhr } from "@ehr-marketplace/tests/support";
 import type { DB } from "./database-schema.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
-import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
+import { deleteOldDeliveries } from "./marketplace-events/receive-event.ts";
 import { scheduledJobs } from "./queues.ts";
 import { createScheduledWork, type MaintenanceDeps } from "./scheduled-jobs.ts";
 

@@ -5,10 +5,10 @@ import { refreshApps } from "./apps/refresh-apps.ts";
 import { dropOldAuditEntries, prepareAuditPartitions } from "./audit/audit-log-retention.ts";
 import type { DB } from "./database-schema.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
-import { deleteExpiredContexts } from "./launches/delete-expired-contexts.ts";
 import { dropOldLaunches, prepareLaunchPartitions, warnOfShortRetention } from "./launches/launch-log-retention.ts";
-import { deleteOldDeliveries } from "./marketplace-events/delete-old-deliveries.ts";
-import { deleteExpiredSecrets } from "./organisations/delete-expired-secrets.ts";
+import { deleteExpiredContexts } from "./launches/redeem-launch.ts";
+import { deleteOldDeliveries } from "./marketplace-events/receive-event.ts";
+import { deleteExpiredSecrets } from "./organisations/organisation-secrets.ts";
 import { scheduledJobs } from "./queues.ts";
 import { requestAllReconciliations } from "./reconciliation/reconciliation-jobs.ts";
 

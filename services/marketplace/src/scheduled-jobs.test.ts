@@ -5,9 +5,8 @@ import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-k
 import { connectAsService } from "@ehr-marketplace/tests/support";
 import { Registry } from "prom-client";
 import type { DB } from "./database-schema.ts";
-import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
-import { readBacklog } from "./delivery/read-backlog.ts";
-import { deleteExpiredResponses } from "./idempotency/delete-expired-responses.ts";
+import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.ts";
+import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 import { type MaintenanceDeps, runMaintenance } from "./scheduled-jobs.ts";
 

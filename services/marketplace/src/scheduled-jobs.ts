@@ -8,7 +8,7 @@ import type { DeliveryMetrics } from "./delivery/delivery-metrics.ts";
 import { dropDeletedEndpointDeliveries } from "./delivery/drop-deleted-endpoint-deliveries.ts";
 import { expireDeliveries } from "./delivery/expire-deliveries.ts";
 import { sweepDeliveries } from "./delivery/sweep.ts";
-import { deleteExpiredResponses } from "./idempotency/delete-expired-responses.ts";
+import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 
 export interface MaintenanceDeps {

@@ -6,9 +6,8 @@ import { runRepeatedly, startScheduledJobs } from "@ehr-marketplace/service-kit/
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { DB } from "./database-schema.ts";
-import { createDeliveryMetrics } from "./delivery/delivery-metrics.ts";
+import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.ts";
 import { createPipeline } from "./delivery/pipeline.ts";
-import { readBacklog } from "./delivery/read-backlog.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
 import { migrationsDirectory } from "./migrate-database.ts";

@@ -2,8 +2,6 @@ export { allowAnyone, forbidden, getCaller } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
-export { disableCaching } from "./disable-caching.ts";
-export { findNul } from "./find-nul.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";
 export { requireNoBody } from "./json-parser.ts";
@@ -14,6 +12,7 @@ export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResp
 export { createRateCounter, limitRate, rateLimitKey, rateLimitProblem } from "./rate-limit.ts";
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";
+export { disableCaching, findNul } from "./request-guards.ts";
 export { ResponseCache } from "./response-cache.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { disableCaching } from "./disable-caching.ts";
 import { allowListedOrigins } from "./listed-origins.ts";
+import { disableCaching } from "./request-guards.ts";
 import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";
 
 const [first, second] = ["https://console.example.com", "http://localhost:5173"];

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { anyOriginHeaders } from "./any-origin.ts";
-import { findNul } from "./find-nul.ts";
 import { invalidRequest } from "./invalid-request.ts";
-import { Problem } from "./problem.ts";
+import { escapePointerSegment, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 export const securityHeaders = {
@@ -16,6 +15,30 @@ const forAnyOrigin = { ...securityHeaders, ...anyOriginHeaders };
 export function setStandardHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.headers(request.routeOptions.config.anyOrigin === true ? forAnyOrigin : securityHeaders);
   reply.header("x-request-id", request.id);
+}
+
+/** Sets `no-store`, because responses depend on the caller and must not be shared by caches. */
+export function disableCaching(scope: FastifyInstance): void {
+  scope.addHook("onRequest", (_request, reply, next) => {
+    reply.header("cache-control", "no-store");
+    next();
+  });
+}
+
+/**
+ * Returns the JSON Pointer of the first NUL, the only character that PostgreSQL's text can't store. It recurses, so the
+ * value's depth must be bounded: `registerJsonParser` refuses bodies that nest too deep.
+ */
+export function findNul(value: unknown, name: string): string | undefined {
+  const pointer = `/${escapePointerSegment(name)}`;
+  if (typeof value === "string") return value.includes("\0") ? pointer : undefined;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    if (key.includes("\0")) return pointer;
+    const below = findNul(each, key);
+    if (below !== undefined) return pointer + below;
+  }
+  return undefined;
 }
 
 const methodsWithoutBody = new Set(["GET", "HEAD", "OPTIONS"]);

@@ -5,7 +5,6 @@ import { type CleanUp, cleanUpAfter, cloneDatabase, withClient } from "@ehr-mark
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import { connectAsService, fetchCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
-import { deleteExpiredContexts } from "./delete-expired-contexts.ts";
 import {
   contextOf,
   createLaunchClient,
@@ -18,6 +17,7 @@ import {
   riverside,
   setInstallationStatus,
 } from "./launches.test-support.ts";
+import { deleteExpiredContexts } from "./redeem-launch.ts";
 
 /** Two processes with one database, as in production. */
 async function startTwo(cleanUp: CleanUp): Promise<[LaunchEhr, LaunchEhr]> {

@@ -1,11 +1,14 @@
 import type { ConsumeLaunchBody, LaunchContextDto } from "@ehr-marketplace/contracts";
+import { runInBatches } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Kysely } from "kysely";
 import { prepareAuditPartitions } from "../audit/audit-log-retention.ts";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
+import type { DB } from "../database-schema.ts";
 import { isMissingPartitionError } from "../partitioned-log.ts";
 import { hashLaunch } from "./launch.ts";
 import type { LaunchDeps } from "./launch-app.ts";
-import { type TakenContext, takeContext } from "./launch-context-store.ts";
+import { deleteExpiredBatch, type TakenContext, takeContext } from "./launch-context-store.ts";
 import { launchProblems } from "./launch-errors.ts";
 
 /** Redeems a launch once. The response doesn't tell why a launch can't be redeemed, so that guessing reveals nothing. */
@@ -43,4 +46,9 @@ export async function redeemLaunch(
     );
   }
   return { patient: taken.patientId, encounter: taken.encounterId, orgAlias, appSlug, user };
+}
+
+/** Deletes launch contexts that can't be redeemed any more, with their patient ids. Returns the number of deleted rows. */
+export function deleteExpiredContexts(database: Kysely<DB>, now: Date): Promise<number> {
+  return runInBatches((limit) => deleteExpiredBatch(database, now, limit));
 }

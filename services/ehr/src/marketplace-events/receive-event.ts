@@ -1,3 +1,4 @@
+import { runInBatches } from "@ehr-marketplace/service-kit/database";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
@@ -8,7 +9,7 @@ import type { OrganisationSlots } from "../organisations/organisation-slots.ts";
 import { applyState } from "../subscriptions/apply-state.ts";
 import type { AppConfirmer } from "../subscriptions/confirm-apps.ts";
 import { isOutdatedState } from "../subscriptions/stored-states.ts";
-import { insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
+import { deleteAppliedBefore, insertAppliedDelivery, isAppliedDelivery } from "./applied-delivery-store.ts";
 import { parseEvent, type ReceivedEvent } from "./marketplace-event.ts";
 import type { VerifiedEvent } from "./verify-event.ts";
 
@@ -84,4 +85,13 @@ async function applyEvent(
     if (changed) return "applied";
   }
   return (await isAppliedDelivery(database, orgAlias, deliveryId)) ? "repeated" : "outdated";
+}
+
+/** Longer than the marketplace retries a delivery. A later one is outdated, and changes nothing. */
+const retentionDays = 45;
+
+/** Deletes the ids of deliveries that were applied before the retention. Returns their number. */
+export function deleteOldDeliveries(database: Kysely<DB>, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - retentionDays * 86_400_000);
+  return runInBatches((limit) => deleteAppliedBefore(database, before, limit));
 }

@@ -4,7 +4,7 @@ import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import { verifyBody } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findLiveSecrets } from "../organisations/live-secrets.ts";
+import { findLiveSecrets } from "../organisations/organisation-secrets.ts";
 import { parseBody, readAlias } from "./marketplace-event.ts";
 
 export interface Delivery {

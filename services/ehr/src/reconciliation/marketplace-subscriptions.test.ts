@@ -9,9 +9,9 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { createAppParser } from "../apps/parse-app.ts";
 import { buildApp } from "../marketplace-events/events.test-support.ts";
-import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
 import { createSubscriptionLister, type ListSubscriptions } from "./marketplace-subscriptions.ts";
 import { createMarketplaceTokens, type MarketplaceCredentials } from "./marketplace-tokens.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
 const subscription = (orgAlias = "riverside-clinic"): SubscriptionDto => ({
   id: randomUUID(),

@@ -2,8 +2,8 @@ import { type EventApp, type SubscriptionDto, subscriptionDto } from "@ehr-marke
 import type { ParseApp } from "../apps/parse-app.ts";
 import { createValidator } from "../create-validator.ts";
 import { readBoundedText } from "../read-bounded-text.ts";
-import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
 import type { MarketplaceTokens } from "./marketplace-tokens.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
 /** A subscription with its app, unless the listed app is invalid. */
 export type ListedSubscription = SubscriptionDto & { app?: EventApp };

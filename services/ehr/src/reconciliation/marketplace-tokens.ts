@@ -6,7 +6,7 @@ import {
   clientCredentialsGrant,
   ResponseBodyError,
 } from "openid-client";
-import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
 export interface MarketplaceCredentials {
   tokenUrl: string;

@@ -3,9 +3,12 @@ import type { Kysely } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { isKnownOrganisation } from "../organisations/reconciliation-state.ts";
-import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
 import { type ReconciliationDeps, type ReconciliationResult, reconcile } from "./reconcile.ts";
-import { reconciliationProblems } from "./reconciliation-errors.ts";
+import {
+  MarketplaceRefusalError,
+  MarketplaceUnavailableError,
+  reconciliationProblems,
+} from "./reconciliation-errors.ts";
 
 export interface OnDemandDeps {
   database: Kysely<DB>;

@@ -5,8 +5,8 @@ import type { JobResult, PgBoss } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { listOrganisationsToReconcile } from "../organisations/reconciliation-state.ts";
 import { reconciliations } from "../queues.ts";
-import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./marketplace-errors.ts";
 import { type ReconciliationDeps, reconcile } from "./reconcile.ts";
+import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
 const hourMs = 3_600_000;
 /** Skips organisations that the same night's run has reconciled already, if the job is repeated. */

@@ -8,7 +8,7 @@ import {
   type Role,
 } from "@ehr-marketplace/service-kit/tokens";
 import { requireRole } from "./require-role.ts";
-import { resolveVendor } from "./resolve-vendor.ts";
+import { resolveVendor } from "./vendor-context.ts";
 
 const everyRole: Role[] = [
   "operator",

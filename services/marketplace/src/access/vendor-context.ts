@@ -1,9 +1,8 @@
 import { noNulPattern } from "@ehr-marketplace/contracts";
 import { forbidden } from "@ehr-marketplace/service-kit/http";
-import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyRequest } from "fastify";
 import { type RequestContext, requestContextOf } from "./request-context.ts";
-import { resolveVendor } from "./resolve-vendor.ts";
 
 /** The request's context and the vendor that the caller acts for. All routes below `/developer` need it. */
 export interface VendorContext extends RequestContext {
@@ -37,6 +36,21 @@ function resolveVendorContext(context: RequestContext, requestedSlug: string | u
   }
   if (requestedSlug === undefined) throw forbidden(caller, "Name the vendor that you act for in X-Vendor-Slug.");
   return { ...context, vendor: requestedSlug, role: "operator" };
+}
+
+/** The vendor that a developer acts for. Developers of several vendors name it in `X-Vendor-Slug`. */
+export function resolveVendor(caller: Caller, requestedSlug: string | undefined): string {
+  if (!caller.roles.has("vendor-developer")) throw forbidden(caller, "This requires the role vendor-developer.");
+  if (requestedSlug !== undefined) {
+    if (caller.vendors.has(requestedSlug)) return requestedSlug;
+    throw forbidden(caller, "The token doesn't name the vendor in X-Vendor-Slug.");
+  }
+  const [only, ...others] = caller.vendors;
+  if (only !== undefined && others.length === 0) return only;
+  throw forbidden(
+    caller,
+    `The token names ${caller.vendors.size} vendors; name the one that you act for in X-Vendor-Slug.`,
+  );
 }
 
 /** The `onBehalfOf` of a vendor's audit entries. An organisation's alias can't contain a colon, so the two can't collide. */

@@ -26,7 +26,7 @@ import { type Backlogged, startBacklogged } from "./bounded-reads.test-support.t
 import { returnUnclaimedJobs } from "./claim.ts";
 import { type ClaimedDelivery, claimDeliveries } from "./claim-store.ts";
 import { type DeliveryJob, insertJobs } from "./delivery-jobs.ts";
-import { readBacklog } from "./read-backlog.ts";
+import { readBacklog } from "./delivery-metrics.ts";
 import { recoverRecipient } from "./recover-recipient.ts";
 import { settleDelivered, settleFailed } from "./settle.ts";
 import { sweepDeliveries } from "./sweep.ts";

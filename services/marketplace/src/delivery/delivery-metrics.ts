@@ -1,8 +1,18 @@
 import { registerGauge } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
 import { Counter, Histogram, type Registry } from "prom-client";
+import type { DB } from "../database-schema.ts";
+import { countRecipients, type RecipientCounts } from "../recipients/read-health.ts";
 import type { AttemptResult } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
-import type { Backlog } from "./read-backlog.ts";
+import { countDue, type DueDeliveries } from "./sweep-store.ts";
+
+export type Backlog = DueDeliveries & RecipientCounts;
+
+/** Reads all unsettled deliveries; the caller caches the result. */
+export async function readBacklog(database: Kysely<DB>): Promise<Backlog> {
+  return { ...(await countDue(database)), ...(await countRecipients(database)) };
+}
 
 /** Counting reads every unsettled delivery, possibly millions of rows, so scrapes share one result for this long. */
 const backlogMaxAgeMs = 15_000;
@@ -15,7 +25,7 @@ export interface DeliveryMetrics {
 /** No label names a recipient: 250,000 label values are too many, and they would identify practices. */
 export function createDeliveryMetrics(
   registry: Registry,
-  readBacklog: () => Promise<Backlog>,
+  countBacklog: () => Promise<Backlog>,
   elapsedMs: () => number = () => performance.now(),
 ): DeliveryMetrics {
   const attempts = new Counter({
@@ -42,7 +52,7 @@ export function createDeliveryMetrics(
     if (backlog !== undefined && elapsedMs() < staleAt) return backlog;
     // While a count is running, callers wait for it instead of starting another.
     staleAt = Number.POSITIVE_INFINITY;
-    backlog = readBacklog().then(
+    backlog = countBacklog().then(
       (read) => {
         staleAt = elapsedMs() + backlogMaxAgeMs;
         return read;

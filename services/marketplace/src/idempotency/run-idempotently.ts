@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { type BatchOptions, runInBatches } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
-import type { Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { idempotencyProblems } from "./idempotency-errors.ts";
-import { claimRequest, findResponse, saveResponse } from "./idempotent-response-store.ts";
+import { claimRequest, deleteResponsesBefore, findResponse, saveResponse } from "./idempotent-response-store.ts";
 
 /** The parts of a request that identify it when the client repeats it. */
 export interface IdempotentRequest {
@@ -15,7 +16,7 @@ export interface IdempotentRequest {
   body: unknown;
 }
 
-export const retentionMs: number = 24 * 3_600_000;
+const retentionMs = 24 * 3_600_000;
 
 /**
  * Not keyed, because the row must be found after the encryption keys were rotated. The input has no secret: caller, method, path and
@@ -61,4 +62,10 @@ export async function runIdempotently<T>(
     throw new Problem(idempotencyProblems.keyReused, "This Idempotency-Key was used with another body.");
   }
   return stored.response as T;
+}
+
+/** Deletes stored responses whose retention period has passed. */
+export function deleteExpiredResponses(database: Kysely<DB>, now: Date, batches?: BatchOptions): Promise<number> {
+  const before = new Date(now.getTime() - retentionMs);
+  return runInBatches((limit) => deleteResponsesBefore(database, before, limit), batches);
 }

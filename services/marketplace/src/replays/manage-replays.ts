@@ -10,7 +10,6 @@ import { getEndpointRow } from "../endpoints/read-endpoints.ts";
 import type { IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { replayProblems } from "./replay-errors.ts";
 import { deleteStep, scheduleStep } from "./replay-jobs.ts";
-import { replayRecord } from "./replay-record.ts";
 import {
   estimateTotal,
   findReplay,
@@ -18,6 +17,7 @@ import {
   findRunning,
   insertReplay,
   lockReplay,
+  type ReplayRow,
   updateReplay,
 } from "./replay-store.ts";
 
@@ -128,4 +128,18 @@ export async function cancelReplay(
     await recordReplayAudit(change, "cancel", before, cancelled);
     return cancelled;
   });
+}
+
+function replayRecord(row: ReplayRow): ReplayDto {
+  return {
+    id: row.id,
+    status: row.status as ReplayDto["status"],
+    failures: row.kind === "failures",
+    from: row.from_at?.toISOString() ?? null,
+    to: row.to_at.toISOString(),
+    total: row.total,
+    done: row.done,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
 }

@@ -3,7 +3,7 @@ import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import { requireRole } from "../access/require-role.ts";
-import { resolveVendor } from "../access/resolve-vendor.ts";
+import { resolveVendor } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionRecord } from "./subscription-record.ts";

@@ -1,8 +1,9 @@
+import { runInBatches } from "@ehr-marketplace/service-kit/database";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { previousSecretOwner, secretOwner } from "./organisation.ts";
-import { findSecrets } from "./organisation-store.ts";
+import { clearExpiredPreviousSecrets, findSecrets } from "./organisation-store.ts";
 
 /** The secret and, during an overlap, the previous secret. Empty for an unknown alias. */
 export async function findLiveSecrets(
@@ -18,4 +19,9 @@ export async function findLiveSecrets(
     secrets.push(encryption.decrypt(row.encrypted_previous_secret, previousSecretOwner(alias)));
   }
   return secrets;
+}
+
+/** Deletes previous secrets whose overlap has ended. Returns the number of organisations. */
+export function deleteExpiredSecrets(database: Kysely<DB>, now: Date): Promise<number> {
+  return runInBatches((limit) => clearExpiredPreviousSecrets(database, now, limit));
 }
