@@ -271,8 +271,9 @@ describe("replays run by workers", () => {
       assert.equal(firsts.length, perPractice, id);
       assert.deepEqual(firsts, firsts.toSorted(), `in order: ${id}`);
     }
-    const replayed = receiver.received.find(({ path }) => path === "/vendor");
-    assert.equal(replayed?.headers["x-marketplace-attempt"], "2", "a replay is a further attempt of the same delivery");
+    // A claim counts as an attempt, so that a delivery which a killed worker had claimed has more.
+    const numbers = [...bySubscription.values()].flat().map(({ headers }) => Number(headers["x-marketplace-attempt"]));
+    assert.equal(Math.min(...numbers), 2, "a replay is a further attempt of the same delivery");
   });
 
   test("after kill -9 a replay of events from before its endpoint existed delivers each event in order", async () => {

@@ -21,7 +21,9 @@ describe("due recoveries", () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ ownerUrl } = cloned);
     ids = (await registerPractices(ownerUrl, { count: held, callbackUrl: "http://127.0.0.1:9" })).map(({ id }) => id);
-    const { database, queue, clock } = await connectAsService<DB>(cleanUp, cloned.serviceUrl, { poolSize: 10 });
+    // A statement that waits for a lock fails after statementTimeoutMs, which must not end the wait of a test.
+    const options = { poolSize: 10, statementTimeoutMs: 120_000 };
+    const { database, queue, clock } = await connectAsService<DB>(cleanUp, cloned.serviceUrl, options);
     const write = (line: string): unknown => logged.push(JSON.parse(line) as { recipientId?: string });
     const logger = createLogger({ service: "test", level: "warn" }, { write });
     deps = { database, queue, clock, logger, stopped: new AbortController().signal };
@@ -62,7 +64,7 @@ describe("due recoveries", () => {
       await client.query("begin");
       await client.query("select from recipients where id = $1 for update", [ids[0]]);
       const recovered = runDueRecoveries(deps);
-      await eventually("all other recipients are recovered", 8_000, async () => (await stillHeld()) === 1);
+      await eventually("all other recipients are recovered", 60_000, async () => (await stillHeld()) === 1);
       await client.query("commit");
       await recovered;
     });
