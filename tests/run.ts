@@ -19,18 +19,12 @@ import {
 } from "@ehr-marketplace/dev/postgres";
 import { durationOf, longestFirst, readDurations, sumOf, writeDurations } from "./durations.ts";
 import { failureList } from "./failures.ts";
+import { excludedOnOldestPostgres, oldestPostgresTests } from "./oldest-postgres.ts";
 import { startText } from "./progress.ts";
 import { type Counts, currentProgress, runFiles, type Session } from "./run-files.ts";
 import { demoSettings, templates } from "./support/templates.ts";
 
 const allTests = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
-const databaseDependentTests = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
-// Slow tests that don't depend on the major version of PostgreSQL.
-const excludedOnOldestPostgres = [
-  "**/node_modules/**",
-  "**/{ordering-races,shuffled-events,config-secrecy,launch-privacy,overload-responses}.test.ts",
-  "**/{endpoint-name,callback-name,long-outage,run-due-recoveries,worker-app}.test.ts",
-];
 const concurrency = 4;
 const fileTimeoutMs = 300_000;
 /** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
@@ -148,7 +142,7 @@ process.env["TEST_IDENTITY_PROVIDER"] = JSON.stringify({ issuer, jwksUrl, keys }
 if (values.watch) await watchFiles(await startNewestPostgres(), chosen);
 
 const oldestPostgresFiles = values["postgres-15-too"]
-  ? await findFiles(databaseDependentTests, excludedOnOldestPostgres)
+  ? await findFiles(oldestPostgresTests, excludedOnOldestPostgres)
   : [];
 const cache = new URL(`../node_modules/.cache/test-durations${allRounds ? "-all-rounds" : ""}.json`, import.meta.url);
 const knownDurations = await readDurations(cache);

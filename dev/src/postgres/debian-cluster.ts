@@ -45,6 +45,8 @@ export async function startDebianCluster(): Promise<DebianCluster> {
     `port=${port}`,
     "unix_socket_directories=",
     "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
     "max_connections=200",
   ];
   await runHere("initdb", "-D", directory, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C");

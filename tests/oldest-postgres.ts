@@ -1,0 +1,68 @@
+// Selects the tests that run again on PostgreSQL 15, the oldest supported version: those that use a database, so a new file is
+// repeated unless it is listed here. What depends on the version stays, even where it is slow: locks, races and plans.
+
+export const oldestPostgresTests = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
+
+/** Use no database. */
+export const withoutDatabase = [
+  "acting-organisation",
+  "any-accepted-url.property",
+  "config",
+  "delivery-metrics",
+  "event",
+  "installation-cache",
+  "launch-url",
+  "organisation-slots",
+  "production-config",
+  "recipient",
+  "require-role",
+  "retry-schedule",
+  "slots",
+  "subscription",
+];
+
+/**
+ * Are about requests, random input, caches, other servers or long times. Other tests run every SQL statement of these on
+ * PostgreSQL 15, which logs of the statements have shown (`log_statement`, with a database name for each file).
+ */
+export const independentOfVersion = [
+  "any-event.property",
+  "block-subscription",
+  "callback",
+  "callback-name",
+  "catalog-cache",
+  "config-limit",
+  "config-secrecy",
+  "confirm-on-demand",
+  "confirm-subscriptions",
+  "endpoint-name",
+  "endpoint-url",
+  "error-responses",
+  "event-times",
+  "forged-apps",
+  "forged-events",
+  "hostile-input",
+  "launch-app",
+  "launch-privacy",
+  "marketplace-catalog",
+  "marketplace-subscriptions",
+  "ordering-races",
+  "organisation-header",
+  "overload-responses",
+  "parse-app",
+  "put-config",
+  "put-organisation",
+  "read-installations",
+  "reconcile-forged",
+  "refuse-subscription",
+  "refused-signature",
+  "register-endpoint",
+  "run-due-recoveries",
+  "shuffled-events",
+  "withdrawn-apps",
+];
+
+export const excludedOnOldestPostgres = [
+  "**/node_modules/**",
+  ...[...withoutDatabase, ...independentOfVersion].map((name) => `**/${name}.test.ts`),
+];
