@@ -13,7 +13,7 @@ export interface MarketplaceWithCallers extends RunningMarketplace {
   plans(appSlug: string): Promise<{ id: string; pricingModel: string; trialDays: number }[]>;
 }
 
-/** Starts the marketplace with the demo catalog and both demo organisations, and an identity provider with its personas. */
+/** Starts the marketplace with the demo catalog and both demo organisations; it accepts the tokens of the shared identity provider. */
 export async function startMarketplaceWithCallers(
   cleanUp: CleanUp,
   environment: Record<string, string> = {},

@@ -65,6 +65,7 @@ async function startProcess(
     env: {
       ...serviceEnvironment,
       PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
       NODE_ENV: "test",
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
