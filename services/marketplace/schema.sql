@@ -91,15 +91,6 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.deliveries_notify_workers() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform pg_notify('deliveries_queued', '');
-  return null;
-end
-$$;
-
 CREATE FUNCTION public.drop_attempt_partition(day date, kept_days integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1162,10 +1153,6 @@ CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
-
-CREATE TRIGGER deliveries_notify_workers_on_insert AFTER INSERT ON public.deliveries FOR EACH ROW WHEN ((new.status = 'queued'::text)) EXECUTE FUNCTION public.deliveries_notify_workers();
-
-CREATE TRIGGER deliveries_notify_workers_on_update AFTER UPDATE OF status ON public.deliveries FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION public.deliveries_notify_workers();
 
 CREATE TRIGGER events_set_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_set_vendor();
 

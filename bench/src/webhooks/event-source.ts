@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Practice } from "@ehr-marketplace/dev/practices";
 import { recordEvent } from "@ehr-marketplace/marketplace/record-event";
-import { connectDatabase, type Database } from "@ehr-marketplace/service-kit/database";
+import { connectDatabase, createNotifier, type Database } from "@ehr-marketplace/service-kit/database";
 import { type Queue, startQueue } from "@ehr-marketplace/service-kit/queue";
 import { createLogger, startTracing } from "@ehr-marketplace/service-kit/telemetry";
 import { withClient } from "@ehr-marketplace/test-kit";
@@ -36,6 +36,7 @@ export async function createEventSource(serviceUrl: string, ownerUrl: string): P
   const options = { url: serviceUrl, service: "bench", statementTimeoutMs: 10_000, logger };
   const database: Database<Record<string, never>> = connectDatabase({ ...options, poolSize: 30, tracing });
   const queue: Queue = await startQueue({ ...options, supervisesJobs: false });
+  const workers = createNotifier({ pool: database.pool, channel: "deliveries_queued", logger });
   const [first] = await listBenchApps(ownerUrl, 1);
   if (first === undefined) throw new Error("no app is published");
 
@@ -89,9 +90,11 @@ export async function createEventSource(serviceUrl: string, ownerUrl: string): P
         id = delivery.id;
         committedAt = performance.timeOrigin + performance.now();
       });
+      workers.notify();
       return { id, committedAt };
     },
     async stop() {
+      await workers.stop();
       await queue.stop();
       await database.query.destroy();
     },

@@ -1,5 +1,5 @@
 import { createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
-import { listen } from "@ehr-marketplace/service-kit/database";
+import { createNotifier, listen } from "@ehr-marketplace/service-kit/database";
 import {
   allowListedOrigins,
   apiReference,
@@ -25,6 +25,7 @@ import { mediaRoutes } from "./media-routes.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
+import { deliveriesChannel } from "./queue/queues.ts";
 import { healthRoutes } from "./recipients/health-routes.ts";
 import { replayProblems } from "./replays/replay-errors.ts";
 import { replayRoutes } from "./replays/replay-routes.ts";
@@ -32,6 +33,7 @@ import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 
 const service = "marketplace-api";
+const writingMethods = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /** Composition root of the API process. */
 export async function createApp(config: Config, logger: Logger, resolver: Resolver = createResolver()): Promise<App> {
@@ -72,6 +74,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     logger,
   });
 
+  const workers = createNotifier({ pool: database.pool, channel: deliveriesChannel, logger });
+
   await apiReference(server, apiDescription);
   await server.register(catalogRoutes, {
     prefix: basePath,
@@ -83,6 +87,11 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     async (scope) => {
       await allowListedOrigins(scope, config.allowedOrigins);
       disableCaching(scope);
+      // A request that writes may have queued deliveries. Its transaction is committed, and its response doesn't wait.
+      scope.addHook("onSend", (request, reply, payload, next) => {
+        if (writingMethods.has(request.method) && reply.statusCode < 300) workers.notify();
+        next(null, payload);
+      });
       const clock = (): Date => new Date();
       const encryption = createEncryption(config.encryptionKeys);
       const bodyDigest = createKeyedDigest(config.encryptionKeys, "idempotency");
@@ -108,6 +117,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       tokens.stop();
       resolver.close();
       await listener.stop();
+      await workers.stop();
       await context.stop();
     },
   };

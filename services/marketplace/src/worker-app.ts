@@ -11,6 +11,7 @@ import { createPipeline } from "./delivery/pipeline.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
+import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
@@ -70,7 +71,7 @@ export async function createWorker(
   const listener = listen({
     url: config.database.url,
     service,
-    channel: "deliveries_queued",
+    channel: deliveriesChannel,
     onNotification: () => scheduler.wake(),
     onConnected: () => scheduler.wake(),
     logger,
@@ -83,8 +84,10 @@ export async function createWorker(
   const maintenance = { ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
   // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
-    startTask("failed to process due recipients", () => runDueRecoveries({ ...common, logger, stopped })),
-    startTask("failed to process due replays", () => runDueReplays(common)),
+    startTask("failed to process due recipients", () =>
+      runDueRecoveries({ ...common, logger, stopped }).finally(() => scheduler.wake()),
+    ),
+    startTask("failed to process due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);

@@ -6,6 +6,8 @@ export const leaseSeconds = 30;
 
 /** One job per queued delivery. The job has the delivery's id, so a delivery can't have two. */
 export const deliveries = "deliveries";
+/** Workers that listen on this channel fetch jobs at once; others find them when they poll, within a second. */
+export const deliveriesChannel = "deliveries_queued";
 /** One job per recipient: probes a held one, or queues its waiting deliveries. */
 export const recoveries = "recoveries";
 /** One job per running replay, which processes one batch at a time. */
