@@ -12,6 +12,7 @@ export async function installQueues(ownerUrl: string, queues: Queues, serviceRol
     // Serialises concurrent migrators, which would otherwise create the same queues.
     await client.query("select pg_advisory_lock(hashtext('ehr-marketplace queues'))");
     await createQueues(ownerUrl, queues);
+    await client.query(dropPartitionKeys);
     await client.query(grantsFor(pg.escapeIdentifier(serviceRole)));
   } finally {
     await client.end();
@@ -48,6 +49,25 @@ const grantsFor = (role: string): string => `
     end if;
     for job_table in select relid from pg_partition_tree('${queueSchema}.job') loop
       execute format('grant insert, update, delete on %s to ${role}', job_table);
+    end loop;
+  end
+  $$;`;
+
+/**
+ * Drops the foreign keys from partitions to `queue`. Its check locks the queue's row at each commit that inserts a job, and concurrent
+ * ones make a multixact each. A partition has a check constraint on the queue's name, and is dropped with its queue.
+ */
+const dropPartitionKeys = `
+  do $$
+  declare
+    job_table regclass;
+  begin
+    for job_table in
+      select conrelid from pg_constraint
+      where conname = 'q_fkey' and conrelid in (select relid from pg_partition_tree('${queueSchema}.job'))
+        and conrelid <> '${queueSchema}.job_common'::regclass
+    loop
+      execute format('alter table %s drop constraint q_fkey', job_table);
     end loop;
   end
   $$;`;

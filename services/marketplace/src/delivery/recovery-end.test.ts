@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { recordPing } from "../events/record-event.ts";
@@ -20,8 +20,8 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
   let practices: { id: string }[];
   let recipient: string;
   let subscription: { id: string; vendor_id: string };
-  const rows = async <T extends object>(sql: string, ...values: unknown[]): Promise<T[]> =>
-    (await withClient(ownerUrl, (client) => client.query<T>(sql, values))).rows;
+  const rows = async <T extends object>(text: string, ...values: unknown[]): Promise<T[]> =>
+    (await withClient(ownerUrl, (client) => client.query<T>(text, values))).rows;
 
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
@@ -161,7 +161,7 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
     }
   }
 
-  test("an event locks no row of its recipients", async () => {
+  test("an event locks no row of its recipients or of the queue", async () => {
     const endpointId = uuid();
     await rows(
       `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
@@ -174,6 +174,9 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
       await recordings["event"]?.(transaction);
       const locked = await rows("select from recipients where id = any ($1) for update nowait", addressed);
       assert.equal(locked.length, 2);
+      // The foreign keys of jobs are checked at the commit, or here.
+      await sql`set constraints all immediate`.execute(transaction);
+      await rows("select from pgboss.queue for update nowait");
     });
     const recorded = await rows("select from deliveries where recipient_id = any ($1) and sequence = 2", addressed);
     assert.equal(recorded.length, 2);
