@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
+  fetchCallers,
   registerPractices,
   sendApiRequest,
   startApiProcess,
-  startCallers,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
@@ -25,7 +25,7 @@ describe("workers are woken after the commit", () => {
   before(async () => {
     const cloned = await cloneDatabase(cleanUp, "demo");
     ({ serviceUrl } = cloned);
-    const callers = await startCallers(cleanUp);
+    const callers = await fetchCallers();
     token = callers.token("operator");
     environment = { ...callers.environment, LOG_LEVEL: "error" };
     receiver = await startReceiver(cleanUp);
