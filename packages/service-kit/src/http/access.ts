@@ -3,7 +3,7 @@ import { type Caller, hasRole, type Role } from "../tokens/caller.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { TokenRefusedError, type TokenVerifier } from "../tokens/token-verifier.ts";
 import { Problem } from "./problem.ts";
-import { createRateCounter, rateLimitKey } from "./rate-limit.ts";
+import { createRateCounter } from "./rate-limit.ts";
 import { createSlots } from "./slots.ts";
 import { standardProblems } from "./standard-problems.ts";
 
@@ -61,7 +61,7 @@ export function forbidden(caller: Caller, detail: string): Problem {
 /** Enforces `config.access` of every route. The server doesn't start if a route lacks it. */
 export function controlAccess(server: FastifyInstance, options: AccessOptions): void {
   const served: (Omit<ServedRoute, "access"> & { access: Access | undefined; checked: boolean })[] = [];
-  const checkToken = createTokenCheck(options);
+  const checkToken = createTokenCheck(server, options);
   server.decorateRequest("caller", undefined);
   server.decorate("routesAndAccess", []);
 
@@ -118,17 +118,20 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
 const maxVerifying = 2;
 const maxWaitingToVerify = 100;
 
-function createTokenCheck({ tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
-  const requests = createRateCounter(options.requestsPerMinute);
-  const refusals = createRateCounter(options.refusedTokensPerMinute);
+function createTokenCheck(server: FastifyInstance, { tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
+  const requests = createRateCounter(server, options.requestsPerMinute, (request) => {
+    const { issuer, subject } = getCaller(request);
+    return JSON.stringify([issuer, subject]);
+  });
+  const refusals = createRateCounter(server, options.refusedTokensPerMinute);
   const slots = createSlots(maxVerifying, maxWaitingToVerify);
 
   /**
    * Many users may share an address, so invalid tokens from it must not block valid ones. Above the limit an unknown token is still
    * verified, in a few slots shared by all such addresses, and without waiting for keys to be fetched.
    */
-  const verify = async (token: string, address: string): Promise<Caller> => {
-    const tooManyRefusals = refusals.check(address);
+  const verify = async (token: string, request: FastifyRequest): Promise<Caller> => {
+    const tooManyRefusals = await refusals.check(request);
     if (tooManyRefusals !== undefined && slots.isFull()) throw tooManyRefusals;
     try {
       if (tooManyRefusals === undefined) return await tokens.verify(token);
@@ -136,19 +139,17 @@ function createTokenCheck({ tokens, ...options }: AccessOptions): onRequestAsync
     } catch (error) {
       if (error instanceof IssuerUnavailableError) throw issuerUnavailable(error);
       if (!(error instanceof TokenRefusedError)) throw error;
-      refusals.count(address);
+      await refusals.count(request);
       throw tooManyRefusals ?? unauthorized(error.message, "invalid_token");
     }
   };
 
   return async (request) => {
     const token = getBearerToken(request);
-    const caller = tokens.findVerified(token) ?? (await verify(token, rateLimitKey(request.ip)));
+    const caller = tokens.findVerified(token) ?? (await verify(token, request));
     // Set before the checks below, because the request log includes a hash of the caller of a refused request.
     request.caller = caller;
-    const tooMany = caller.roles.has("ehr-service")
-      ? undefined
-      : requests.count(JSON.stringify([caller.issuer, caller.subject]));
+    const tooMany = caller.roles.has("ehr-service") ? undefined : await requests.count(request);
     if (tooMany !== undefined) throw tooMany;
     const { access } = request.routeOptions.config;
     if (access === undefined || access === "anyone" || !access.some((role) => hasRole(caller, role))) {

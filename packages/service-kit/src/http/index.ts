@@ -9,7 +9,7 @@ export { listPage, type PageSlice } from "./list-page.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { parseQueryTime, parseTime } from "./parse-time.ts";
 export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses, responseOf } from "./problem.ts";
-export { createRateCounter, limitRate, rateLimitKey, rateLimitProblem } from "./rate-limit.ts";
+export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts";
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";
 export { disableCaching, findNul } from "./request-guards.ts";

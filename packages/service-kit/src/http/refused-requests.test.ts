@@ -51,7 +51,7 @@ describe("a refused request", () => {
 
   test("has the same hash for the same IPv6 network, and another hash for other networks", async () => {
     const addressHash = async (from: string): Promise<unknown> => (await lineAfter(undefined, from))["addressHash"];
-    assert.equal(await addressHash("2001:db8::1"), hash("2001:db8:0:0"));
+    assert.equal(await addressHash("2001:db8::1"), hash("2001:db8::"));
     assert.equal(await addressHash("2001:db8::1"), await addressHash("2001:db8::2"));
     assert.notEqual(await addressHash("2001:db8::1"), await addressHash("2001:db8:0:1::1"));
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { problemDocument } from "@ehr-marketplace/contracts";
+import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -86,6 +87,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const observe = observeRequests(server, options);
   registerProblemHandler(server, errorShape);
   await shedLoad(server, limits.eventLoopDelayMs);
+  await server.register(rateLimit, { global: false });
   controlAccess(server, options.access);
   operationsRoutes(server, options);
   if (errorShape === problemShape) {

@@ -1,5 +1,5 @@
 import { otherReceivedEvent, receivedSubscriptionEvent, webhookResponse } from "@ehr-marketplace/contracts";
-import { createRateCounter, createSlots, Problem, rateLimitKey, responseOf } from "@ehr-marketplace/service-kit/http";
+import { createRateCounter, createSlots, Problem, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { failureResponses, success } from "../responses.ts";
@@ -17,15 +17,17 @@ export async function marketplaceEventRoutes(
 ): Promise<void> {
   for (const schema of [otherReceivedEvent, receivedSubscriptionEvent, webhookResponse]) scope.addSchema(schema);
   const verify = createVerifier(options.database, options.encryption, options.clock);
-  const refusals = createRateCounter(options.refusedSignaturesPerMinute);
+  const refusals = createRateCounter(scope, options.refusedSignaturesPerMinute);
   const slots = createSlots(maxVerifying, maxWaitingToVerify);
-  const tooManyRefusals = (request: FastifyRequest): Problem | undefined => refusals.check(rateLimitKey(request.ip));
   // The signature is over the exact bytes, so the body is not parsed here.
   scope.removeContentTypeParser("application/json");
   scope.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
   // Runs before the body is read. Only here can a valid signature be refused: while invalid ones from the same address fill all slots.
-  scope.addHook("onRequest", (request, _reply, next) => next(slots.isFull() ? tooManyRefusals(request) : undefined));
+  scope.addHook("onRequest", async (request) => {
+    const tooMany = slots.isFull() ? await refusals.check(request) : undefined;
+    if (tooMany !== undefined) throw tooMany;
+  });
 
   /**
    * Events of all organisations may come from one address, such as a proxy's, so invalid signatures from it must not cause valid ones to be
@@ -36,11 +38,11 @@ export async function marketplaceEventRoutes(
   const verifyRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<VerifiedEvent> => {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const delivery = { body, signature: request.headers["x-marketplace-signature"] };
-    const tooMany = tooManyRefusals(request);
+    const tooMany = await refusals.check(request);
     if (tooMany !== undefined && slots.isFull()) throw tooMany;
     const verified = await (tooMany === undefined ? verify(delivery) : slots.run(() => verify(delivery)));
     if (!("knownAlias" in verified)) return verified;
-    refusals.count(rateLimitKey(request.ip));
+    await refusals.count(request);
     if (tooMany !== undefined) throw tooMany;
     const { knownAlias: orgAlias } = verified;
     // Logged after the response: the time of logging would otherwise tell the sender which organisations are known.
