@@ -7,12 +7,19 @@ export interface Figure {
   /** The bare reference of the same run, formatted; empty where the goal is absolute. */
   reference: string;
   value: number;
-  goal: { atLeast: number } | { atMost: number };
+  /** Without a goal, the figure is only printed. */
+  goal?: { atLeast: number } | { atMost: number };
 }
 
 const isReached = ({ value, goal }: Figure): boolean =>
-  "atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost;
-const goalText = ({ goal }: Figure): string => ("atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`);
+  goal === undefined || ("atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost);
+
+function goalCells(figure: Figure): [string, string] {
+  const { goal } = figure;
+  if (goal === undefined) return ["", ""];
+  const text = "atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`;
+  return [text, isReached(figure) ? "reached" : "SHORT"];
+}
 
 /** Prints a table and a last line of JSON; returns whether every figure reaches its goal. */
 export function printFigures(bench: string, figures: Figure[]): boolean {
@@ -21,8 +28,7 @@ export function printFigures(bench: string, figures: Figure[]): boolean {
     figure.measured,
     figure.reference,
     figure.value.toFixed(2),
-    goalText(figure),
-    isReached(figure) ? "reached" : "SHORT",
+    ...goalCells(figure),
   ]);
   const header = ["figure", "measured", "bare reference", "value", "goal", ""];
   const widths = header.map((title, column) =>

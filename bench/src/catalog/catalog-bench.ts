@@ -45,7 +45,7 @@ export async function catalogBench(options: string[]): Promise<Figure[]> {
 
 async function warmCatalog(serviceUrl: string, paths: Record<string, string>): Promise<Figure[]> {
   const api = await startApi(serviceUrl);
-  const figures = await warmCpu(api, { paths, atLeast: 0.7 });
+  const figures = await warmCpu(api, { paths });
   await api.stop();
   return figures;
 }
