@@ -1,4 +1,4 @@
-import { withClient } from "@ehr-marketplace/test-kit";
+import { type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import type pg from "pg";
 
 export interface PlanNode {
@@ -25,7 +25,7 @@ export interface ExecutedPlan {
 }
 
 const settings = {
-  // Load auto_explain per session, so that it is active in the database under test only.
+  // Load auto_explain per session, so that it is active for the service in the database under test only.
   session_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "0",
   "auto_explain.log_analyze": "on",
@@ -38,12 +38,16 @@ const settings = {
   plan_cache_mode: "force_generic_plan",
 };
 
-/** Makes every new connection to this database use generic plans and report the executed plan of each statement. */
-export async function explainStatements(ownerUrl: string): Promise<void> {
-  const name = new URL(ownerUrl).pathname.slice(1);
+/**
+ * Makes every new connection of the service to this database use generic plans and report the executed plan of each statement. The
+ * owner's are left out: it inserts the rows, and the triggers would report a plan for each row.
+ */
+export async function explainStatements({ ownerUrl, serviceUrl }: ServiceDatabase): Promise<void> {
+  const { pathname, username } = new URL(serviceUrl);
   await withClient(ownerUrl, async (client) => {
+    const [login, database] = [username, pathname.slice(1)].map((name) => client.escapeIdentifier(name));
     for (const [setting, value] of Object.entries(settings)) {
-      await client.query(`alter database ${client.escapeIdentifier(name)} set ${setting} = '${value}'`);
+      await client.query(`alter role ${login} in database ${database} set ${setting} = '${value}'`);
     }
   });
 }

@@ -54,7 +54,7 @@ export async function startLoaded(
     await run(insertSubscriptions, 0, 1, each, "cancelled");
   }
   await run(`analyze ${tables.join(", ")}, launches, audit_entries`);
-  await explainStatements(ownerUrl);
+  await explainStatements({ ownerUrl, serviceUrl });
   const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
   const given = { connected, plans: collectPlans(connected.pool), run };
   if (statistics === "empty") {

@@ -48,7 +48,7 @@ export async function startBacklogged(
   }
   if (statistics === "stale") await run(insertDeliveries, 1_000, eventsEach, "delivered", endpointId);
   await run("analyze deliveries, events, recipients, subscriptions");
-  await explainStatements(ownerUrl);
+  await explainStatements({ ownerUrl, serviceUrl });
   const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 1, statementTimeoutMs: 60_000 });
   const given = { connected, plans: collectPlans(connected.pool), run, changes, endpointId };
   if (statistics === "empty") await useOnce(given);
