@@ -650,7 +650,7 @@ CREATE TABLE public.organisations (
     encrypted_secret text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
-    callback_origin text GENERATED ALWAYS AS (lower("substring"(callback_url, '^https?://[^/?#]+'::text))) STORED COLLATE pg_catalog."C",
+    callback_origin text GENERATED ALWAYS AS (regexp_replace(lower("substring"(callback_url, '^https?://[^/?#]+'::text)), '^(https://.*):443$|^(http://.*):80$'::text, '\1\2'::text)) STORED COLLATE pg_catalog."C",
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
     CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
@@ -835,8 +835,7 @@ CREATE VIEW public.recipient_states WITH (security_invoker='true') AS
     o.callback_origin,
     c.id AS origin_id,
     c.probed_id AS origin_probed_id,
-    COALESCE((c.status = 'held'::text), false) AS origin_held,
-    COALESCE(((c.status = 'held'::text) OR (c.consecutive_failures > 0)), false) AS origin_failing
+    COALESCE((c.status = 'held'::text), false) AS origin_held
    FROM ((public.recipients r
      LEFT JOIN public.organisations o ON ((o.id = r.id)))
      LEFT JOIN public.callback_origins c ON ((c.origin = o.callback_origin)));

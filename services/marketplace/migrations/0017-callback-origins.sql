@@ -1,7 +1,10 @@
 -- Practices whose EHRs share a host fail and recover together: recipients/origin.ts decides, by the origin of their callbacks.
 
 alter table organisations add column callback_origin text collate "C"
-  generated always as (lower(substring(callback_url from '^https?://[^/?#]+'))) stored;
+  generated always as (
+    -- Without the default port
+    regexp_replace(lower(substring(callback_url from '^https?://[^/?#]+')), '^(https://.*):443$|^(http://.*):80$', '\1\2')
+  ) stored;
 create index organisations_of_origin on organisations (callback_origin, id) where callback_origin is not null;
 
 -- A row is inserted at the first failure. An origin without a row is active.
@@ -28,9 +31,7 @@ grant update (status, consecutive_failures, failed_recipient_id, held_since, pro
 -- What decides whether a delivery can be sent now: the recipient and, for an EHR, the origin of its callback.
 create view recipient_states with (security_invoker = true) as
   select r.id, r.kind, r.status, r.crowded, o.callback_url is not null as has_callback, o.callback_origin,
-    c.id as origin_id, c.probed_id as origin_probed_id,
-    coalesce(c.status = 'held', false) as origin_held,
-    coalesce(c.status = 'held' or c.consecutive_failures > 0, false) as origin_failing
+    c.id as origin_id, c.probed_id as origin_probed_id, coalesce(c.status = 'held', false) as origin_held
   from recipients r
   left join organisations o on o.id = r.id
   left join callback_origins c on c.origin = o.callback_origin;

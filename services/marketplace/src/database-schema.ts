@@ -268,7 +268,6 @@ export interface RecipientStates {
   has_callback: boolean | null;
   id: string | null;
   kind: string | null;
-  origin_failing: boolean | null;
   origin_held: boolean | null;
   origin_id: string | null;
   origin_probed_id: string | null;

@@ -1,5 +1,5 @@
 import type { OutboundResult } from "@ehr-marketplace/outbound-http";
-import type { Reachability } from "../recipients/apply-origin-event.ts";
+import type { Reachability } from "../recipients/record-results.ts";
 
 export interface AttemptResult {
   outcome: "delivered" | "failed";

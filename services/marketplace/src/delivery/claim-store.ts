@@ -19,7 +19,8 @@ export interface ClaimedDelivery {
   kind: "endpoint" | "ehr";
   /** The origin of an EHR's callback. */
   origin: string | null;
-  origin_failing: boolean;
+  /** The delivery was settled before. */
+  isRedelivery: boolean;
   url: string;
   networks: string[] | null;
   encrypted_secret: string;
@@ -38,17 +39,17 @@ export async function claimDeliveries(
   const statement = sql<ClaimedDelivery>`
     with requested as (
       -- The limit forces lookups by primary key; otherwise the planner may join whole tables
-      select d.*, r.kind, r.status as recipient_status, r.callback_origin as origin, r.origin_failing,
-        not r.origin_held or r.origin_probed_id = d.id as origin_open
+      select d.*, r.kind, r.status as recipient_status, r.callback_origin as origin,
+        not r.origin_held or (r.origin_probed_id = d.id and d.id = any (${given.probes}::uuid[])) as may_reach_origin
       from deliveries d
       cross join lateral (select * from recipient_states where id = d.recipient_id limit 1) r
       where d.id = any (${given.ids}::uuid[])
       order by d.id for update of d
     ), due as (
       select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
-        origin, origin_failing, mint_uuid() as attempt_id
+        origin, restarted_at is not null as "isRedelivery", mint_uuid() as attempt_id
       from requested
-      where status = 'queued' and origin_open
+      where status = 'queued' and may_reach_origin
         and (recipient_status = 'active' or (recipient_status = 'held' and id = any (${given.probes}::uuid[])))
     ), addressed as (
       select due.*, target.* from due cross join lateral (
@@ -64,7 +65,7 @@ export async function claimDeliveries(
       ) target
     ), counted as (
       update deliveries set attempts = addressed.attempt from addressed where deliveries.id = addressed.id
-    ), opened as (
+    ), inserted as (
       insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
       select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
     )

@@ -3,7 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
-import { blockRecoveryEnd } from "../recipients/find-opened.ts";
+import { delayRecoveryEnd } from "../recipients/recovery-locks.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -23,7 +23,7 @@ export interface ClaimDeps {
 
 export const isProbe = (job: DeliveryJob): boolean => job.data?.probe === true;
 
-/** Opens the attempts of the jobs' deliveries, and returns the jobs of those that can't be sent now. */
+/** Inserts the attempts of the jobs' deliveries, and returns the jobs of those that can't be sent now. */
 export async function claim(deps: ClaimDeps, jobs: DeliveryJob[]): Promise<Map<string, ClaimedDelivery>> {
   const claimed = new Map<string, ClaimedDelivery>();
   try {
@@ -41,7 +41,7 @@ export async function claim(deps: ClaimDeps, jobs: DeliveryJob[]): Promise<Map<s
   return claimed;
 }
 
-const retryDelayMs = 1_000;
+const requeueDelayMs = 1_000;
 
 /**
  * Returns jobs that were fetched but not claimed. Deliveries to a held recipient or origin are set to waiting, and settled ones lose their job.
@@ -59,7 +59,7 @@ export async function returnUnclaimedJobs(
     const ids = jobs.map(({ id }) => id);
     const now = clock();
     await dropForDeletedEndpoints(transaction, ids, now);
-    await blockRecoveryEnd(transaction, [...new Set(jobs.map(recipientOf))]);
+    await delayRecoveryEnd(transaction, [...new Set(jobs.map(recipientOf))]);
     await returnHeldToWaiting(transaction, ids);
     const withoutJob = new Set(await findNotQueued(transaction, ids));
     await deleteOwnedJobs(
@@ -68,7 +68,7 @@ export async function returnUnclaimedJobs(
       deliveries,
       jobs.map(({ id, retryCount }) => ({ id, retryCount })),
     );
-    const startAfter = new Date(now.getTime() + retryDelayMs);
+    const startAfter = new Date(now.getTime() + requeueDelayMs);
     const requeued = jobs
       .filter(({ id }) => !withoutJob.has(id))
       .map((job) => ({ id: job.id, recipient_id: recipientOf(job), isRedelivery: !isNew(job), startAfter }));

@@ -1,7 +1,7 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findOpened } from "../recipients/find-opened.ts";
+import { findAvailable } from "../recipients/recovery-locks.ts";
 import type { RecordedEvent } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
 import { countUnordered, insertDeliveries, insertDelivery, type NewDelivery } from "./delivery-store.ts";
@@ -9,7 +9,7 @@ import { queueFirst } from "./queue-store.ts";
 
 /**
  * Creates one delivery per recipient in the event's transaction. A delivery gets a job at once, unless an earlier one with its
- * ordering key is unsettled or its recipient is not open: then it waits as a row. The caller holds the lock on the
+ * ordering key is unsettled or its recipient is not available: then it waits as a row. The caller holds the lock on the
  * subscription's row. Settling takes the same lock, so a settled delivery always queues its successor.
  */
 export async function createDeliveries(
@@ -26,13 +26,13 @@ async function insertJobsOfReady(transaction: Transaction<DB>, queue: Queue, cre
     queue,
     created.filter(({ status }) => status === "queued"),
   );
-  const closed = created.filter(({ isOpen }) => !isOpen);
-  if (closed.length === 0) return;
-  const opened = await findOpened(
+  const unavailable = created.filter(({ isAvailable }) => !isAvailable);
+  if (unavailable.length === 0) return;
+  const available = await findAvailable(
     transaction,
-    closed.map(({ recipient_id }) => recipient_id),
+    unavailable.map(({ recipient_id }) => recipient_id),
   );
-  const ids = closed.filter(({ recipient_id }) => opened.has(recipient_id)).map(({ id }) => id);
+  const ids = unavailable.filter(({ recipient_id }) => available.has(recipient_id)).map(({ id }) => id);
   await insertJobs(transaction, queue, await queueFirst(transaction, ids));
 }
 

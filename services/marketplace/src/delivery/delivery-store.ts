@@ -7,14 +7,14 @@ export interface NewDelivery {
   id: string;
   recipient_id: string;
   status: "queued" | "waiting";
-  /** Whether the recipient was active and not crowded, and its origin not held. Their rows aren't locked, so this may change before the commit. */
-  isOpen: boolean;
+  /** The recipient was active and not crowded, and its origin not held. Neither is locked: this may change before the commit. */
+  isAvailable: boolean;
 }
 
 export async function insertDeliveries(transaction: Transaction<DB>, event: RecordedEvent): Promise<NewDelivery[]> {
   const statement = sql<NewDelivery>`
     with addressed as (
-      select id, status = 'active' and not crowded and not origin_held as open from recipient_states
+      select id, status = 'active' and not crowded and not origin_held as available from recipient_states
       -- An array, not "or": "or" would scan all recipients
       where id = any (array(
         select ${event.organisationId}::uuid union all
@@ -25,7 +25,7 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Reco
       insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
       select mint_uuid(), ${event.eventId}, addressed.id, ${event.subscriptionId}, ${event.sequence},
         -- With a limit: the planner may turn "not exists" into a hash of all unsettled deliveries
-        case when addressed.open and (
+        case when addressed.available and (
           select 1 from deliveries earlier
           where earlier.recipient_id = addressed.id and earlier.subscription_id = ${event.subscriptionId}
             and earlier.settled_at is null
@@ -35,7 +35,7 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Reco
       from addressed
       returning id, recipient_id, status
     )
-    select inserted.*, addressed.open as "isOpen" from inserted join addressed on addressed.id = inserted.recipient_id`;
+    select inserted.*, addressed.available as "isAvailable" from inserted join addressed on addressed.id = inserted.recipient_id`;
   const { rows } = await executePrepared(transaction, "insert-deliveries", statement);
   return rows;
 }
@@ -50,7 +50,7 @@ export async function insertDelivery(
     select mint_uuid(), ${given.eventId}, id, case when status = 'active' and not origin_held then 'queued' else 'waiting' end,
       ${given.at}
     from recipient_states where id = ${given.recipientId}
-    returning id, recipient_id, status, status = 'queued' as "isOpen"`.execute(transaction);
+    returning id, recipient_id, status, status = 'queued' as "isAvailable"`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw new Error("failed to insert a delivery: the recipient doesn't exist");
   return delivery;

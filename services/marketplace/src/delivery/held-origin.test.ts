@@ -13,8 +13,9 @@ import type { AttemptResult } from "./attempt-result.ts";
 import { claim, isProbe } from "./claim.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import type { DeliveryJob } from "./delivery-jobs.ts";
+import { maxQueuedPerRecipient } from "./retry-schedule.ts";
 import { runDueRecoveries } from "./run-due-recoveries.ts";
-import { settleDelivered, settleFailed } from "./settle.ts";
+import { settleDelivered, settleFailed, settleResponses } from "./settle.ts";
 import { sweepDeliveries } from "./sweep.ts";
 
 const refused: AttemptResult = {
@@ -118,8 +119,8 @@ describe("the practices of a host that can't be reached", () => {
     const settling = { ...connected, random: Math.random };
     for (const { job, delivery } of claimed) {
       const settlement = { delivery, result, isProbe: isProbe(job), job };
-      if (result.outcome === "delivered") await settleDelivered(settling, [settlement]);
-      else await settleFailed(settling, settlement);
+      if (result.outcome === "failed") await settleFailed(settling, settlement);
+      else await settleResponses(settling, await settleDelivered(settling, [settlement]));
     }
     return claimed.map(({ delivery }) => delivery.recipient_id);
   };
@@ -270,17 +271,12 @@ describe("the practices of a host that can't be reached", () => {
     assert.equal((await statuses(practices)).length, failuresToHold + 2 * more.length);
   });
 
-  test("include one that is held by itself, which is probed at once when the host is back", async () => {
+  test("include one that has become held by itself meanwhile, which is probed at once when the host is back", async () => {
     const practices = await register(6);
     const failing = practices[5];
-    for (let failures = 0; failures < failuresToHold; failures += 1) {
-      await record([failing]);
-      await advanceJobs(deliveries);
-      await send(wrongSecret);
-    }
-    assert.equal(await recipientStatus(failing), "held");
     await hold(practices);
-    await rows("delete from pgboss.job where name = $1 and id = $2", [recoveries, failing?.id]);
+    await record([failing]);
+    await rows("update recipients set status = 'held', held_since = now() where id = $1", [failing?.id]);
     await recover();
     await send(delivered);
     await recover();
@@ -299,6 +295,138 @@ describe("the practices of a host that can't be reached", () => {
     await connected.queue.boss().insert(recoveries, [{ id: failing?.id ?? "", data: {} }]);
     await recover();
     assert.equal((await send(refused)).length, 1, "the host's probe only");
+  });
+
+  test("are not held again and again by those that never respond, and one that works doesn't wait for them", async () => {
+    const dead = await register(8);
+    const [working] = await register(1);
+    await record(dead);
+    await rows(
+      `update recipients set status = 'held', held_since = now() - interval '1 day', consecutive_failures = 9, probes = 9
+       where id = any ($1::uuid[])`,
+      [dead.map(({ id }) => id)],
+    );
+    await send(refused);
+    await connected.queue.boss().insert(
+      recoveries,
+      dead.map(({ id }) => ({ id, data: {} })),
+    );
+    await recover();
+    assert.equal((await send(refused)).length, dead.length, "each is probed");
+    assert.notEqual((await originState())?.status, "held", "their own probes don't count for the host");
+
+    await rows(
+      `insert into callback_origins (origin, status, held_since) values ($1, 'held', now())
+       on conflict (origin) do update set status = 'held', held_since = now()`,
+      [origin],
+    );
+    await record([working]);
+    const [held] = await rows<{ id: string }>("select id from callback_origins where origin = $1", [origin]);
+    await connected.queue.boss().insert(recoveries, [{ id: held?.id ?? "", data: { isOrigin: true } }]);
+    await recover();
+    assert.deepEqual(await send(delivered), [working?.id], "the one that works is the first probe");
+    const before = await rows("select id, start_after from pgboss.job where name = $1 and id = any ($2) order by id", [
+      recoveries,
+      dead.map(({ id }) => id),
+    ]);
+    await runDueRecoveries({ ...connected, stopped: new AbortController().signal });
+    const after = await rows("select id, start_after from pgboss.job where name = $1 and id = any ($2) order by id", [
+      recoveries,
+      dead.map(({ id }) => id),
+    ]);
+    assert.equal(before.length, dead.length);
+    assert.deepEqual(after, before, "those that were held before keep their own schedule");
+  });
+
+  test("aren't held when responses are in between, even of requests that began before the first failure", async () => {
+    const practices = await register(9);
+    await record(practices);
+    const settling = { ...connected, random: Math.random };
+    for (const [nth, { job, delivery }] of (await claimReady()).entries()) {
+      const settlement = { delivery, result: nth % 2 === 0 ? refused : delivered, isProbe: false, job };
+      if (nth % 2 === 0) await settleFailed(settling, settlement);
+      else await settleResponses(settling, await settleDelivered(settling, [settlement]));
+    }
+    assert.equal((await originState())?.status, "active");
+  });
+
+  test("get another probe when the callback of the probed one moves away", async () => {
+    const practices = await register(6);
+    await hold(practices);
+    await recover();
+    await rows("update organisations set callback_url = 'http://127.0.0.1:9' where id = $1", [practices[0]?.id]);
+    assert.deepEqual(await send(refused), [practices[0]?.id], "the probe goes to its new host");
+    const { planned } = (await originState()) ?? {};
+    assert.ok(planned != null && planned <= 2 * (originProbeDelayMs / 1_000), `the next probe in ${planned} s`);
+  });
+
+  test("don't keep back a delivery whose request was in flight when its callback moved", async () => {
+    const practices = await register(6);
+    const moving = practices[5] ?? assert.fail();
+    await record([moving]);
+    const [inFlight] = await claimReady();
+    assert.ok(inFlight !== undefined);
+    await hold(practices);
+    await rows("update organisations set callback_url = 'http://127.0.0.1:9' where id = $1", [moving.id]);
+    const { job, delivery } = inFlight;
+    await settleFailed({ ...connected, random: Math.random }, { delivery, result: refused, isProbe: false, job });
+    assert.deepEqual(await statuses([moving]), ["queued"], "it is retried at the new host");
+  });
+
+  test("recover with one that became crowded or held while nothing was due to it", async () => {
+    const practices = await register(7);
+    const [crowded, alone] = [practices[5], practices[6]];
+    await rows("update recipients set crowded = true where id = $1", [crowded?.id]);
+    await rows("update recipients set status = 'held', held_since = now() where id = $1", [alone?.id]);
+    await hold(practices);
+    await connected.queue.boss().insert(
+      recoveries,
+      [crowded, alone].map((each) => ({ id: each?.id ?? "", data: {} })),
+    );
+    await recover();
+    await send(delivered);
+    await recover();
+    await send(delivered);
+    await recover();
+    await record([crowded, alone]);
+    assert.deepEqual(await statuses([crowded, alone].map((each) => each ?? assert.fail())), ["queued", "queued"]);
+  });
+
+  test("are sent to while events of others are settled, even if the host's row is locked", async () => {
+    const practices = await register(6);
+    const [elsewhere] = await register(1, "http://127.0.0.1:9");
+    await record(practices.slice(0, 2));
+    await send(refused);
+    await record([practices[2], elsewhere]);
+    const claimed = await claimReady();
+    assert.equal(claimed.length, 2);
+    const settlements = claimed.map(({ job, delivery }) => ({ delivery, result: delivered, isProbe: false, job }));
+    await withClient(ownerUrl, async (client) => {
+      await client.query("begin");
+      await client.query("select from callback_origins where origin = $1 for update", [origin]);
+      assert.deepEqual(await settleDelivered({ ...connected, random: Math.random }, settlements), [origin]);
+      await client.query("commit");
+    });
+  });
+
+  test("are queued up to a limit, so that a slow host doesn't delay others", async () => {
+    const count = 30;
+    const practices = await register(count);
+    await hold(practices);
+    await record(practices.slice(failuresToHold));
+    await rows(
+      `with happened as (
+         insert into events (id, event, occurred_at, payload)
+         select mint_uuid(), 'subscription.resumed', now(), '{}' from generate_series(1, $2) returning id
+       )
+       insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+       select mint_uuid(), id, $1, null, null, 'queued', now() from happened`,
+      [practices.at(-1)?.id, maxQueuedPerRecipient - 5],
+    );
+    await recover();
+    await send(delivered);
+    await recover();
+    assert.equal((await send(delivered)).length, 5);
   });
 
   test("miss no event that was being recorded when the host came back", async () => {
@@ -329,7 +457,7 @@ describe("the practices of a host that can't be reached", () => {
     await connected.database
       .transaction()
       .execute((transaction) =>
-        applyRecipientEvent(transaction, connected.queue, moved.id, { type: "address-changed", at: new Date() }),
+        applyRecipientEvent(transaction, connected.queue, moved.id, { type: "callback-changed", at: new Date() }),
       );
     await runDueRecoveries({ ...connected, stopped: new AbortController().signal });
     assert.deepEqual(await send(delivered), [moved.id]);

@@ -42,7 +42,7 @@ test("the next delivery of an ordering key is always queued, however recording a
 }, async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const { database, pool, queue, clock } = await connectAsService<DB>(cleanUp, serviceUrl, {
+  const { database, pool, queue, clock, logger } = await connectAsService<DB>(cleanUp, serviceUrl, {
     poolSize: 2 * racesAtOnce,
   });
   const boss = queue.boss();
@@ -62,8 +62,8 @@ test("the next delivery of an ordering key is always queued, however recording a
       const made = transaction.selectFrom("deliveries").select("status").where("subscription_id", "=", id);
       return (await made.where("sequence", "=", sequence).executeTakeFirstOrThrow()).status;
     });
-  const settling = { database, queue, clock, random: Math.random };
-  const settle = (claimed: ClaimedDelivery, forGood: boolean): Promise<void> => {
+  const settling = { database, queue, clock, logger, random: Math.random };
+  const settle = (claimed: ClaimedDelivery, forGood: boolean): Promise<unknown> => {
     const job = { id: claimed.id, retryCount: 0 };
     const settlement: Settlement = { delivery: claimed, result: delivered, isProbe: false, job };
     if (!forGood) return settleDelivered(settling, [settlement]);

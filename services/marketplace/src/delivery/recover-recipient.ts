@@ -5,7 +5,7 @@ import { recoveries } from "../queue/queues.ts";
 import { beginRecovery, type RecoveringRecipient } from "../recipients/begin-recovery.ts";
 import { firstPace, nextPace, paceIntervalMs } from "../recipients/recovery-schedule.ts";
 import { deleteOwnedJobs, insertJobs } from "./delivery-jobs.ts";
-import { countQueued, findNextProbe, findReady, queueWaiting } from "./queue-store.ts";
+import { countQueued, findNextProbe, findReady, queueWaiting } from "./recovery-store.ts";
 import { maxQueuedPerRecipient } from "./retry-schedule.ts";
 
 export interface RecoveryDeps {
@@ -42,7 +42,7 @@ async function sendProbe(
 ): Promise<void> {
   let next = await findNextProbe(transaction, recipient);
   if (next === undefined) {
-    await recipient.prepareEnd();
+    await recipient.waitForWriters();
     next = await findNextProbe(transaction, recipient);
   }
   // Nothing is waiting that could be a probe: the next event shows whether the recipient works.
@@ -72,6 +72,6 @@ async function releaseWaiting(
 
 /** Sees also the deliveries of transactions that were open when the step began. */
 async function hasMoreReady(transaction: Transaction<DB>, recipient: RecoveringRecipient): Promise<boolean> {
-  await recipient.prepareEnd();
+  await recipient.waitForWriters();
   return (await findReady(transaction, recipient.id, 1)).length > 0;
 }

@@ -1,7 +1,7 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findOpened } from "../recipients/find-opened.ts";
+import { findAvailable } from "../recipients/recovery-locks.ts";
 import type { MissedEvent, SettledDelivery } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
 import { findDelivery, insertMissedDeliveries, isRecipientActive, reopenDeliveries } from "./delivery-store.ts";
@@ -36,7 +36,7 @@ export async function redeliver(
   ];
   const canSend =
     (await isRecipientActive(transaction, recipientId)) ||
-    (await findOpened(transaction, [recipientId])).has(recipientId);
+    (await findAvailable(transaction, [recipientId])).has(recipientId);
   if (!canSend) return reopened.length;
   const ids = reopened.map(({ id }) => id);
   await insertJobs(transaction, queue, await queueFirst(transaction, ids));

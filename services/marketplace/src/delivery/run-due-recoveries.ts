@@ -32,8 +32,8 @@ export async function runDueRecoveries(deps: DueRecoveryDeps): Promise<void> {
       if (job === undefined) return;
       await runStep(deps, job).catch((error: unknown) =>
         logger.warn(
-          { err: error, recipientId: job.id },
-          "failed to process recipient; retrying after the job's lease expires",
+          { err: error, [job.data?.isOrigin === true ? "originId" : "recipientId"]: job.id },
+          "failed to run a recovery step; retrying after its lease expires",
         ),
       );
     }

@@ -1,9 +1,9 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
-import { recordOriginFailure, recordResponses } from "../recipients/apply-origin-event.ts";
-import { applyRecipientEvent, recordSuccesses } from "../recipients/apply-recipient-event.ts";
+import { type OriginChange, recordFailure, recordResponses, recordSuccesses } from "../recipients/record-results.ts";
 import type { AttemptResult } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import { deleteOwnedJobs, insertJobs } from "./delivery-jobs.ts";
@@ -16,6 +16,7 @@ export interface SettlementDeps {
   queue: Queue;
   clock: () => Date;
   random: () => number;
+  logger: Logger;
 }
 
 export interface Settlement {
@@ -42,10 +43,12 @@ const orderingKeysOf = (settlements: Settlement[]): { subscriptionId: string; re
     subscription_id === null ? [] : [{ subscriptionId: subscription_id, recipientId: recipient_id }],
   );
 
-/** An origin that had no failures when the delivery was claimed needs no reset. */
-const failingOriginsOf = (settlements: Settlement[]): string[] => [
-  ...new Set(settlements.flatMap(({ delivery }) => (delivery.origin_failing ? (delivery.origin ?? []) : []))),
-];
+function logChanges(logger: Logger, changes: OriginChange[]): void {
+  for (const { origin, status } of changes) {
+    if (status === "held") logger.warn({ origin }, "callback origin is held; probing it every minute");
+    else logger.info({ origin }, "callback origin has responded; sending its waiting deliveries");
+  }
+}
 
 /** Filters by attempt and by job: `retryCount` alone can't tell, as a job that was replaced has the same id and starts from 0. */
 async function filterOwned(
@@ -64,10 +67,13 @@ async function filterOwned(
   return claimed.filter(({ job }) => owned.has(job.id));
 }
 
-/** Settles delivered deliveries in one batch: closes their attempts, queues their successors, and reactivates held recipients. */
-export async function settleDelivered(deps: SettlementDeps, settlements: Settlement[]): Promise<void> {
+/**
+ * Settles delivered deliveries in one batch: closes their attempts, queues their successors, and reactivates held recipients. Returns
+ * the origins for which `settleResponses` has to be called.
+ */
+export async function settleDelivered(deps: SettlementDeps, settlements: Settlement[]): Promise<string[]> {
   const { database, queue, clock } = deps;
-  await database.transaction().execute(async (transaction) => {
+  return database.transaction().execute(async (transaction) => {
     const orderingKeys = orderingKeysOf(settlements);
     await lockOrderingKeys(
       transaction,
@@ -78,41 +84,37 @@ export async function settleDelivered(deps: SettlementDeps, settlements: Settlem
       settlements.map((each) => toClosedAttempt(each, null)),
     );
     const owned = await filterOwned(transaction, queue, settlements);
-    if (owned.length === 0) return;
+    if (owned.length === 0) return [];
     const now = clock();
     await markDelivered(
       transaction,
       owned.map(({ delivery }) => delivery.id),
       now,
     );
-    await recordResponses(transaction, queue, failingOriginsOf(owned), now);
-    await recordSuccesses(transaction, queue, [...new Set(owned.map(({ delivery }) => delivery.recipient_id))], now);
+    const origins = owned.flatMap(({ delivery }) => delivery.origin ?? []);
+    const recipientIds = owned.map(({ delivery }) => delivery.recipient_id);
+    const succeeded = { recipientIds: [...new Set(recipientIds)], origins: [...new Set(origins)] };
+    const { failingOrigins } = await recordSuccesses(transaction, queue, succeeded, now);
     await insertJobs(transaction, queue, await queueSuccessors(transaction, orderingKeysOf(owned)));
+    return failingOrigins;
   });
 }
 
-/** Returns whether the origin of the EHR's callback is held; an endpoint has none. */
-async function recordOriginFailureOf(
-  transaction: Transaction<DB>,
-  queue: Queue,
-  { delivery: { id, origin, recipient_id }, result: { reachability } }: Settlement,
-  at: Date,
-): Promise<boolean> {
-  if (origin === null) return false;
-  return recordOriginFailure(transaction, queue, {
-    origin,
-    reachability,
-    deliveryId: id,
-    recipientId: recipient_id,
-    at,
-  });
+/** Records that the hosts of these origins have responded. If it fails, the next response or probe repeats it. */
+export async function settleResponses(deps: SettlementDeps, origins: string[]): Promise<void> {
+  const { database, queue, clock, logger } = deps;
+  logChanges(logger, await recordResponses(database, queue, origins, clock()));
 }
 
-/** Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient or origin is held, or fails it and queues its successor. */
+/**
+ * Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient or origin is held, or fails it and
+ * queues its successor.
+ */
 export async function settleFailed(deps: SettlementDeps, settlement: Settlement): Promise<void> {
-  const { database, queue, clock, random } = deps;
+  const { database, queue, clock, random, logger } = deps;
   const { delivery, result, isProbe } = settlement;
-  await database.transaction().execute(async (transaction) => {
+  const { id, recipient_id, origin, isRedelivery } = delivery;
+  const changes = await database.transaction().execute(async (transaction) => {
     await lockOrderingKeys(
       transaction,
       orderingKeysOf([settlement]).map(({ subscriptionId }) => subscriptionId),
@@ -125,32 +127,29 @@ export async function settleFailed(deps: SettlementDeps, settlement: Settlement)
     const owned = await filterOwned(transaction, queue, [settlement]);
     if (owned.length === 0) {
       await closeAttempts(transaction, [toClosedAttempt(settlement, null)]);
-      return;
+      return [];
     }
-    // Before the recipient, as the recovery of an origin locks them in this order.
-    const isOriginHeld = await recordOriginFailureOf(transaction, queue, settlement, now);
-    const { state: recipient } = await applyRecipientEvent(transaction, queue, delivery.recipient_id, {
-      type: "delivery-failed",
-      at: now,
+    const recorded = await recordFailure(transaction, queue, {
+      deliveryId: id,
+      recipientId: recipient_id,
+      origin,
+      reachability: result.reachability,
       isProbe,
       isGone: result.gone,
+      at: now,
     });
-    const isHeld = recipient.status !== "active" || isOriginHeld;
-    // A held recipient's delivery has no next attempt time: another delivery may be the probe.
-    await closeAttempts(transaction, [toClosedAttempt(settlement, isHeld ? null : nextAttemptAt)]);
+    // A delivery that waits for its recipient or origin has no next attempt time: another delivery may be the probe.
+    await closeAttempts(transaction, [toClosedAttempt(settlement, recorded.mustWait ? null : nextAttemptAt)]);
     if (nextAttemptAt === null) {
-      await updateUnsettled(transaction, delivery.id, {
-        status: "failed",
-        failures,
-        settled_at: now,
-        next_attempt_at: null,
-      });
+      await updateUnsettled(transaction, id, { status: "failed", failures, settled_at: now, next_attempt_at: null });
       await insertJobs(transaction, queue, await queueSuccessors(transaction, orderingKeysOf([settlement])));
-    } else if (isHeld) {
-      await updateUnsettled(transaction, delivery.id, { status: "waiting", failures, next_attempt_at: null });
+    } else if (recorded.mustWait) {
+      await updateUnsettled(transaction, id, { status: "waiting", failures, next_attempt_at: null });
     } else {
-      await updateUnsettled(transaction, delivery.id, { status: "queued", failures, next_attempt_at: nextAttemptAt });
-      await insertJobs(transaction, queue, [{ ...delivery, startAfter: nextAttemptAt }]);
+      await updateUnsettled(transaction, id, { status: "queued", failures, next_attempt_at: nextAttemptAt });
+      await insertJobs(transaction, queue, [{ id, recipient_id, isRedelivery, startAfter: nextAttemptAt }]);
     }
+    return recorded.changes;
   });
+  logChanges(logger, changes);
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries, hasJob, recoveries } from "../queue/queues.ts";
 import { isUnsettled } from "./delivery-store.ts";
-import { headsOf, outsideSequence } from "./queue-store.ts";
+import { headsOf, isRedelivery, outsideSequence, type QueuedDelivery } from "./queue-store.ts";
 import { maxQueuedPerRecipient } from "./retry-schedule.ts";
 
 // Not by status, see 0008-delivery-indexes.sql.
@@ -26,12 +26,8 @@ const activeRecipients = sql`
   )`;
 
 /** Queues deliveries that should have a job and have none: the first of each ordering key, and those without one. */
-export async function queueLost(
-  transaction: Transaction<DB>,
-  before: Date,
-  limit: number,
-): Promise<{ id: string; recipient_id: string }[]> {
-  const { rows } = await sql<{ id: string; recipient_id: string }>`
+export async function queueLost(transaction: Transaction<DB>, before: Date, limit: number): Promise<QueuedDelivery[]> {
+  const { rows } = await sql<QueuedDelivery>`
     ${activeRecipients}, without_job as materialized (
       select due.id from looked_at cross join lateral (
         (select id, created_at from ${headsOf(sql`looked_at.recipient_id`)} head)
@@ -45,7 +41,7 @@ export async function queueLost(
       for update skip locked
     )
     update deliveries set status = 'queued' where id = any (array(select id from locked))
-    returning id, recipient_id`.execute(transaction);
+    returning id, recipient_id, ${isRedelivery} as "isRedelivery"`.execute(transaction);
   return rows;
 }
 

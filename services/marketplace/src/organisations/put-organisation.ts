@@ -81,7 +81,7 @@ export async function putOrganisation(
       await updateOrganisation(transaction, before.id, { ...columns, ...secretColumn, updated_at: at });
     }
     if (before !== undefined && before.callback_url !== columns.callback_url) {
-      const type = columns.callback_url === null ? "callback-removed" : "address-changed";
+      const type = columns.callback_url === null ? "callback-removed" : "callback-changed";
       await applyRecipientEvent(transaction, queue, before.id, { type, at });
     }
     const organisation = organisationRecord({

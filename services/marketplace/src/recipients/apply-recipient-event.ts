@@ -3,16 +3,15 @@ import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { decide, type RecipientDecision, type RecipientEvent } from "./recipient.ts";
 import {
-  lockFailingRecipients,
   lockHeldWithoutProbe,
   lockRecipient,
   lockRecipients,
-  lockRecoveryEnd,
   type Recipient,
+  takeRecoveryLock,
   updateCrowded,
   updateState,
 } from "./recipient-store.ts";
-import { scheduleRecovery } from "./recovery-jobs.ts";
+import { scheduleRecoveries, scheduleRecovery } from "./recovery-jobs.ts";
 import { firstPace } from "./recovery-schedule.ts";
 
 /** Applies an event to a recipient whose row the caller has locked: stores its next state and schedules its recovery. */
@@ -25,7 +24,7 @@ export async function applyToLocked(
   const decision = decide(kind, before, event);
   const { state, action } = decision;
   if (state !== before) await updateState(transaction, id, state);
-  if (action?.do === "plan-recovery") {
+  if (action?.do === "schedule-recovery") {
     const { at: startAfter, pace } = action;
     await scheduleRecovery(transaction, queue, id, { startAfter, pace });
   }
@@ -42,18 +41,6 @@ export async function applyRecipientEvent(
   return applyToLocked(transaction, queue, await lockRecipient(transaction, recipientId), event);
 }
 
-/** Applies a success to each of these recipients; most have no failures, and are neither locked nor written. */
-export async function recordSuccesses(
-  transaction: Transaction<DB>,
-  queue: Queue,
-  recipientIds: string[],
-  at: Date,
-): Promise<void> {
-  for (const recipient of await lockFailingRecipients(transaction, recipientIds)) {
-    await applyToLocked(transaction, queue, recipient, { type: "delivery-succeeded", at, hasAddress: true });
-  }
-}
-
 /** Schedules a probe of held recipients that have none; returns how many. Covers unknown bugs: transitions schedule probes. */
 export async function scheduleMissingProbes(
   transaction: Transaction<DB>,
@@ -62,7 +49,7 @@ export async function scheduleMissingProbes(
   limit: number,
 ): Promise<number> {
   const ids = await lockHeldWithoutProbe(transaction, limit);
-  for (const id of ids) await scheduleRecovery(transaction, queue, id, { startAfter: now });
+  await scheduleRecoveries(transaction, queue, ids, { startAfter: now });
   return ids.length;
 }
 
@@ -74,20 +61,19 @@ export async function markCrowded(
   now: Date,
 ): Promise<void> {
   await updateCrowded(transaction, recipientIds, true);
-  for (const id of recipientIds) await scheduleRecovery(transaction, queue, id, { pace: firstPace, startAfter: now });
+  await scheduleRecoveries(transaction, queue, recipientIds, { pace: firstPace, startAfter: now });
 }
 
-/** Schedules a recovery step of each of these recipients. */
-export async function beginRecoveries(
+/** Lets these recipients of an origin that has responded recover by themselves. */
+export async function recoverByThemselves(
   transaction: Transaction<DB>,
   queue: Queue,
   recipientIds: string[],
   at: Date,
 ): Promise<void> {
-  // Locked, so that a step in progress that has read the origin as held can't end without this job.
-  for (const { id } of await lockRecipients(transaction, recipientIds)) {
-    await scheduleRecovery(transaction, queue, id, { startAfter: at, pace: firstPace });
-  }
+  // Locked, so that a step in progress that has read the origin as held can't replace this job afterwards.
+  await lockRecipients(transaction, recipientIds);
+  await scheduleRecoveries(transaction, queue, recipientIds, { startAfter: at, pace: firstPace });
 }
 
 /** Resets a deleted endpoint's recipient once it has no unsettled deliveries, so that it no longer counts as disabled. */
@@ -99,7 +85,7 @@ export async function drainRecipient(
 ): Promise<void> {
   const recipient = await lockRecipient(transaction, recipientId);
   // Deliveries that are being recorded as waiting are visible only after their commit, and a recipient that is active has no recovery.
-  await lockRecoveryEnd(transaction, recipientId);
+  await takeRecoveryLock(transaction, recipientId);
   if (await hasUnsettled()) return;
   await applyToLocked(transaction, queue, recipient, { type: "drained" });
   await updateCrowded(transaction, [recipientId], false);

@@ -107,6 +107,7 @@ export async function countEhrsHeldBefore(database: Kysely<DB>, heldBefore: Date
       union
       select o.id from callback_origins c join organisations o on o.callback_origin = c.origin
       where c.status = 'held' and c.held_since < ${heldBefore}
+      limit ${maxCounted + 1}
     ) held`.execute(database);
   return rows[0]?.held ?? 0;
 }

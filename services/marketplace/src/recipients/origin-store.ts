@@ -39,6 +39,7 @@ export async function lockOrigins(
   transaction: Transaction<DB>,
   by: { origins: string[] } | { ids: string[] },
 ): Promise<Origin[]> {
+  if (("ids" in by ? by.ids : by.origins).length === 0) return [];
   const rows = await transaction
     .selectFrom("callback_origins")
     .selectAll()
@@ -58,6 +59,8 @@ export async function updateOrigin(transaction: Transaction<DB>, id: string, sta
       failed_recipient_id: state.failedRecipientId,
       held_since: state.heldSince,
       probes: state.probes,
+      // Only the probe of a held origin may be sent.
+      ...(state.status === "active" ? { probed_id: null } : {}),
     })
     .where("id", "=", id)
     .execute();

@@ -13,21 +13,13 @@ const states: Record<string, OriginState> = {
   held: { status: "held", consecutiveFailures: failuresToHold, failedRecipientId: "A", heldSince: earlier, probes: 2 },
 };
 
-const unreachable = (recipientId: string, isProbe = false): OriginEvent => ({
-  type: "unreachable",
-  at: now,
-  recipientId,
-  isProbe,
-});
 const events: Record<string, OriginEvent> = {
   responded: { type: "responded", at: now },
-  "A unreachable": unreachable("A"),
-  "B unreachable": unreachable("B"),
-  "probe of A unreachable": unreachable("A", true),
-  "probe of B unreachable": unreachable("B", true),
-  "probe inconclusive": { type: "probe-inconclusive", at: now },
+  "A unreachable": { type: "unreachable", at: now, recipientId: "A" },
+  "B unreachable": { type: "unreachable", at: now, recipientId: "B" },
+  "probe failed": { type: "probe-failed", at: now },
   "recovery due": { type: "recovery-due" },
-  "nothing to probe": { type: "nothing-to-probe" },
+  "nothing to probe": { type: "nothing-to-probe", at: now },
 };
 
 function describeDecision(before: OriginState, { state, action }: OriginDecision): string {
@@ -36,43 +28,35 @@ function describeDecision(before: OriginState, { state, action }: OriginDecision
   const by = state.failedRecipientId === null ? "" : `, last by ${state.failedRecipientId}`;
   const next = before === state ? "unchanged" : `${state.status}${held}, ${state.consecutiveFailures} failures${by}`;
   if (action === undefined) return next;
-  if (action.do !== "plan-recovery") return `${next}; ${action.do}`;
+  if (action.do !== "schedule-recovery") return `${next}; ${action.do}`;
   return `${next}; recovery in ${(action.at.getTime() - now.getTime()) / 1_000} s`;
 }
 
 const life = `
-active             | responded              | unchanged
-active             | A unreachable          | active, 1 failures, last by A
-active             | B unreachable          | active, 1 failures, last by B
-active             | probe of A unreachable | active, 1 failures, last by A
-active             | probe of B unreachable | active, 1 failures, last by B
-active             | probe inconclusive     | unchanged
-active             | recovery due           | unchanged; release-waiting
-active             | nothing to probe       | unchanged
-failing, by A      | responded              | active, 0 failures
-failing, by A      | A unreachable          | unchanged
-failing, by A      | B unreachable          | active, 2 failures, last by B
-failing, by A      | probe of A unreachable | unchanged
-failing, by A      | probe of B unreachable | active, 2 failures, last by B
-failing, by A      | probe inconclusive     | unchanged
-failing, by A      | recovery due           | unchanged; release-waiting
-failing, by A      | nothing to probe       | unchanged
-last failure, by A | responded              | active, 0 failures
-last failure, by A | A unreachable          | unchanged
-last failure, by A | B unreachable          | held since now, 0 probes, 5 failures, last by B; recovery in 60 s
-last failure, by A | probe of A unreachable | unchanged
-last failure, by A | probe of B unreachable | held since now, 0 probes, 5 failures, last by B; recovery in 60 s
-last failure, by A | probe inconclusive     | unchanged
-last failure, by A | recovery due           | unchanged; release-waiting
-last failure, by A | nothing to probe       | unchanged
-held               | responded              | active, 0 failures; recovery in 0 s
-held               | A unreachable          | unchanged
-held               | B unreachable          | unchanged
-held               | probe of A unreachable | held since earlier, 3 probes, 5 failures, last by A; recovery in 60 s
-held               | probe of B unreachable | held since earlier, 3 probes, 5 failures, last by A; recovery in 60 s
-held               | probe inconclusive     | held since earlier, 3 probes, 5 failures, last by A; recovery in 60 s
-held               | recovery due           | unchanged; send-probe
-held               | nothing to probe       | active, 0 failures
+active             | responded        | unchanged
+active             | A unreachable    | active, 1 failures, last by A
+active             | B unreachable    | active, 1 failures, last by B
+active             | probe failed     | unchanged
+active             | recovery due     | unchanged; release-waiting
+active             | nothing to probe | unchanged
+failing, by A      | responded        | active, 0 failures
+failing, by A      | A unreachable    | unchanged
+failing, by A      | B unreachable    | active, 2 failures, last by B
+failing, by A      | probe failed     | unchanged
+failing, by A      | recovery due     | unchanged; release-waiting
+failing, by A      | nothing to probe | unchanged
+last failure, by A | responded        | active, 0 failures
+last failure, by A | A unreachable    | unchanged
+last failure, by A | B unreachable    | held since now, 0 probes, 5 failures, last by B; recovery in 60 s
+last failure, by A | probe failed     | unchanged
+last failure, by A | recovery due     | unchanged; release-waiting
+last failure, by A | nothing to probe | unchanged
+held               | responded        | active, 0 failures; recovery in 0 s
+held               | A unreachable    | unchanged
+held               | B unreachable    | unchanged
+held               | probe failed     | held since earlier, 3 probes, 5 failures, last by A; recovery in 60 s
+held               | recovery due     | unchanged; send-probe
+held               | nothing to probe | active, 0 failures; recovery in 0 s
 `;
 
 describe("the life of a callback origin", () => {

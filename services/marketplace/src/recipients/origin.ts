@@ -17,13 +17,13 @@ export interface OriginState {
 export type OriginEvent =
   /** The host responded, with any status except 502, 503 and 504. */
   | { type: "responded"; at: Date }
-  /** Connection refused or broken, time-out, or 502, 503 or 504. */
-  | { type: "unreachable"; at: Date; recipientId: string; isProbe: boolean }
-  /** A probe failed for a reason that says nothing about the host, such as a certificate. */
-  | { type: "probe-inconclusive"; at: Date }
+  /** Connection refused or broken, time-out, or 502, 503 or 504. The attempt was neither a probe of the origin nor of its recipient. */
+  | { type: "unreachable"; at: Date; recipientId: string }
+  /** A probe of the origin failed: it got no response, or says nothing about the host, such as with an invalid certificate. */
+  | { type: "probe-failed"; at: Date }
   | { type: "recovery-due" }
   /** A probe was due, and no delivery waits that could be one. */
-  | { type: "nothing-to-probe" };
+  | { type: "nothing-to-probe"; at: Date };
 
 export interface OriginDecision {
   /** The same object where nothing changes. */
@@ -40,8 +40,8 @@ export const activeOrigin: OriginState = {
   probes: 0,
 };
 
-const planProbe = (at: Date): RecoveryAction => ({
-  do: "plan-recovery",
+const scheduleProbe = (at: Date): RecoveryAction => ({
+  do: "schedule-recovery",
   at: new Date(at.getTime() + originProbeDelayMs),
 });
 
@@ -50,30 +50,25 @@ export function decideOrigin(state: OriginState, event: OriginEvent): OriginDeci
   const isHeld = state.status === "held";
   switch (event.type) {
     case "responded":
-      if (isHeld) return { state: activeOrigin, action: { do: "plan-recovery", at: event.at } };
+      if (isHeld) return { state: activeOrigin, action: { do: "schedule-recovery", at: event.at } };
       return { state: state.consecutiveFailures === 0 ? state : activeOrigin };
     case "unreachable": {
       const { at, recipientId } = event;
-      if (isHeld) return event.isProbe ? failProbe(state, at) : { state };
-      if (recipientId === state.failedRecipientId) return { state };
+      if (isHeld || recipientId === state.failedRecipientId) return { state };
       const counted: OriginState = {
         ...state,
         consecutiveFailures: state.consecutiveFailures + 1,
         failedRecipientId: recipientId,
       };
       if (counted.consecutiveFailures < failuresToHold) return { state: counted };
-      return { state: { ...counted, status: "held", heldSince: at }, action: planProbe(at) };
+      return { state: { ...counted, status: "held", heldSince: at }, action: scheduleProbe(at) };
     }
-    case "probe-inconclusive":
-      return isHeld ? failProbe(state, event.at) : { state };
+    case "probe-failed":
+      if (!isHeld) return { state };
+      return { state: { ...state, probes: state.probes + 1 }, action: scheduleProbe(event.at) };
     case "recovery-due":
       return { state, action: { do: isHeld ? "send-probe" : "release-waiting" } };
     case "nothing-to-probe":
-      return { state: isHeld ? activeOrigin : state };
+      return isHeld ? { state: activeOrigin, action: { do: "schedule-recovery", at: event.at } } : { state };
   }
 }
-
-const failProbe = (state: OriginState, at: Date): OriginDecision => ({
-  state: { ...state, probes: state.probes + 1 },
-  action: planProbe(at),
-});

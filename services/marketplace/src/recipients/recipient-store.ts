@@ -51,13 +51,13 @@ const isWithoutCallback = (recipientId: RawBuilder<unknown>): RawBuilder<boolean
 export async function readCallback(
   database: Kysely<DB>,
   recipientId: string,
-): Promise<{ hasAddress: boolean; originHeld: boolean }> {
+): Promise<{ hasCallback: boolean; originHeld: boolean }> {
   const { has_callback, origin_held } = await database
     .selectFrom("recipient_states")
     .select(["has_callback", "origin_held"])
     .where("id", "=", recipientId)
     .executeTakeFirstOrThrow();
-  return { hasAddress: has_callback === true, originHeld: origin_held === true };
+  return { hasCallback: has_callback === true, originHeld: origin_held === true };
 }
 
 export async function lockRecipient(transaction: Transaction<DB>, id: string): Promise<Recipient> {
@@ -83,43 +83,56 @@ export async function lockRecipients(transaction: Transaction<DB>, ids: string[]
   return rows.map(toRecipient);
 }
 
-const recoveryEnd = (id: RawBuilder<unknown>) => sql`hashtextextended('recovery of ' || ${id}, 0)`;
+const recoveryLock = (id: RawBuilder<unknown>) => sql`hashtextextended('recovery of ' || ${id}, 0)`;
 
-/** Keeps the recoveries of these recipients, and of the origins of their callbacks, from ending before the commit. */
-export async function blockRecoveryEnd(transaction: Transaction<DB>, ids: string[]): Promise<void> {
-  // In one order, so that two transactions can't wait for each other.
+/** Shares the locks of the recoveries of these recipients, and of the origins of their callbacks, until the commit. */
+export async function shareRecoveryLocks(transaction: Transaction<DB>, ids: string[]): Promise<void> {
+  // Origins first: the recovery of an origin locks its recipients while it has the lock alone.
   await sql`
-    select pg_advisory_xact_lock_shared(${recoveryEnd(sql`id`)}) from (
-      select id from recipient_states where id = any (${ids}::uuid[])
-      union select origin_id from recipient_states where id = any (${ids}::uuid[]) and origin_id is not null
-      order by id
-    ) blocked`.execute(transaction);
+    select pg_advisory_xact_lock_shared(${recoveryLock(sql`id`)}) from (
+      select distinct origin_id as id, 1 as turn from recipient_states where id = any (${ids}::uuid[]) and origin_id is not null
+      union all
+      select id, 2 from recipients where id = any (${ids}::uuid[])
+      order by turn, id
+    ) shared`.execute(transaction);
 }
 
-/** Waits for transactions that block the end of the recovery of this recipient or origin, and blocks new ones until the commit. */
-export async function lockRecoveryEnd(transaction: Transaction<DB>, id: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${recoveryEnd(sql`${id}::uuid`)})`.execute(transaction);
+/** Takes the lock of the recovery of a recipient or origin alone: waits for transactions that share it, and blocks others until the commit. */
+export async function takeRecoveryLock(transaction: Transaction<DB>, id: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${recoveryLock(sql`${id}::uuid`)})`.execute(transaction);
 }
 
 /** Those that are active and not crowded, and whose origin is not held. */
-export async function findOpen(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
+export async function readAvailable(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from recipient_states
     where id = any (${ids}::uuid[]) and status = 'active' and not crowded and not origin_held`.execute(transaction);
   return rows.map(({ id }) => id);
 }
 
-/** Locks those that a success changes: held or failing, not disabled, with an address. In the usual case there are none. */
-export async function lockFailingRecipients(transaction: Transaction<DB>, ids: string[]): Promise<Recipient[]> {
-  const statement = sql<RecipientRow>`
-    select id, kind, status, consecutive_failures, held_since, probes, disabled_at, disabled_reason, crowded, probed_id
-    from recipients
-    where id = any (${ids}::uuid[]) and (consecutive_failures > 0 or status = 'held') and status <> 'disabled'
+export interface Failing {
+  recipientIds: string[];
+  origins: string[];
+}
+
+/**
+ * Of the recipients and origins that have responded, finds those that this changes: failing or held, not disabled, with a callback. In the
+ * usual case there are none.
+ */
+export async function findFailing(transaction: Transaction<DB>, { recipientIds, origins }: Failing): Promise<Failing> {
+  const statement = sql<{ recipient_id: string | null; origin: string | null }>`
+    select id as recipient_id, null as origin from recipients
+    where id = any (${recipientIds}::uuid[]) and (consecutive_failures > 0 or status = 'held') and status <> 'disabled'
       -- The callback may have been removed while the request was in flight
       and not ${isWithoutCallback(sql`recipients.id`)}
-    order by id for update`;
-  const { rows } = await executePrepared(transaction, "lock-failing-recipients", statement);
-  return rows.map(toRecipient);
+    union all
+    select null, origin from callback_origins
+    where origin = any (${origins}::text[]) and (consecutive_failures > 0 or status = 'held')`;
+  const { rows } = await executePrepared(transaction, "find-failing", statement);
+  return {
+    recipientIds: rows.flatMap(({ recipient_id }) => recipient_id ?? []),
+    origins: rows.flatMap(({ origin }) => origin ?? []),
+  };
 }
 
 export async function updateState(transaction: Transaction<DB>, id: string, state: RecipientState): Promise<void> {
@@ -157,8 +170,6 @@ export async function lockHeldWithoutProbe(transaction: Transaction<DB>, limit: 
       and not ${isWithoutCallback(sql`r.id`)}
       and ${hasJob(recoveries, sql`r.id`)} is null
       and ${hasJob(deliveries, sql`r.probed_id`)} is null
-      -- The recovery of a held origin includes its recipients
-      and not (select s.origin_held or ${hasJob(recoveries, sql`s.origin_id`)} is not null from recipient_states s where s.id = r.id)
     limit ${limit} for update of r skip locked`.execute(transaction);
   return rows.map(({ id }) => id);
 }

@@ -39,19 +39,19 @@ const failed = (given: Partial<RecipientEvent & { type: "delivery-failed" }>): R
   ...given,
 });
 const events: Record<string, RecipientEvent> = {
-  succeeded: { type: "delivery-succeeded", at: now, hasAddress: true },
-  "succeeded, no address": { type: "delivery-succeeded", at: now, hasAddress: false },
+  succeeded: { type: "delivery-succeeded", at: now, hasCallback: true },
+  "succeeded, no callback": { type: "delivery-succeeded", at: now, hasCallback: false },
   failed: failed({}),
   "probe failed": failed({ isProbe: true }),
   gone: failed({ isGone: true }),
   "probe gone": failed({ isProbe: true, isGone: true }),
-  "recovery due": { type: "recovery-due", at: now, hasAddress: true, originHeld: false },
-  "recovery due, no address": { type: "recovery-due", at: now, hasAddress: false, originHeld: false },
-  "recovery due, origin held": { type: "recovery-due", at: now, hasAddress: true, originHeld: true },
+  "recovery due": { type: "recovery-due", at: now, hasCallback: true, originHeld: false },
+  "recovery due, no callback": { type: "recovery-due", at: now, hasCallback: false, originHeld: false },
+  "recovery due, origin held": { type: "recovery-due", at: now, hasCallback: true, originHeld: true },
   "nothing to probe": { type: "nothing-to-probe" },
   enabled: { type: "enabled", at: now },
   "callback removed": { type: "callback-removed", at: now },
-  "address changed": { type: "address-changed", at: now },
+  "callback changed": { type: "callback-changed", at: now },
   deleted: { type: "deleted", at: now },
   drained: { type: "drained" },
 };
@@ -76,100 +76,100 @@ function describeState(before: RecipientState, state: RecipientState): string {
 function describeDecision(before: RecipientState, { state, action }: RecipientDecision): string {
   const next = describeState(before, state);
   if (action === undefined) return next;
-  if (action.do !== "plan-recovery") return `${next}; ${action.do}`;
+  if (action.do !== "schedule-recovery") return `${next}; ${action.do}`;
   return `${next}; recovery ${timeName(action.at)}${action.pace === firstPace ? " at first pace" : ""}`;
 }
 
 // State | event | decision for an endpoint | decision for an EHR, where it is another
 const life = `
 active               | succeeded                 | unchanged
-active               | succeeded, no address     | unchanged
+active               | succeeded, no callback    | unchanged
 active               | failed                    | active, 1 failures
 active               | probe failed              | active, 1 failures
 active               | gone                      | disabled now: it answered 410 Gone, 1 failures | active, 1 failures
 active               | probe gone                | disabled now: it answered 410 Gone, 1 failures | active, 1 failures
 active               | recovery due              | unchanged; release-waiting
-active               | recovery due, no address  | unchanged; release-waiting
-active               | recovery due, origin held | unchanged
+active               | recovery due, no callback | unchanged; release-waiting
+active               | recovery due, origin held | unchanged; recovery in 1 min at first pace
 active               | nothing to probe          | unchanged
 active               | enabled                   | unchanged
 active               | callback removed          | held since now, 0 probes, 0 failures
-active               | address changed           | unchanged; recovery now
+active               | callback changed          | unchanged; recovery now
 active               | deleted                   | disabled now: it was deleted, 0 failures
 active               | drained                   | unchanged
 active, failing      | succeeded                 | active, 0 failures
-active, failing      | succeeded, no address     | unchanged
+active, failing      | succeeded, no callback    | unchanged
 active, failing      | failed                    | active, 2 failures
 active, failing      | probe failed              | active, 2 failures
 active, failing      | gone                      | disabled now: it answered 410 Gone, 2 failures | active, 2 failures
 active, failing      | probe gone                | disabled now: it answered 410 Gone, 2 failures | active, 2 failures
 active, failing      | recovery due              | unchanged; release-waiting
-active, failing      | recovery due, no address  | unchanged; release-waiting
-active, failing      | recovery due, origin held | unchanged
+active, failing      | recovery due, no callback | unchanged; release-waiting
+active, failing      | recovery due, origin held | unchanged; recovery in 1 min at first pace
 active, failing      | nothing to probe          | unchanged
 active, failing      | enabled                   | unchanged
 active, failing      | callback removed          | held since now, 0 probes, 1 failures
-active, failing      | address changed           | unchanged; recovery now
+active, failing      | callback changed          | unchanged; recovery now
 active, failing      | deleted                   | disabled now: it was deleted, 1 failures
 active, failing      | drained                   | unchanged
 active, last failure | succeeded                 | active, 0 failures
-active, last failure | succeeded, no address     | unchanged
+active, last failure | succeeded, no callback    | unchanged
 active, last failure | failed                    | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | probe failed              | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | gone                      | disabled now: it answered 410 Gone, 5 failures | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | probe gone                | disabled now: it answered 410 Gone, 5 failures | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | recovery due              | unchanged; release-waiting
-active, last failure | recovery due, no address  | unchanged; release-waiting
-active, last failure | recovery due, origin held | unchanged
+active, last failure | recovery due, no callback | unchanged; release-waiting
+active, last failure | recovery due, origin held | unchanged; recovery in 1 min at first pace
 active, last failure | nothing to probe          | unchanged
 active, last failure | enabled                   | unchanged
 active, last failure | callback removed          | held since now, 0 probes, 4 failures
-active, last failure | address changed           | unchanged; recovery now
+active, last failure | callback changed          | unchanged; recovery now
 active, last failure | deleted                   | disabled now: it was deleted, 4 failures
 active, last failure | drained                   | unchanged
 held                 | succeeded                 | active, 0 failures; recovery now at first pace
-held                 | succeeded, no address     | unchanged
+held                 | succeeded, no callback    | unchanged
 held                 | failed                    | held since earlier, 2 probes, 8 failures
 held                 | probe failed              | held since earlier, 3 probes, 8 failures; recovery in 8 min
 held                 | gone                      | disabled now: it answered 410 Gone, 8 failures | held since earlier, 2 probes, 8 failures
 held                 | probe gone                | disabled now: it answered 410 Gone, 8 failures | held since earlier, 3 probes, 8 failures; recovery in 8 min
 held                 | recovery due              | unchanged; send-probe
-held                 | recovery due, no address  | unchanged
-held                 | recovery due, origin held | unchanged
+held                 | recovery due, no callback | unchanged
+held                 | recovery due, origin held | unchanged; recovery in 4 min
 held                 | nothing to probe          | active, 0 failures
 held                 | enabled                   | active, 0 failures; recovery now at first pace
 held                 | callback removed          | unchanged
-held                 | address changed           | unchanged; recovery now
+held                 | callback changed          | unchanged; recovery now
 held                 | deleted                   | disabled now: it was deleted, 7 failures
 held                 | drained                   | unchanged
 held for long        | succeeded                 | active, 0 failures; recovery now at first pace
-held for long        | succeeded, no address     | unchanged
+held for long        | succeeded, no callback    | unchanged
 held for long        | failed                    | held since long ago, 2 probes, 8 failures
 held for long        | probe failed              | held since long ago, 3 probes, 8 failures; recovery in 8 min
 held for long        | gone                      | disabled now: it answered 410 Gone, 8 failures | held since long ago, 2 probes, 8 failures
 held for long        | probe gone                | disabled now: it answered 410 Gone, 8 failures | held since long ago, 3 probes, 8 failures; recovery in 8 min
 held for long        | recovery due              | disabled now: it has been failing for five days, 7 failures | unchanged; send-probe
-held for long        | recovery due, no address  | disabled now: it has been failing for five days, 7 failures | unchanged
-held for long        | recovery due, origin held | unchanged
+held for long        | recovery due, no callback | disabled now: it has been failing for five days, 7 failures | unchanged
+held for long        | recovery due, origin held | unchanged; recovery in 4 min
 held for long        | nothing to probe          | active, 0 failures
 held for long        | enabled                   | active, 0 failures; recovery now at first pace
 held for long        | callback removed          | unchanged
-held for long        | address changed           | unchanged; recovery now
+held for long        | callback changed          | unchanged; recovery now
 held for long        | deleted                   | disabled now: it was deleted, 7 failures
 held for long        | drained                   | unchanged
 disabled             | succeeded                 | unchanged
-disabled             | succeeded, no address     | unchanged
+disabled             | succeeded, no callback    | unchanged
 disabled             | failed                    | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | probe failed              | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | gone                      | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | probe gone                | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | recovery due              | unchanged
-disabled             | recovery due, no address  | unchanged
+disabled             | recovery due, no callback | unchanged
 disabled             | recovery due, origin held | unchanged
 disabled             | nothing to probe          | unchanged
 disabled             | enabled                   | active, 0 failures; recovery now at first pace
 disabled             | callback removed          | unchanged
-disabled             | address changed           | unchanged
+disabled             | callback changed          | unchanged
 disabled             | deleted                   | disabled now: it was deleted, 7 failures
 disabled             | drained                   | active, 0 failures
 `;

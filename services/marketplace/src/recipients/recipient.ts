@@ -1,4 +1,4 @@
-import { failuresToHold, firstPace, maxHeldMs, probeDelayMs } from "./recovery-schedule.ts";
+import { failuresToHold, firstPace, maxHeldMs, originProbeDelayMs, probeDelayMs } from "./recovery-schedule.ts";
 
 export type RecipientKind = "endpoint" | "ehr";
 export type RecipientStatus = "active" | "held" | "disabled";
@@ -17,23 +17,23 @@ export interface RecipientState {
 }
 
 export type RecipientEvent =
-  | { type: "delivery-succeeded"; at: Date; hasAddress: boolean }
+  | { type: "delivery-succeeded"; at: Date; hasCallback: boolean }
   | { type: "delivery-failed"; at: Date; isProbe: boolean; isGone: boolean }
-  /** `originHeld`: no EHR with the origin of its callback is sent to. The recovery of the origin then includes this recipient. */
-  | { type: "recovery-due"; at: Date; hasAddress: boolean; originHeld: boolean }
+  /** `originHeld`: nothing is sent to any EHR with the origin of its callback, so the step is postponed. */
+  | { type: "recovery-due"; at: Date; hasCallback: boolean; originHeld: boolean }
   /** A probe was due, and no delivery waits that could be one. */
   | { type: "nothing-to-probe" }
   | { type: "enabled"; at: Date }
   | { type: "callback-removed"; at: Date }
   /** The callback of an organisation was added or replaced. */
-  | { type: "address-changed"; at: Date }
+  | { type: "callback-changed"; at: Date }
   | { type: "deleted"; at: Date }
   /** It was deleted, and nothing is due to it any more. */
   | { type: "drained" };
 
 export type RecoveryAction =
-  /** Plan the next recovery step: a probe while it is held, a release of up to `pace` waiting deliveries otherwise. */
-  { do: "plan-recovery"; at: Date; pace?: number } | { do: "send-probe" } | { do: "release-waiting" };
+  /** Schedule the next recovery step: a probe while it is held, a release of up to `pace` waiting deliveries otherwise. */
+  { do: "schedule-recovery"; at: Date; pace?: number } | { do: "send-probe" } | { do: "release-waiting" };
 
 export interface RecipientDecision {
   /** The same object where nothing changes. */
@@ -52,8 +52,8 @@ export const activeState: RecipientState = {
 };
 
 /** An organisation without callback is held from the start. */
-export const initialState = (hasAddress: boolean, at: Date): RecipientState =>
-  hasAddress ? activeState : { ...activeState, status: "held", heldSince: at };
+export const initialState = (hasCallback: boolean, at: Date): RecipientState =>
+  hasCallback ? activeState : { ...activeState, status: "held", heldSince: at };
 
 const after = (at: Date, waitMs: number): Date => new Date(at.getTime() + waitMs);
 
@@ -65,6 +65,12 @@ const disabled = (state: RecipientState, at: Date, disabledReason: string): Reci
   disabledReason,
 });
 
+/** The origin's own recovery starts the steps of its recipients; this one makes sure that none is lost. */
+const postponed = ({ status, probes }: RecipientState, at: Date): RecoveryAction =>
+  status === "active"
+    ? { do: "schedule-recovery", at: after(at, originProbeDelayMs), pace: firstPace }
+    : { do: "schedule-recovery", at: after(at, probeDelayMs(probes)) };
+
 /** The life of a recipient: active, held after failures in a row or without callback, disabled (endpoints only). */
 export function decide(kind: RecipientKind, state: RecipientState, event: RecipientEvent): RecipientDecision {
   switch (event.type) {
@@ -73,35 +79,36 @@ export function decide(kind: RecipientKind, state: RecipientState, event: Recipi
       if (
         state.status === "disabled" ||
         (state.consecutiveFailures === 0 && state.status === "active") ||
-        !event.hasAddress
+        !event.hasCallback
       )
         return { state };
       if (state.status === "active") return { state: activeState };
-      return { state: activeState, action: { do: "plan-recovery", at: event.at, pace: firstPace } };
+      return { state: activeState, action: { do: "schedule-recovery", at: event.at, pace: firstPace } };
     }
     case "delivery-failed":
       return decideFailure(kind, state, event);
     case "recovery-due": {
-      if (state.status === "disabled" || event.originHeld) return { state };
+      if (state.status === "disabled") return { state };
+      if (event.originHeld) return { state, action: postponed(state, event.at) };
       if (state.status === "active") return { state, action: { do: "release-waiting" } };
       const heldMs = event.at.getTime() - (state.heldSince ?? event.at).getTime();
       if (kind === "endpoint" && heldMs > maxHeldMs) {
         return { state: disabled(state, event.at, "it has been failing for five days") };
       }
-      return event.hasAddress ? { state, action: { do: "send-probe" } } : { state };
+      return event.hasCallback ? { state, action: { do: "send-probe" } } : { state };
     }
     case "nothing-to-probe":
       return state.status === "held" ? { state: activeState } : { state };
     case "enabled":
       if (state.status === "active") return { state };
-      return { state: activeState, action: { do: "plan-recovery", at: event.at, pace: firstPace } };
+      return { state: activeState, action: { do: "schedule-recovery", at: event.at, pace: firstPace } };
     case "callback-removed":
       if (state.status !== "active") return { state };
       return { state: { ...state, status: "held", heldSince: event.at, probes: 0 } };
-    case "address-changed":
+    case "callback-changed":
       if (state.status === "disabled") return { state };
       // An active one may have deliveries that wait because the origin of its former callback is held.
-      return { state, action: { do: "plan-recovery", at: event.at } };
+      return { state, action: { do: "schedule-recovery", at: event.at } };
     case "deleted":
       return { state: disabled(state, event.at, "it was deleted") };
     case "drained":
@@ -118,15 +125,15 @@ function decideFailure(
   const state = {
     ...before,
     consecutiveFailures: before.consecutiveFailures + 1,
-    probes: before.probes + (isProbe ? 1 : 0),
+    probes: before.probes + (isProbe && before.status === "held" ? 1 : 0),
   };
   if (state.status === "disabled") return { state };
   if (event.isGone && kind === "endpoint") return { state: disabled(state, at, "it answered 410 Gone") };
   if (state.status === "held") {
     if (!isProbe) return { state };
-    return { state, action: { do: "plan-recovery", at: after(at, probeDelayMs(state.probes)) } };
+    return { state, action: { do: "schedule-recovery", at: after(at, probeDelayMs(state.probes)) } };
   }
   if (state.consecutiveFailures < failuresToHold) return { state };
   const held: RecipientState = { ...state, status: "held", heldSince: at, probes: 0 };
-  return { state: held, action: { do: "plan-recovery", at: after(at, probeDelayMs(0)) } };
+  return { state: held, action: { do: "schedule-recovery", at: after(at, probeDelayMs(0)) } };
 }

@@ -4,18 +4,26 @@ import { fromKysely } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { recoveries } from "../queue/queues.ts";
 
-/** How many deliveries of a recipient, or recipients of an origin, a step releases. */
+/** The data of a recovery job. */
 export interface RecoveryStep {
+  /** How many deliveries of a recipient, or recipients of an origin, the step releases. */
   pace?: number;
-  /** Set for a callback origin. */
+  /** The job is that of a callback origin. */
   isOrigin?: true;
-  /** Of an origin: the recipient with which the step before ended. */
+  /** Of an origin: the recipient with which the previous step ended. */
   after?: string;
+  /** Of an origin that is active again: since when it was held. */
+  heldSince?: string;
 }
 
-interface PlannedStep {
+interface ScheduledStep {
   startAfter: Date;
   pace?: number | undefined;
+}
+
+export interface ScheduledOriginStep extends ScheduledStep {
+  after?: string | undefined;
+  heldSince?: Date | undefined;
 }
 
 /** Replaces the recipient's recovery job. */
@@ -23,9 +31,19 @@ export async function scheduleRecovery(
   transaction: Transaction<DB>,
   queue: Queue,
   recipientId: string,
-  { startAfter, pace }: PlannedStep,
+  step: ScheduledStep,
 ): Promise<void> {
-  await replaceJob(transaction, queue, recipientId, startAfter, pace === undefined ? {} : { pace });
+  await scheduleRecoveries(transaction, queue, [recipientId], step);
+}
+
+/** Replaces the recovery jobs of these recipients. */
+export async function scheduleRecoveries(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  recipientIds: string[],
+  { startAfter, pace }: ScheduledStep,
+): Promise<void> {
+  await replaceJobs(transaction, queue, recipientIds, startAfter, pace === undefined ? {} : { pace });
 }
 
 /** Replaces the origin's recovery job. */
@@ -33,22 +51,29 @@ export async function scheduleOriginRecovery(
   transaction: Transaction<DB>,
   queue: Queue,
   originId: string,
-  { startAfter, pace, after }: PlannedStep & { pace: number; after?: string | undefined },
+  { startAfter, pace, after, heldSince }: ScheduledOriginStep,
 ): Promise<void> {
-  const data: RecoveryStep = { isOrigin: true, pace, ...(after === undefined ? {} : { after }) };
-  await replaceJob(transaction, queue, originId, startAfter, data);
+  const data: RecoveryStep = {
+    isOrigin: true,
+    ...(pace === undefined ? {} : { pace }),
+    ...(after === undefined ? {} : { after }),
+    ...(heldSince === undefined ? {} : { heldSince: heldSince.toISOString() }),
+  };
+  await replaceJobs(transaction, queue, [originId], startAfter, data);
 }
 
-/** The job has the id of its recipient or origin, so there is at most one. */
-async function replaceJob(
+/** A job has the id of its recipient or origin, so there is at most one. */
+async function replaceJobs(
   transaction: Transaction<DB>,
   queue: Queue,
-  id: string,
+  ids: string[],
   startAfter: Date,
   data: RecoveryStep,
 ): Promise<void> {
+  if (ids.length === 0) return;
   const boss = queue.boss();
   const db = fromKysely(transaction);
-  await boss.deleteJob(recoveries, id, { db });
-  await boss.insert(recoveries, [{ id, data, startAfter: startAfter.toISOString() }], { db, returnId: false });
+  await boss.deleteJob(recoveries, ids, { db });
+  const jobs = ids.map((id) => ({ id, data, startAfter: startAfter.toISOString() }));
+  await boss.insert(recoveries, jobs, { db, returnId: false });
 }

@@ -49,7 +49,7 @@ export async function startReplayground(
   given: { serviceUrl: string; query: Query; encryption: Encryption },
 ): Promise<Replayground> {
   const { serviceUrl, query, encryption } = given;
-  const { database, queue, clock } = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 5 });
+  const { database, queue, clock, logger } = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: 5 });
   const common = { database, queue, clock };
   return {
     ...common,
@@ -78,7 +78,7 @@ export async function startReplayground(
           isProbe: false,
           job: { id: delivery.id, retryCount: 0 },
         }));
-        await settleDelivered({ ...common, random: Math.random }, settlements);
+        await settleDelivered({ ...common, logger, random: Math.random }, settlements);
         delivered.push(...claimed.map(({ id }) => id));
       }
       return delivered;
