@@ -44,7 +44,7 @@ describe("workers are woken after the commit", () => {
     const orgAlias = practices.pop()?.alias ?? "";
     const body = { appSlug: "northwind-scribe", orgAlias, pricingPlanId };
     const response = await sendApiRequest(url, "/subscriptions", token, { body });
-    assert.equal(response.status, 201);
+    assert.equal(response.status, 201, await response.text());
     return orgAlias;
   };
   const hasArrived = (alias: string): boolean =>
@@ -89,7 +89,8 @@ describe("workers are woken after the commit", () => {
         aliases.push(await subscribe(api.url));
       }
     };
-    await Promise.all(Array.from({ length: 50 }, write));
+    // Twice as many as the API has connections. With more, a busy machine lets them wait for a connection until they time out.
+    await Promise.all(Array.from({ length: 20 }, write));
     assert.equal(aliases.length, 200);
     await eventually("all events have arrived", 3_000, () => aliases.every(hasArrived));
     assert.ok(notified() >= 1 && notified() <= 100, `${notified()} notifications`);
