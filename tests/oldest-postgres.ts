@@ -1,5 +1,5 @@
 // Selects the tests that run again on PostgreSQL 15, the oldest supported version: those that use a database, so a new file is
-// repeated unless it is listed here. What depends on the version stays, even where it is slow: locks, races and plans.
+// repeated unless it is listed here.
 
 export const oldestPostgresTests = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
 
@@ -22,8 +22,9 @@ export const withoutDatabase = [
 ];
 
 /**
- * Are about requests, random input, caches, other servers or long times. Other tests run every SQL statement of these on
- * PostgreSQL 15, which logs of the statements have shown (`log_statement`, with a database name for each file).
+ * Are about requests, random input, caches or other servers; or, like ordering-races and shuffled-events, repeat for half a minute what
+ * shorter tests do once. Other tests run the services' SQL statements of these on PostgreSQL 15, which logs of the statements have shown
+ * (`log_statement`, with a database name for each file). Tests of locks and of plans don't belong here.
  */
 export const independentOfVersion = [
   "any-event.property",
@@ -57,7 +58,6 @@ export const independentOfVersion = [
   "refuse-subscription",
   "refused-signature",
   "register-endpoint",
-  "run-due-recoveries",
   "shuffled-events",
   "withdrawn-apps",
 ];
