@@ -51,7 +51,8 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
     },
     async runAtStartup() {
-      // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run.
+      // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run. Not left to
+      // the maintenance: its failed steps are only logged; this one has to be retried until it succeeds.
       await prepareAttemptPartitions(database, clock());
       await runMaintenance(deps);
     },

@@ -94,7 +94,7 @@ function createBoss(
     // Reindexing requires ownership, which the service's role doesn't have.
     reindex: false,
   });
-  boss.on("error", (error) => logger.error({ err: error }, "queue error"));
-  boss.on("warning", (warning) => logger.warn({ warning }, "queue warning"));
+  boss.on("error", (error) => logger.error({ err: error }, "pg-boss reported an error; it retries"));
+  boss.on("warning", (warning) => logger.warn({ warning }, "pg-boss reported a warning"));
   return boss;
 }

@@ -15,7 +15,10 @@ export interface ScheduledWork {
   /** The queue that the schedules send jobs to. */
   queueName: string;
   jobs: Record<string, ScheduledJob>;
-  /** Maintenance that can't wait for its schedule when the process starts. Retried until it succeeds. */
+  /**
+   * Maintenance that can't wait for its schedule when the process starts. Retried until it resolves: steps of `runMaintenanceSteps` are
+   * not, because a failed one is only logged.
+   */
   runAtStartup(): Promise<void>;
 }
 
@@ -42,21 +45,37 @@ export async function startScheduledJobs(
       stopped,
     });
   await Promise.all([
-    retry("failed to register scheduled jobs", (boss) => registerScheduledJobs(boss, scheduled)),
+    retry("failed to register scheduled jobs", (boss) => registerScheduledJobs(boss, logger, scheduled)),
     ...workers.map((register) => retry("failed to register a queue worker", register)),
     retry("failed to run maintenance at startup", () => scheduled.runAtStartup()),
   ]);
 }
 
 /** Each run of a job is done by one process. */
-async function registerScheduledJobs(boss: PgBoss, { queueName, jobs }: ScheduledWork): Promise<void> {
+async function registerScheduledJobs(boss: PgBoss, logger: Logger, { queueName, jobs }: ScheduledWork): Promise<void> {
   for (const [name, { cron, missed = "skip" }] of Object.entries(jobs)) {
     // The field is called `chore` in stored schedules and jobs.
     await boss.schedule(queueName, cron, { chore: name }, { key: name, missed });
   }
   await boss.work<{ chore: string }>(queueName, { pollingIntervalSeconds: 2 }, async (due) => {
-    for (const { data } of due) await jobs[data.chore]?.work();
+    for (const { data } of due) await runScheduledJob(data.chore, jobs, logger);
   });
+}
+
+async function runScheduledJob(job: string, jobs: ScheduledWork["jobs"], logger: Logger): Promise<void> {
+  const scheduled = jobs[job];
+  // During an upgrade, processes of another version may have scheduled it.
+  if (scheduled === undefined) {
+    logger.warn({ job }, "ignored a scheduled job that this version doesn't have");
+    return;
+  }
+  try {
+    await scheduled.work();
+  } catch (error) {
+    // Also rethrown, so that pg-boss stores the job as failed; it logs nothing.
+    logger.error({ err: error, job }, "failed to run a scheduled job; retrying at its next scheduled time");
+    throw error;
+  }
 }
 
 /** Runs the steps in order. A failed step is logged, and the others still run. */
