@@ -29,6 +29,11 @@ test("/health/ready is 200 when the service is ready, and 503 with the reason an
   assert.equal(detail, "Not ready: the schema lacks 0002.");
   assert.match(String(response.headers.get("retry-after")), /^[1-9]\d*$/);
   assertSecurityHeaders(response, instance);
+  assert.deepEqual(
+    running.logged.filter(({ level }) => level === "error"),
+    [],
+    "the readiness check logs the reason itself",
+  );
 
   reason = undefined;
   await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);

@@ -7,6 +7,7 @@ import { standardProblems } from "./standard-problems.ts";
 /** Returns why the service isn't ready, or undefined if it is. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
+export const readinessPath = "/health/ready";
 const readinessCacheMs = 500;
 
 function digest(text: string): Buffer {
@@ -40,7 +41,7 @@ export function operationsRoutes(
     reply.header("cache-control", "no-store").send({ status: "live" }),
   );
 
-  server.get("/health/ready", hidden, async (_request, reply) => {
+  server.get(readinessPath, hidden, async (_request, reply) => {
     const reason = stopping ? "the service is stopping" : await checkReadiness();
     if (reason !== undefined) {
       throw new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });

@@ -110,7 +110,8 @@ describe("errors are problem documents", () => {
     const problem = await expectProblem(response, 500, "internal-error");
     assert.doesNotMatch(head + JSON.stringify(problem), /patients|select|postgres|hunter2|internal\/app|\.ts|at /i);
     const line = running.logged.find((each) => each["requestId"] === problem["instance"] && each["level"] === "error");
-    assert.match(JSON.stringify(line), /relation .*patients/);
+    assert.deepEqual([line?.["msg"], line?.["code"]], ["failed to process a request", "internal-error"]);
+    assert.match(JSON.stringify(line?.["err"]), /relation .*patients/);
   });
 
   test("an error with an unsupported status is 500", async () => {

@@ -9,6 +9,7 @@ import FindMyWay, { type HTTPMethod } from "find-my-way";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { describeValidationError } from "./describe-validation-error.ts";
 import { invalidInputs, invalidRequest } from "./invalid-request.ts";
+import { readinessPath } from "./operations-routes.ts";
 import { type ErrorShape, escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
@@ -80,11 +81,14 @@ function badRequestDetail(code: string | undefined): string {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, shape: ErrorShape): void {
-  request.problemCode = problem.kind.code;
-  if (problem.kind.status >= 500)
-    request.log.error({ requestId: request.id, err: problem.cause ?? problem }, problem.kind.code);
+  const { code, status } = problem.kind;
+  request.problemCode = code;
+  // A process that isn't ready is probed often, and the readiness check logs the reason itself.
+  const isNotReady = status === 503 && request.routeOptions.url === readinessPath;
+  if (status >= 500 && !isNotReady)
+    request.log.error({ requestId: request.id, code, err: problem.cause ?? problem }, "failed to process a request");
   void reply
-    .code(problem.kind.status)
+    .code(status)
     .headers({ "cache-control": "no-store", ...problem.headers })
     .type(shape.mediaType)
     // Sent as bytes to bypass the route's response schema, and because Fastify would add a charset, which this media type lacks.

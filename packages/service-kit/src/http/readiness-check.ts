@@ -1,4 +1,5 @@
 import type { Database } from "../database/connect.ts";
+import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -16,12 +17,15 @@ export function createReadinessCheck<Schema>(deps: {
   return async () => {
     try {
       const missing = await pending(database.query);
-      if (missing.length > 0) return `the schema lacks ${missing.join(", ")}; run the migration step`;
+      if (missing.length > 0) {
+        logger.warn({ missing }, "the schema lacks migrations; reporting not ready");
+        return `the schema lacks ${missing.join(", ")}; run the migration step`;
+      }
       queue.boss();
       return undefined;
     } catch (error) {
       logger.warn({ err: error }, "readiness check failed; reporting not ready");
-      return "the database is unavailable";
+      return isDatabaseUnavailable(error) ? "the database is unavailable" : "the check failed; see the log";
     }
   };
 }

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { connectDatabase } from "../database/connect.ts";
+import { DatabaseUnavailableError } from "../database/database-unavailable.ts";
+import type { Queue } from "../queue/queue.ts";
+import { createLogger } from "../telemetry/logger.ts";
+import { startTracing } from "../telemetry/tracing.ts";
+import { createReadinessCheck } from "./readiness-check.ts";
+
+async function createCheck(t: TestContext, { migrations = [] as string[], boss = (): unknown => undefined } = {}) {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "empty");
+  const migrationsDirectory = await mkdtemp(join(tmpdir(), "migrations-"));
+  cleanUp(() => rm(migrationsDirectory, { recursive: true }));
+  for (const name of migrations) await writeFile(join(migrationsDirectory, `${name}.sql`), "");
+  const logged: Record<string, unknown>[] = [];
+  const logger = createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) });
+  const tracing = await startTracing("test", undefined);
+  const options = { url: serviceUrl, service: "test", poolSize: 1, statementTimeoutMs: 1_000, logger, tracing };
+  const database = connectDatabase(options);
+  cleanUp(() => database.query.destroy());
+  const queue = { boss } as Queue;
+  const check = createReadinessCheck({ database, queue, migrationsDirectory, logger });
+  return { check, messages: () => logged.map(({ msg }) => msg) };
+}
+
+test("reports the missing migrations, and logs them", async (t) => {
+  const { check, messages } = await createCheck(t, { migrations: ["9998-one", "9999-other"] });
+  assert.equal(await check(), "the schema lacks 9998-one, 9999-other; run the migration step");
+  assert.deepEqual(messages(), ["the schema lacks migrations; reporting not ready"]);
+});
+
+for (const [error, reason] of [
+  [new DatabaseUnavailableError("not started"), "the database is unavailable"],
+  [new TypeError("unexpected"), "the check failed; see the log"],
+] as const) {
+  test(`reports "${reason}" after a ${error.name}, and logs it`, async (t) => {
+    const boss = (): never => {
+      throw error;
+    };
+    const { check, messages } = await createCheck(t, { boss });
+    assert.equal(await check(), reason);
+    assert.deepEqual(messages(), ["readiness check failed; reporting not ready"]);
+  });
+}
