@@ -46,7 +46,8 @@ test("limits a caller over all routes, tokens and addresses", async (t) => {
   const { sendRequest, statuses } = await limitedTo(t, 3);
   assert.deepEqual(await statuses(["one", "/a"], ["one-again", "/b"], ["one", "/a", "203.0.113.2"]), [200, 200, 200]);
   const response = await sendRequest("one-again", "/b", "203.0.113.3");
-  await assertProblem(response, 429, "rate-limited");
+  const { detail } = await assertProblem(response, 429, "rate-limited");
+  assert.match(String(detail), /^The limit is 3 requests per minute for each caller\. Retry in \d+ s\.$/);
   const seconds = Number(response.headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
   assert.equal(response.headers.get("ratelimit-limit"), "3");
@@ -76,7 +77,8 @@ test("returns 429 above the limit of invalid tokens per address", async (t) => {
   assert.deepEqual(new Set(await statuses(...notTried, ["not a token"])), new Set([401]), "these cost us nothing");
   assert.deepEqual(await statuses(["expired"], ["expired", "/b"], ["expired"]), [401, 401, 401]);
   const response = await sendRequest("expired");
-  await assertProblem(response, 429, "rate-limited");
+  const { detail } = await assertProblem(response, 429, "rate-limited");
+  assert.match(String(detail), /^Too many invalid tokens were sent from this address\. Retry in \d+ s\.$/);
   assert.ok(Number(response.headers.get("retry-after")) >= 1);
   assert.deepEqual(await statuses(["expired", "/b"], [undefined]), [429, 401]);
   assert.deepEqual(await statuses(["one", "/a", "203.0.113.2"], ["expired", "/a", "203.0.113.2"]), [200, 401]);

@@ -4,8 +4,8 @@ import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { TokenRefusedError, type TokenVerifier } from "../tokens/token-verifier.ts";
 import { Problem } from "./problem.ts";
 import { createRateCounter } from "./rate-limit.ts";
-import { createSlots } from "./slots.ts";
 import { standardProblems } from "./standard-problems.ts";
+import { createTaskLimiter } from "./task-limiter.ts";
 
 /** The roles that may call a route. Use cases check access to individual resources. */
 export type Access = "anyone" | readonly [Role, ...Role[]];
@@ -119,23 +119,30 @@ const maxVerifying = 2;
 const maxWaitingToVerify = 100;
 
 function createTokenCheck(server: FastifyInstance, { tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
-  const requests = createRateCounter(server, options.requestsPerMinute, (request) => {
-    const { issuer, subject } = getCaller(request);
-    return JSON.stringify([issuer, subject]);
+  const requests = createRateCounter(server, {
+    perMinute: options.requestsPerMinute,
+    detail: `The limit is ${options.requestsPerMinute} requests per minute for each caller.`,
+    keyGenerator(request) {
+      const { issuer, subject } = getCaller(request);
+      return JSON.stringify([issuer, subject]);
+    },
   });
-  const refusals = createRateCounter(server, options.refusedTokensPerMinute);
-  const slots = createSlots(maxVerifying, maxWaitingToVerify);
+  const refusals = createRateCounter(server, {
+    perMinute: options.refusedTokensPerMinute,
+    detail: "Too many invalid tokens were sent from this address.",
+  });
+  const verifications = createTaskLimiter(maxVerifying, maxWaitingToVerify);
 
   /**
    * Many users may share an address, so invalid tokens from it must not block valid ones. Above the limit an unknown token is still
-   * verified, in a few slots shared by all such addresses, and without waiting for keys to be fetched.
+   * verified, a few at a time over all such addresses, and without waiting for keys to be fetched.
    */
   const verify = async (token: string, request: FastifyRequest): Promise<Caller> => {
     const tooManyRefusals = await refusals.check(request);
-    if (tooManyRefusals !== undefined && slots.isFull()) throw tooManyRefusals;
+    if (tooManyRefusals !== undefined && verifications.isFull()) throw tooManyRefusals;
     try {
       if (tooManyRefusals === undefined) return await tokens.verify(token);
-      return await slots.run(() => tokens.verify(token, { waitForKeys: false }));
+      return await verifications.run(() => tokens.verify(token, { waitForKeys: false }));
     } catch (error) {
       if (error instanceof IssuerUnavailableError) throw issuerUnavailable(error);
       if (!(error instanceof TokenRefusedError)) throw error;

@@ -16,6 +16,6 @@ export { disableCaching, findNul } from "./request-guards.ts";
 export { ResponseCache } from "./response-cache.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";
-export { createSlots } from "./slots.ts";
 export { standardProblems } from "./standard-problems.ts";
 export { createStrictAjv } from "./strict-ajv.ts";
+export { createTaskLimiter } from "./task-limiter.ts";

@@ -38,7 +38,7 @@ test("returns 429 with Retry-After and the limit above the limit", async (t) => 
   assertSecurityHeaders(response, instance);
   const seconds = Number(response.headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
-  assert.equal(detail, `The limit is 3 requests per minute and caller. Retry in ${seconds} s.`);
+  assert.equal(detail, `The limit is 3 requests per minute for each address. Retry in ${seconds} s.`);
   assert.equal(response.headers.get("ratelimit-limit"), "3");
   assert.equal(response.headers.get("ratelimit-remaining"), "0");
   assert.equal(response.headers.get("ratelimit-reset"), String(seconds));

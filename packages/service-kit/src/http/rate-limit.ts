@@ -29,14 +29,20 @@ export interface RateCounter {
   check(request: FastifyRequest): Promise<Problem | undefined>;
 }
 
+export interface RateCounterOptions {
+  perMinute: number;
+  /** The detail of the problem, to which the time of the retry is added. */
+  detail: string;
+  keyGenerator?: (request: FastifyRequest) => string;
+}
+
 /**
  * Counts requests per key in a fixed window of a minute, which begins with the key's first request. The default key is the address; for IPv6
  * it is the /64 network, which a single host usually has to itself. The server has to have `@fastify/rate-limit`.
  */
 export function createRateCounter(
   server: FastifyInstance,
-  perMinute: number,
-  keyGenerator?: (request: FastifyRequest) => string,
+  { perMinute, detail, keyGenerator }: RateCounterOptions,
 ): RateCounter {
   // Not passed as a literal, because the library's type lacks `cache`.
   const options = {
@@ -47,10 +53,7 @@ export function createRateCounter(
   };
   const limit = server.createRateLimit(options);
   const createProblem = (retryAfterMs: number): Problem =>
-    rateLimitProblem(standardProblems.rateLimited, `The limit is ${perMinute} requests per minute and caller.`, {
-      limit: perMinute,
-      retryAfterMs,
-    });
+    rateLimitProblem(standardProblems.rateLimited, detail, { limit: perMinute, retryAfterMs });
   return {
     async count(request) {
       const counted = await limit(request);
@@ -65,7 +68,10 @@ export function createRateCounter(
 
 /** Limits the requests per address to the routes of this scope. */
 export function limitRate(scope: FastifyInstance, perMinute: number): void {
-  const requests = createRateCounter(scope, perMinute);
+  const requests = createRateCounter(scope, {
+    perMinute,
+    detail: `The limit is ${perMinute} requests per minute for each address.`,
+  });
   scope.addHook("onRequest", async (request) => {
     const tooMany = await requests.count(request);
     if (tooMany !== undefined) throw tooMany;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSlots } from "./slots.ts";
+import { createTaskLimiter } from "./task-limiter.ts";
 
 test("runs tasks up to the limit, queues others in order, and frees the slot of a failed task", async () => {
-  const slots = createSlots(2, 2);
+  const limiter = createTaskLimiter(2, 2);
   const began: number[] = [];
   const ends: ((failed?: Error) => void)[] = [];
   const run = (nth: number): Promise<string> =>
-    slots
+    limiter
       .run(() => {
         began.push(nth);
         return new Promise<void>((resolve, reject) => {
@@ -19,12 +19,12 @@ test("runs tasks up to the limit, queues others in order, and frees the slot of 
         (error: Error) => error.message,
       );
   const all = [0, 1, 2].map(run);
-  assert.deepEqual([began, slots.isFull()], [[0, 1], false]);
+  assert.deepEqual([began, limiter.isFull()], [[0, 1], false]);
   all.push(run(3));
-  assert.deepEqual([began, slots.isFull()], [[0, 1], true]);
+  assert.deepEqual([began, limiter.isFull()], [[0, 1], true]);
   ends[1]?.(new Error("failed"));
   assert.equal(await all[1], "failed");
-  assert.deepEqual([began, slots.isFull()], [[0, 1, 2], false]);
+  assert.deepEqual([began, limiter.isFull()], [[0, 1, 2], false]);
   ends[0]?.();
   await all[0];
   assert.deepEqual(began, [0, 1, 2, 3]);

@@ -1,10 +1,10 @@
-export interface Slots {
+export interface TaskLimiter {
   isFull(): boolean;
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Limits the number of concurrent tasks; waiting tasks run in order of arrival. */
-export function createSlots(maxRunning: number, maxWaiting: number): Slots {
+export function createTaskLimiter(maxRunning: number, maxWaiting: number): TaskLimiter {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {

@@ -1,5 +1,5 @@
 import { otherReceivedEvent, receivedSubscriptionEvent, webhookResponse } from "@ehr-marketplace/contracts";
-import { createRateCounter, createSlots, Problem, responseOf } from "@ehr-marketplace/service-kit/http";
+import { createRateCounter, createTaskLimiter, Problem, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { failureResponses, success } from "../responses.ts";
@@ -17,15 +17,18 @@ export async function marketplaceEventRoutes(
 ): Promise<void> {
   for (const schema of [otherReceivedEvent, receivedSubscriptionEvent, webhookResponse]) scope.addSchema(schema);
   const verify = createVerifier(options.database, options.encryption, options.clock);
-  const refusals = createRateCounter(scope, options.refusedSignaturesPerMinute);
-  const slots = createSlots(maxVerifying, maxWaitingToVerify);
+  const refusals = createRateCounter(scope, {
+    perMinute: options.refusedSignaturesPerMinute,
+    detail: "Too many invalid signatures were sent from this address.",
+  });
+  const verifications = createTaskLimiter(maxVerifying, maxWaitingToVerify);
   // The signature is over the exact bytes, so the body is not parsed here.
   scope.removeContentTypeParser("application/json");
   scope.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
   // Runs before the body is read. Only here can a valid signature be refused: while invalid ones from the same address fill all slots.
   scope.addHook("onRequest", async (request) => {
-    const tooMany = slots.isFull() ? await refusals.check(request) : undefined;
+    const tooMany = verifications.isFull() ? await refusals.check(request) : undefined;
     if (tooMany !== undefined) throw tooMany;
   });
 
@@ -39,8 +42,8 @@ export async function marketplaceEventRoutes(
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const delivery = { body, signature: request.headers["x-marketplace-signature"] };
     const tooMany = await refusals.check(request);
-    if (tooMany !== undefined && slots.isFull()) throw tooMany;
-    const verified = await (tooMany === undefined ? verify(delivery) : slots.run(() => verify(delivery)));
+    if (tooMany !== undefined && verifications.isFull()) throw tooMany;
+    const verified = await (tooMany === undefined ? verify(delivery) : verifications.run(() => verify(delivery)));
     if (!("knownAlias" in verified)) return verified;
     await refusals.count(request);
     if (tooMany !== undefined) throw tooMany;

@@ -1,4 +1,4 @@
-import { createSlots, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { createTaskLimiter, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 const organisationProblems = {
   busy: {
@@ -29,15 +29,15 @@ const maxRunning = 2;
 const maxWaiting = 50;
 
 export function createOrganisationSlots(): OrganisationSlots {
-  const byAlias = new Map<string, { slots: ReturnType<typeof createSlots>; pending: number }>();
+  const byAlias = new Map<string, { limiter: ReturnType<typeof createTaskLimiter>; pending: number }>();
   return {
     async run(orgAlias, work) {
-      const entry = byAlias.get(orgAlias) ?? { slots: createSlots(maxRunning, maxWaiting), pending: 0 };
-      if (entry.slots.isFull()) throw busy();
+      const entry = byAlias.get(orgAlias) ?? { limiter: createTaskLimiter(maxRunning, maxWaiting), pending: 0 };
+      if (entry.limiter.isFull()) throw busy();
       byAlias.set(orgAlias, entry);
       entry.pending += 1;
       try {
-        return await entry.slots.run(work);
+        return await entry.limiter.run(work);
       } finally {
         entry.pending -= 1;
         if (entry.pending === 0) byAlias.delete(orgAlias);
