@@ -22,8 +22,8 @@ export interface Database<Schema> {
 const connectionTimeoutMs = 2_000;
 
 /**
- * Closes its connection when a query times out. Otherwise the pool would keep the connection, and every later statement on it would
- * wait behind the one without a response.
+ * Passes on the name of a prepared statement (see `executePrepared`), and closes its connection when a query times out: otherwise the
+ * pool would keep the connection, and every later statement on it would wait behind the one without a response.
  */
 class ClosingOnTimeoutClient extends pg.Client {
   constructor(options?: pg.ClientConfig) {

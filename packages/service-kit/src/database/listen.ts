@@ -40,7 +40,7 @@ async function listenUntilStopped(options: ListenOptions, stopped: AbortSignal):
         wait = reconnectMs.initial;
       });
     } catch (error) {
-      options.logger.warn({ err: error, channel: options.channel }, "database listener disconnected; reconnecting");
+      options.logger.warn({ err: error, channel: options.channel }, "database listener isn't connected; reconnecting");
     }
     await delay(wait, undefined, { signal: stopped }).catch(() => undefined);
     wait = Math.min(wait * 2, reconnectMs.max);

@@ -61,7 +61,9 @@ export function createIssuerKeys(options: { jwksUrl: string; logger: Logger; onF
       options.onFetched?.();
     } catch (error) {
       if (stopping.signal.aborted) return;
-      options.logger.warn({ err: error }, "failed to fetch the token issuer's keys; continuing with the known keys");
+      const effect =
+        known === undefined ? "refusing all tokens until a fetch succeeds" : "continuing with the known keys";
+      options.logger.warn({ err: error }, `failed to fetch the token issuer's keys; ${effect}`);
     }
   };
   const refresh = (): Promise<void> => {

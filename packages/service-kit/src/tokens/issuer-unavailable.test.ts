@@ -74,9 +74,13 @@ describe("while the issuer is unavailable", () => {
     const cleanUp = cleanUpAfter(t);
     const issuer = await startIssuer(cleanUp, first);
     await issuer.stop();
-    const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
+    const { tokens, warnings } = startVerifier(cleanUp, issuer.jwksUrl);
     const token = await signToken(first);
     await assert.rejects(tokens.verify(token), IssuerUnavailableError);
+    assert.match(
+      String(warnings[0]),
+      /failed to fetch the token issuer's keys; refusing all tokens until a fetch succeeds/,
+    );
     await issuer.start();
     const began = performance.now();
     const isVerified = (): Promise<boolean> =>
