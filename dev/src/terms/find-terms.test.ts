@@ -38,6 +38,18 @@ test("refuses a former term in a log message and accepts it in other texts", () 
   assert.deepEqual(textsIn(source), ['"the database is away; trying again"']);
 });
 
+test("refuses a former term in a message that begins with `failed to`, wherever it is", () => {
+  const source = `
+    const message = "failed to send it; trying again";
+    start({ failureMessage: \`failed to judge \${name}\` });
+    logger.warn("failed to ask");`;
+  assert.deepEqual(textsIn(source), [
+    '"failed to send it; trying again"',
+    "`failed to judge ${name}`",
+    '"failed to ask"',
+  ]);
+});
+
 test("refuses a former term in the name of a file", () => {
   assert.deepEqual(textsIn("", "src/queue/chores.ts"), ["chores.ts"]);
 });

@@ -52,6 +52,8 @@ function refusedTerm(text: string): string | undefined {
   return word === undefined ? undefined : replacements.get(word);
 }
 
+const isText = (node: ts.Node): boolean => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+
 const logLevels = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 
 /** The message of `logger.warn(fields, "message")`, whatever the logger is called. */
@@ -59,8 +61,12 @@ function logMessages(node: ts.Node): readonly ts.Node[] {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return [];
   const isLogger = /(^|[.])log(ger)?$/i.test(node.expression.expression.getText());
   if (!isLogger || !logLevels.has(node.expression.name.text)) return [];
-  return node.arguments.filter((argument) => ts.isStringLiteralLike(argument) || ts.isTemplateExpression(argument));
+  return node.arguments.filter(isText);
 }
+
+/** The text of a message that isn't an argument of a logger: it is passed on, as to `runRepeatedly`, or in a variable first. */
+const isFailureMessage = (node: ts.Node): boolean =>
+  isText(node) && /^.failed to /.test(node.getText()) && logMessages(node.parent).length === 0;
 
 const isDeclaredName = (node: ts.Node): node is ts.Identifier =>
   ts.isIdentifier(node) &&
@@ -81,6 +87,7 @@ export function findTerms(path: string, source: string): FoundTerm[] {
   const visit = (node: ts.Node): void => {
     if (isDeclaredName(node)) check(node, node.text);
     for (const message of logMessages(node)) check(message, message.getText());
+    if (isFailureMessage(node)) check(node, node.getText());
     ts.forEachChild(node, visit);
   };
   const name = path.slice(path.lastIndexOf("/") + 1);
