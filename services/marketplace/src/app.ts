@@ -74,7 +74,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     logger,
   });
 
-  const workers = createNotifier({ pool: database.pool, channel: deliveriesChannel, logger });
+  const deliveryNotifier = createNotifier({ pool: database.pool, channel: deliveriesChannel, logger });
 
   await apiReference(server, apiDescription);
   await server.register(catalogRoutes, {
@@ -89,7 +89,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       disableCaching(scope);
       // A request that writes may have queued deliveries. Its transaction is committed, and its response doesn't wait.
       scope.addHook("onSend", (request, reply, payload, next) => {
-        if (writingMethods.has(request.method) && reply.statusCode < 300) workers.notify();
+        if (writingMethods.has(request.method) && reply.statusCode < 300) deliveryNotifier.notify();
         next(null, payload);
       });
       const clock = (): Date => new Date();
@@ -117,7 +117,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       tokens.stop();
       resolver.close();
       await listener.stop();
-      await workers.stop();
+      await deliveryNotifier.stop();
       await context.stop();
     },
   };

@@ -79,15 +79,15 @@ export async function createWorker(
 
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  const startTask = (problem: string, work: () => Promise<void>): Promise<void> =>
-    runRepeatedly({ work, failureMessage: problem, pauseMs: pollIntervalMs, logger, stopped });
+  const startTask = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
+    runRepeatedly({ work, failureMessage, pauseMs: pollIntervalMs, logger, stopped });
   const maintenance = { ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
   // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
-    startTask("failed to process due recipients", () =>
+    startTask("failed to run due recoveries", () =>
       runDueRecoveries({ ...common, logger, stopped }).finally(() => scheduler.wake()),
     ),
-    startTask("failed to process due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
+    startTask("failed to run due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);

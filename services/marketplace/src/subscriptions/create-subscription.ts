@@ -102,7 +102,6 @@ async function requireOffer(
   input: CreateSubscriptionBody,
 ): Promise<Offer & { plan: NonNullable<Offer["plan"]> }> {
   const noSuchPlan = "is not a plan that this app has on sale";
-  // The `uuid` format of JSON Schema also accepts urn:uuid:…, which PostgreSQL rejects with an error.
   const offer = await findOffer(transaction, input.appSlug, input.pricingPlanId);
   if (offer === undefined) throw invalidField(subscriptionProblems.unknownApp, "appSlug", "is not a published app");
   const { plan } = offer;
