@@ -22,7 +22,7 @@ import type { DB } from "./database-schema.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { createLaunchLog } from "./launches/launch-app.ts";
+import { createLaunchWriter } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
@@ -113,7 +113,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await scope.register(installationRoutes, { ...common, encryption, installations, confirmer, slots });
       await scope.register(launchRoutes, {
         database,
-        log: createLaunchLog(database),
+        insertLaunch: createLaunchWriter(database),
         clock,
         metrics: createLaunchMetrics(metrics.registry),
         fhirBaseUrl: config.fhirBaseUrl,

@@ -21,7 +21,7 @@ import {
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { type ConfigDeps, putConfig, readConfig } from "./installations/put-config.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
-import { createLaunchLog, type LaunchDeps, launchApp } from "./launches/launch-app.ts";
+import { createLaunchWriter, type LaunchDeps, launchApp } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { readLaunches } from "./launches/read-launches.ts";
 import { deleteExpiredContexts, redeemLaunch } from "./launches/redeem-launch.ts";
@@ -84,7 +84,7 @@ function launchDepsOf({ connected }: Loaded): LaunchDeps {
   return {
     database,
     clock,
-    log: createLaunchLog(database),
+    insertLaunch: createLaunchWriter(database),
     metrics: createLaunchMetrics(new Registry()),
     fhirBaseUrl: "https://fhir.example/{orgAlias}",
     launchLogDays: 2_192,

@@ -21,7 +21,7 @@ export const wrapperShape: ErrorShape = {
 /** Error responses of routes that fetch an app from the marketplace if a subscription to it is unconfirmed. */
 export const appFetchFailures = {
   429: "Too many requests, or the app waits for confirmation and the organisation's requests to the marketplace's catalog are used up; try again after `Retry-After` seconds",
-  503: "The app waits for confirmation and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+  503: "The app waits for confirmation and the marketplace can't be reached, the service is overloaded, or a dependency is unavailable; retry after `Retry-After` seconds",
 };
 
 export const failureResponses = errorResponses("application/json", "Failure");

@@ -41,7 +41,7 @@ export async function configRoutes(scope: FastifyInstance, options: ConfigDeps):
           ...failureResponses(401, 403, 404, 413, 415, {
             429: appFetchFailures[429],
             422: "The configuration can't be validated with the app's `configSchema`, or the organisation's configurations would exceed their total limit",
-            503: "The app or its `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+            503: "The app or its `configSchema` is not known yet and the marketplace can't be reached, the service is overloaded, or a dependency is unavailable; retry after `Retry-After` seconds",
           }),
         },
       },

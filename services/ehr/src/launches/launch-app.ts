@@ -16,8 +16,8 @@ import { fhirBaseUrlOf, isBrowserUrl, launchUrlOf } from "./launch-url.ts";
 
 export interface LaunchDeps {
   database: Database<DB>;
-  /** Writes a launch to the log, in a batch with concurrent launches. */
-  log: (launch: NewLaunch) => Promise<Launched | undefined>;
+  /** Inserts a launch into the log, in a batch with concurrent launches. */
+  insertLaunch: (launch: NewLaunch) => Promise<Launched | undefined>;
   clock: () => Date;
   metrics: LaunchMetrics;
   fhirBaseUrl: string;
@@ -48,12 +48,12 @@ export async function launchApp(
   };
   const launched = (await logLaunch(deps, entry)) ?? (await confirmAndLogLaunch(deps, entry));
   if (launched === undefined || hasUnusableUrl(launched)) {
-    deps.metrics.launched(body.launchType, "refused");
+    deps.metrics.recordLaunch(body.launchType, "refused");
     throw await explainRefusal(deps, app, launched?.launch_type ?? body.launchType);
   }
   const { launch_type: launchType, launch_url: appUrl } = launched;
   const response = { launchId: id, launchType, launchedAt: launchedAt.toISOString() };
-  deps.metrics.launched(launchType, "launched");
+  deps.metrics.recordLaunch(launchType, "launched");
   if (launchType === "native" || appUrl === null) return { ...response, launchUrl: null, expiresAt: null };
   const iss = fhirBaseUrlOf(deps.fhirBaseUrl, app.orgAlias);
   if (launchType === "standalone") return { ...response, launchUrl: launchUrlOf(appUrl, { iss }), expiresAt: null };
@@ -62,14 +62,14 @@ export async function launchApp(
 
 const maxLaunchesPerBatch = 100;
 
-export const createLaunchLog = ({ query }: Database<DB>): LaunchDeps["log"] =>
+export const createLaunchWriter = ({ query }: Database<DB>): LaunchDeps["insertLaunch"] =>
   createBatchWriter({ maxBatchSize: maxLaunchesPerBatch, write: (launches) => insertLaunches(query, launches) });
 
 /** One invalid launch fails its whole batch, so each launch of a failed batch is retried alone. */
 async function logLaunch(deps: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
   const { query } = deps.database;
   try {
-    return await deps.log(launch);
+    return await deps.insertLaunch(launch);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
     // The partition of the day is missing after a week without a running process: create it now instead of failing the launch.

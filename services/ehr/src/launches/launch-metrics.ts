@@ -3,8 +3,8 @@ import type { LaunchType } from "./launch.ts";
 
 export interface LaunchMetrics {
   /** `launchType` is undefined for a refused request that named none. */
-  launched(launchType: LaunchType | undefined, outcome: "launched" | "refused"): void;
-  redeemed(outcome: "redeemed" | "refused"): void;
+  recordLaunch(launchType: LaunchType | undefined, outcome: "launched" | "refused"): void;
+  recordRedemption(outcome: "redeemed" | "refused"): void;
 }
 
 /** No label identifies an organisation, an app or a patient. */
@@ -22,7 +22,7 @@ export function createLaunchMetrics(registry: Registry): LaunchMetrics {
     registers: [registry],
   });
   return {
-    launched: (launchType, outcome) => launches.inc({ launch_type: launchType ?? "default", outcome }),
-    redeemed: (outcome) => redemptions.inc({ outcome }),
+    recordLaunch: (launchType, outcome) => launches.inc({ launch_type: launchType ?? "default", outcome }),
+    recordRedemption: (outcome) => redemptions.inc({ outcome }),
   };
 }

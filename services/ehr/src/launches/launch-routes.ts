@@ -56,7 +56,7 @@ export async function launchRoutes(scope: FastifyInstance, options: LaunchDeps):
     async (request, reply) => {
       const app = { orgAlias: actingOrganisation(request, launchers), appSlug: request.params.appSlug };
       return reply.send(
-        success("the app is launched", await launchApp(options, getCaller(request), app, request.body)),
+        success("The app is launched.", await launchApp(options, getCaller(request), app, request.body)),
       );
     },
   );
@@ -80,7 +80,10 @@ export async function launchRoutes(scope: FastifyInstance, options: LaunchDeps):
     async (request, reply) => {
       const log = { orgAlias: actingOrganisation(request, readers), appSlug: request.params.appSlug };
       return reply.send(
-        success("the launches of the app", await readLaunches(options, log, request.query as PageQuery)),
+        success(
+          "The launches of the app, the newest first.",
+          await readLaunches(options, log, request.query as PageQuery),
+        ),
       );
     },
   );
@@ -104,7 +107,7 @@ export async function launchRoutes(scope: FastifyInstance, options: LaunchDeps):
     },
     async (request, reply) => {
       const actor = actorOf(request, request.body.orgAlias, redeemers);
-      return reply.send(success("the launch is redeemed", await redeemLaunch(options, actor, request.body)));
+      return reply.send(success("The launch is redeemed.", await redeemLaunch(options, actor, request.body)));
     },
   );
 }

@@ -38,7 +38,7 @@ export async function redeemLaunch(
     await prepareAuditPartitions(database.query, now);
     return redeem();
   });
-  metrics.redeemed(taken?.isGranted === true ? "redeemed" : "refused");
+  metrics.recordRedemption(taken?.isGranted === true ? "redeemed" : "refused");
   if (taken?.isGranted !== true) {
     throw new Problem(
       launchProblems.gone,

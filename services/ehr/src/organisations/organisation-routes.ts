@@ -34,7 +34,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Secret
     async (request, reply) => {
       const { alias } = request.params;
       const { created, ...put } = await putSecret(options, actorOf(request, alias, operators), alias, request.body);
-      const message = created ? "the organisation is known, and its secret in use" : "the secret is in use";
+      const message = created ? "The organisation is created, and its secret is in use." : "The secret is in use.";
       return reply.code(created ? 201 : 200).send(success(message, put));
     },
   );

@@ -27,7 +27,7 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
         response: {
           200: responseOf("The organisation is reconciled", "ReconciliationResponse"),
           ...failureResponses(401, 403, 404, 409, 413, 415, {
-            503: "The marketplace can't be reached, the service is overloaded, or something that it needs is unavailable; try again after `Retry-After` seconds",
+            503: "The marketplace can't be reached, the service is overloaded, or a dependency is unavailable; retry after `Retry-After` seconds",
           }),
         },
       },
@@ -35,7 +35,7 @@ export async function reconciliationRoutes(scope: FastifyInstance, options: OnDe
     async (request, reply) => {
       const { alias } = request.params;
       const reconciled = await reconcileOnDemand(options, actorOf(request, alias, operators), alias);
-      return reply.send(success("reconciled", reconciled));
+      return reply.send(success("The organisation is reconciled.", reconciled));
     },
   );
 }
