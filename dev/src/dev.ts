@@ -36,7 +36,16 @@ function report(step: string): void {
 
 type Sections = Record<string, [label: string, value: string][]>;
 
-function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts }: Stack): Sections {
+function listUrls({
+  marketplaceUrl,
+  workerUrl,
+  ehrUrl,
+  demoAppUrl,
+  issuer,
+  databases,
+  demo,
+  inspectPorts,
+}: Stack): Sections {
   return {
     Marketplace: [
       ["API reference", `${marketplaceUrl}/docs`],
@@ -46,17 +55,18 @@ function listUrls({ marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo,
       ["One app", `${marketplaceUrl}/api/v1/apps/northwind-scribe`],
       ["Its prices", `${marketplaceUrl}/api/v1/apps/northwind-scribe/pricing`],
       ["Health and metrics", `${marketplaceUrl}/health/ready  ${marketplaceUrl}/metrics`],
+      ["Worker health, metrics", `${workerUrl}/health/ready  ${workerUrl}/metrics`],
       ["Database, as owner", databases.marketplace.ownerUrl],
     ],
     "The practices' EHR": [
       ["API reference", `${ehrUrl}/docs`],
       ["OpenAPI document", `${ehrUrl}/api/openapi.json`],
-      ["That app itself", `${demoAppUrl}  opened by POST /api/app-installations/northwind-scribe/launch`],
+      ["Demo app", `${demoAppUrl}  opened by POST /api/app-installations/northwind-scribe/launch`],
       ["Health and metrics", `${ehrUrl}/health/ready  ${ehrUrl}/metrics`],
       ["Database, as owner", databases.ehr.ownerUrl],
     ],
-    "Who you are": [
-      ["Identity provider", `${issuer}/.well-known/openid-configuration`],
+    "Identity provider": [
+      ["OpenID configuration", `${issuer}/.well-known/openid-configuration`],
       ["A token", "npm run --silent token -- riverside-admin"],
     ],
     ...(inspectPorts !== undefined && {

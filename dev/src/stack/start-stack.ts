@@ -14,6 +14,7 @@ import { ehrService, marketplaceService, urlOf, workerService } from "./services
 
 export interface Stack {
   marketplaceUrl: string;
+  workerUrl: string;
   ehrUrl: string;
   demoAppUrl: string;
   issuer: string;
@@ -99,7 +100,8 @@ export async function startStack(options: StackOptions, report: (step: string) =
       await Promise.all(started.map(({ value }) => value.stop()));
     });
     await Promise.all(services);
-    return { marketplaceUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts, stop };
+    const workerUrl = urlOf(ports.workerHealth);
+    return { marketplaceUrl, workerUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts, stop };
   } catch (error) {
     await stop();
     throw error;
