@@ -49,10 +49,12 @@ export const webhookHealthDto = Type.Object(
       "Deliveries behind an earlier one, or to a recipient that is held or disabled, or whose origin is held",
     ),
     queued: count("Deliveries being sent, or scheduled for a retry"),
-    failedLastDay: count("Deliveries that finally failed or expired in the last 24 hours"),
+    failedLastDay: count("Deliveries that failed permanently or expired in the last 24 hours"),
     recipients: Type.Object({
-      held: count("Held recipients, including EHRs without a callback"),
-      disabled: count("Disabled endpoints"),
+      held: count(
+        "Held recipients, including organisations without a callback, which the metric `webhook_recipients_held` doesn't count. EHRs that are held only with their host are not included.",
+      ),
+      disabled: count("Disabled endpoints, without deleted ones"),
     }),
     recentAttempts: Type.Object(
       {
@@ -68,12 +70,15 @@ export const webhookHealthDto = Type.Object(
         items: Type.Array(Type.Ref("HeldEhrDto#"), { description: "Longest held first" }),
         next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
       },
-      { description: "EHRs that have been held for over an hour and have waiting deliveries" },
+      {
+        description:
+          "EHRs that have been held by themselves for over an hour and have due deliveries; `limit` and `after` apply to them. EHRs of a held host are not listed: the host is in `heldOrigins`.",
+      },
     ),
     heldOrigins: Type.Array(Type.Ref("HeldOriginDto#"), {
       maxItems: 100,
       description:
-        "Hosts that can't be reached, longest held first, at most 100. Nothing is sent to the EHRs of such a host except one probe a minute.",
+        "Hosts (scheme, host and port) that can't be reached, longest held first, at most 100. Nothing is sent to the EHRs of such a host except one probe a minute.",
     }),
   },
   { $id: "WebhookHealthDto", title: "WebhookHealthDto" },

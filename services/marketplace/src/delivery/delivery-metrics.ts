@@ -43,7 +43,7 @@ export function createDeliveryMetrics(
   });
   const swept = new Counter({
     name: "webhook_swept_total",
-    help: "Deliveries that had lost their job and were found by the sweep; it should stay 0",
+    help: "Due deliveries without a job, and held recipients and origins without a probe, that the sweep found; it should stay 0",
     registers: [registry],
   });
   let backlog: Promise<Backlog> | undefined;
@@ -68,8 +68,12 @@ export function createDeliveryMetrics(
     registerGauge(registry, name, help, async () => value(await readCachedBacklog()));
   gauge("webhook_deliveries_waiting", "Deliveries that wait as rows", (now) => now.waiting);
   gauge("webhook_deliveries_queued", "Deliveries that have a job", (now) => now.queued);
-  gauge("webhook_recipients_held", "Recipients that are held", (now) => now.held);
-  gauge("webhook_recipients_disabled", "Endpoints that are disabled", (now) => now.disabled);
+  gauge(
+    "webhook_recipients_held",
+    "Recipients that are held by themselves, without organisations that have no callback",
+    (now) => now.held,
+  );
+  gauge("webhook_recipients_disabled", "Endpoints that are disabled, including deleted ones", (now) => now.disabled);
   gauge("webhook_oldest_undelivered_seconds", "Age of the oldest delivery that is due", (now) => now.oldestSeconds);
 
   return {

@@ -15,7 +15,7 @@ export async function healthRoutes(scope: FastifyInstance, options: HealthDeps):
         operationId: "webhookHealth",
         summary: "Get the health of webhook delivery",
         description:
-          "Undelivered deliveries and their age, outcomes of recent attempts, and EHRs and hosts that can't be reached. Counts stop at 10,000, so that the response is fast also with millions of deliveries.",
+          "Undelivered deliveries and their age, outcomes of recent attempts, and EHRs and hosts that can't be reached. `limit` and `after` apply to `heldEhrs`. Counts stop at 10,000, so that the response is fast also with millions of deliveries.",
         querystring: pageQuery,
         response: {
           200: responseOf("The health of webhook delivery", "WebhookHealthDto"),
