@@ -76,17 +76,17 @@ async function findNextProbe(
 async function releaseRecipients(
   transaction: Transaction<DB>,
   queue: Queue,
-  { origin, waitForWriters, continueAt }: RecoveringOrigin,
+  origin: RecoveringOrigin,
   { pace = firstOriginPace, after, heldSince }: RecoveryStep,
   next: Date,
 ): Promise<void> {
   const outageBegan = heldSince === undefined ? next : new Date(heldSince);
-  if (after === undefined) await waitForWriters();
+  if (after === undefined) await origin.waitForWriters();
   // So that the deliveries of a slow host don't delay those of others.
-  const queuedBefore = await countQueuedOfOrigin(transaction, origin);
+  const queuedBefore = await countQueuedOfOrigin(transaction, origin.origin);
   const limit = Math.min(pace, maxQueuedPerRecipient - queuedBefore);
-  if (limit <= 0) return continueAt({ startAfter: next, pace, after, heldSince: outageBegan });
-  const recipients = await findReleasable(transaction, origin, { after, limit, maxReady: firstPace });
+  if (limit <= 0) return origin.continueAt({ startAfter: next, pace, after, heldSince: outageBegan });
+  const recipients = await findReleasable(transaction, origin.origin, { after, limit, maxReady: firstPace });
   const open = recipients.filter(isReleasedHere);
   const queued = await queueWaiting(
     transaction,
@@ -106,7 +106,7 @@ async function releaseRecipients(
     next,
   );
   if (recipients.length < limit) return;
-  await continueAt({
+  await origin.continueAt({
     startAfter: next,
     pace: nextOriginPace(pace),
     after: recipients.at(-1)?.id,
