@@ -22,6 +22,8 @@ export interface ChangeLoad {
 interface ChangeLoadOptions {
   /** The number of API processes that share the changes. */
   apis?: number;
+  /** How many changes may be in progress. More than the API has database connections wait for one, and on a slow machine get 503. */
+  maxPending?: number;
   /** One change in ten cancels, and the practice creates a new subscription. */
   cancels?: boolean;
 }
@@ -43,7 +45,7 @@ export async function startChangeLoad(
   serviceUrl: string,
   practices: Practice[],
   perSecond: number,
-  { apis: count = 1, cancels = false }: ChangeLoadOptions = {},
+  { apis: count = 1, cancels = false, maxPending = 50 }: ChangeLoadOptions = {},
 ): Promise<ChangeLoad> {
   const callers = await fetchCallers();
   const token = callers.token("operator");
@@ -112,7 +114,7 @@ export async function startChangeLoad(
     }
   };
   const timer = setInterval(() => {
-    for (let each = 0; each < perSecond / 50 && pendingChanges.size < 50; each += 1) {
+    for (let each = 0; each < perSecond / 50 && pendingChanges.size < maxPending; each += 1) {
       const pendingChange: Promise<void> = changeSomething().finally(() => pendingChanges.delete(pendingChange));
       pendingChanges.add(pendingChange);
     }

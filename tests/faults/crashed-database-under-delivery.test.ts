@@ -21,7 +21,7 @@ test("a database crash under 200 events a second loses no acknowledged event and
   const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
   const environment = { LOG_LEVEL: "fatal" };
   const workers = await Promise.all([1, 2].map(() => startWorkerProcess(cleanUp, serviceUrl, { environment })));
-  const load = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond);
+  const load = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond, { maxPending: 8 });
   const processes = [...load.apis, ...workers];
 
   const waitForArrivals = async (): Promise<void> => {

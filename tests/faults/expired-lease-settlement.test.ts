@@ -80,10 +80,9 @@ test("a worker that was disconnected for longer than its lease doesn't settle de
   for (const response of waitingAt("2")) response.writeHead(204).end();
   await waitUntilSettled(ownerUrl);
   const { arrived, lost, unexpected, violations, duplicates } = countArrivals(receiver.received, expected);
-  assert.deepEqual(
-    { lost, unexpected, violations, duplicates },
-    { lost: 0, unexpected: 0, violations: 0, duplicates: count },
-  );
+  assert.deepEqual({ lost, unexpected, violations }, { lost: 0, unexpected: 0, violations: 0 });
+  // More on a slow machine, where requests that the receiver keeps waiting time out.
+  assert.ok(duplicates >= count, `${duplicates} duplicates`);
   assert.deepEqual([disconnected.child.exitCode, other.child.exitCode], [null, null]);
   t.diagnostic(
     `${count} deliveries taken over, ${arrived} events delivered, lost 0, none settled by the worker whose leases expired`,

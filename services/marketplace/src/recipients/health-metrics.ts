@@ -22,7 +22,7 @@ export function registerHealthMetrics(registry: Registry, database: Kysely<DB>, 
   );
   gauge(
     "webhook_failed_last_day",
-    "Deliveries that failed for good, or expired, in the last 24 hours; counted up to 10,001",
+    "Deliveries that failed permanently, or expired, in the last 24 hours; counted up to 10,001",
     async (now) => (await health(now)).failed_last_day,
   );
   gauge(
