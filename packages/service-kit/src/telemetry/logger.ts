@@ -30,17 +30,8 @@ const maxBufferedBytes = 1_048_576;
  * are buffered until the next write, up to a limit above which they are dropped; if the reader has gone, lines are dropped.
  */
 function createStandardOutput(): DestinationStream {
-  // Opening the stream makes a pipe non-blocking; otherwise a slow reader would stop the process.
-  void process.stdout;
   const output = createDestination({ dest: 1, sync: true, maxLength: maxBufferedBytes, retryEAGAIN: () => false });
   output.on("error", () => undefined);
-  process.once("exit", () => {
-    try {
-      output.flushSync();
-    } catch {
-      // The reader is slow or has gone.
-    }
-  });
   return output;
 }
 
