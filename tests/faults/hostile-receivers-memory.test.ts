@@ -56,23 +56,27 @@ test("a worker's memory stays bounded with any number of hostile receivers, and 
   const callers = await fetchCallers();
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receive = async ([behave, reason]: [Behaviour, string]) => ({
-    origin: new URL((await startReceiver(cleanUp, behave)).url).origin,
+    scheme: "http",
+    port: (await startReceiver(cleanUp, behave, { host: "0.0.0.0" })).port,
     reason,
   });
-  const broken = await startReceiver(cleanUp, () => {}, { tls: issue({ names: ["127.0.0.1"] }) });
+  const tls = issue({ names: ["127.0.0.1"] });
+  const broken = await startReceiver(cleanUp, () => {}, { tls, host: "0.0.0.0" });
   const quickReceivers = await Promise.all(quick.map(receive));
-  quickReceivers.push({ origin: new URL(broken.url).origin, reason: "tls: certificate-not-trusted" });
+  quickReceivers.push({ scheme: "https", port: broken.port, reason: "tls: certificate-not-trusted" });
   const slowReceivers = await Promise.all(slow.map(receive));
-  const hostile = (nth: number): { origin: string; reason: string } => {
+  const hostile = (nth: number): { scheme: string; port: number; reason: string } => {
     const [among, at] = nth % 20 === 0 ? [slowReceivers, nth / 20] : [quickReceivers, nth];
     return among[at % among.length] ?? assert.fail("no receiver");
   };
+  /** Each practice has an address of its own: practices of one host would be held together. */
+  const callbackUrl = (nth: number): string => {
+    const { scheme, port } = hostile(nth);
+    return `${scheme}://127.1.${nth >> 8}.${nth & 255}:${port}`;
+  };
 
   const more = rounds(200, 1_000);
-  const practices = await registerPractices(ownerUrl, {
-    count: warmUp + more,
-    callbackUrl: (nth) => hostile(nth).origin,
-  });
+  const practices = await registerPractices(ownerUrl, { count: warmUp + more, callbackUrl });
   const environment = { ...callers.environment, LOG_LEVEL: "error" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   const worker = await startWorkerProcess(cleanUp, serviceUrl, {
