@@ -124,6 +124,15 @@ describe("a recipient that doesn't recover", () => {
     await rows("delete from pgboss.job where id = $1", [recipient]);
   });
 
+  test("is sent a redelivery again as a redelivery, so that new events stay ahead of it", async () => {
+    const delivery = await makeDue(await makeEhr(), "queued");
+    await rows("update deliveries set restarted_at = now() where id = $1", [delivery]);
+    await connected.queue.boss().insert(deliveries, [{ id: delivery, data: { again: true } }]);
+    await fail(false);
+    assert.deepEqual(await jobsOf(delivery), [{ data: { again: true } }]);
+    await rows("delete from pgboss.job where id = $1", [delivery]);
+  });
+
   test("is probed at growing intervals, and probes don't count as failures of their delivery", async () => {
     const recipient = await makeEhr();
     const delivery = await hold(recipient, 11);
