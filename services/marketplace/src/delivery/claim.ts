@@ -44,7 +44,8 @@ export async function claim(deps: ClaimDeps, jobs: DeliveryJob[]): Promise<Map<s
 const requeueDelayMs = 1_000;
 
 /**
- * Returns jobs that were fetched but not claimed. Deliveries to a held recipient or origin are set to waiting, and settled ones lose their job.
+ * Returns jobs that were fetched but not claimed. Deliveries to a held recipient or origin are set to waiting, and settled ones lose
+ * their job.
  * The others get a new job that starts after a delay, so that a delivery that can't be claimed doesn't make workers spin.
  */
 export async function returnUnclaimedJobs(

@@ -106,7 +106,8 @@ export async function insertMissedDeliveries(
   return rows;
 }
 
-export async function isRecipientActive(transaction: Transaction<DB>, id: string): Promise<boolean> {
+/** Whether the recipient is active and its origin not held; it may be crowded. */
+export async function canSendTo(transaction: Transaction<DB>, id: string): Promise<boolean> {
   const found = await transaction
     .selectFrom("recipient_states")
     .select(["status", "origin_held"])

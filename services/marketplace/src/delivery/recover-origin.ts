@@ -87,14 +87,16 @@ async function releaseRecipients(
   const limit = Math.min(pace, maxQueuedPerRecipient - queuedBefore);
   if (limit <= 0) return origin.continueAt({ startAfter: next, pace, after, heldSince: outageBegan });
   const recipients = await findReleasable(transaction, origin.origin, { after, limit, maxReady: firstPace });
-  const open = recipients.filter(isReleasedHere);
+  const releasable = recipients.filter(isReleasedHere);
   const queued = await queueWaiting(
     transaction,
-    open.flatMap(({ ready }) => ready),
+    releasable.flatMap(({ ready }) => ready),
   );
   await insertJobs(transaction, queue, queued);
   const queuedIds = new Set(queued.map(({ id }) => id));
-  const released = new Set(open.filter(({ ready }) => ready.every((id) => queuedIds.has(id))).map(({ id }) => id));
+  const released = new Set(
+    releasable.filter(({ ready }) => ready.every((id) => queuedIds.has(id))).map(({ id }) => id),
+  );
   // The others recover by themselves, from now on. Those that were held before the outage keep their own schedule.
   const wasHeldBefore = (each: ReleasableRecipient): boolean =>
     each.status === "held" && each.heldSince !== null && each.heldSince < outageBegan;

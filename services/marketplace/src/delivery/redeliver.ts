@@ -4,7 +4,7 @@ import type { DB } from "../database-schema.ts";
 import { findAvailable } from "../recipients/recovery-locks.ts";
 import type { MissedEvent, SettledDelivery } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
-import { findDelivery, insertMissedDeliveries, isRecipientActive, reopenDeliveries } from "./delivery-store.ts";
+import { canSendTo, findDelivery, insertMissedDeliveries, reopenDeliveries } from "./delivery-store.ts";
 import { lockOrderingKeys, queueFirst } from "./queue-store.ts";
 
 const isString = (value: string | null): value is string => value !== null;
@@ -35,8 +35,7 @@ export async function redeliver(
     )),
   ];
   const canSend =
-    (await isRecipientActive(transaction, recipientId)) ||
-    (await findAvailable(transaction, [recipientId])).has(recipientId);
+    (await canSendTo(transaction, recipientId)) || (await findAvailable(transaction, [recipientId])).has(recipientId);
   if (!canSend) return reopened.length;
   const ids = reopened.map(({ id }) => id);
   await insertJobs(transaction, queue, await queueFirst(transaction, ids));
