@@ -161,6 +161,30 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
     }
   }
 
+  test("an event that waits for the recovery of its origin doesn't make the recovery of its recipient wait", async () => {
+    await rows(statesBefore.held, recipient);
+    const [origin] = await rows<{ id: string }>(
+      "insert into callback_origins (origin) values ('http://127.0.0.1:9') returning id",
+    );
+    const lockOf = (id = "") => `hashtextextended('recovery of ${id}', 0)`;
+    await withClient(ownerUrl, async (client) => {
+      await client.query("begin");
+      await client.query(`select pg_advisory_xact_lock(${lockOf(origin?.id)})`);
+      const writing = connected.database
+        .transaction()
+        .execute(async (transaction) => recordings["event"]?.(transaction));
+      await eventually("the event waits", 5_000, () => isWaitingFor("advisory"));
+      // The recovery of an origin locks its recipients, whose recoveries take this lock: an event that had it would close a circle.
+      const free = await client.query<{ taken: boolean }>(
+        `select pg_try_advisory_xact_lock(${lockOf(recipient)}) as taken`,
+      );
+      assert.deepEqual(free.rows, [{ taken: true }]);
+      await client.query("rollback");
+      await writing;
+    });
+    await rows("delete from callback_origins");
+  });
+
   test("an event locks no row of its recipients or of the queue", async () => {
     const endpointId = uuid();
     await rows(
