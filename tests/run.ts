@@ -24,7 +24,13 @@ import { startText } from "./progress.ts";
 import { type Counts, currentProgress, runFiles, type Session } from "./run-files.ts";
 import { demoSettings, templates } from "./support/templates.ts";
 
-const allTests = ["packages/**/*.test.ts", "services/**/*.test.ts", "dev/**/*.test.ts", "tests/**/*.test.ts"];
+const allTests = [
+  "packages/**/*.test.ts",
+  "services/**/*.test.ts",
+  "dev/**/*.test.ts",
+  "bench/**/*.test.ts",
+  "tests/**/*.test.ts",
+];
 const concurrency = 4;
 const fileTimeoutMs = 300_000;
 /** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */

@@ -25,8 +25,13 @@ export class Client {
     return this.#send("GET", url, token, extraHeaders);
   }
 
-  post(url: string, token: string, body: object, extraHeaders: Record<string, string> = {}): Promise<BenchResponse> {
-    return this.#send("POST", url, token, extraHeaders, JSON.stringify(body));
+  post(
+    url: string,
+    token: string,
+    body: object | undefined,
+    extraHeaders: Record<string, string> = {},
+  ): Promise<BenchResponse> {
+    return this.#send("POST", url, token, extraHeaders, body && JSON.stringify(body));
   }
 
   async #send(

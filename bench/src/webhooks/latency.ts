@@ -6,7 +6,7 @@ import type { EventSource } from "./event-source.ts";
 import type { BenchReceiver } from "./receiver.ts";
 
 /** Calls `act` at a fixed rate; a slow call doesn't delay the following ones. */
-async function runAtRate(perSecond: number, seconds: number, act: (n: number) => Promise<void>): Promise<void> {
+export async function runAtRate(perSecond: number, seconds: number, act: (n: number) => Promise<void>): Promise<void> {
   const began = performance.now();
   const pending: Promise<void>[] = [];
   for (let n = 0; n < perSecond * seconds; n += 1) {

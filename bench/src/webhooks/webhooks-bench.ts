@@ -11,11 +11,10 @@ import { measureDrainRate, queueBare, queueDeliveries } from "./drain.ts";
 import { listBenchApps } from "./event-source.ts";
 import { bareLatency } from "./latency.ts";
 import { loadBacklog } from "./load-backlog.ts";
+import { otherSystems } from "./other-systems.ts";
 import { startBenchReceiver } from "./receiver.ts";
 import { measureLatency, perSecond, prepareBenchDatabase } from "./steady-latency.ts";
 import { startBareWorker, startWorker } from "./workers.ts";
-
-const convoyP95 = 127;
 
 async function measureBareLatency(database: ServiceDatabase, seconds: number): Promise<number> {
   const receiver = await startBenchReceiver();
@@ -123,13 +122,6 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
         value: ours / bare,
         goal: { atMost: 2.5 },
       },
-      {
-        name: "1 the same in milliseconds, against what Convoy states",
-        measured: `${ours.toFixed(1)} ms`,
-        reference: `${convoyP95} ms`,
-        value: ours,
-        goal: { atMost: convoyP95 },
-      },
     ];
     if (wanted.has("2")) {
       console.error("measuring 2: draining …");
@@ -155,6 +147,7 @@ export async function webhooksBench(options: string[]): Promise<Figure[]> {
       const name = `4 ${values.held} held deliveries, ${values["log-rows"]} log rows, against an empty database: p95`;
       figures.push({ name, ...pairs, goal: { atMost: 1.3 } });
     }
+    console.log(otherSystems);
     return figures;
   } finally {
     await cluster.stop();

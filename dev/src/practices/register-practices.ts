@@ -13,7 +13,7 @@ export interface Practice {
 /** Inserts practices with their callback URLs into the database. */
 export async function registerPractices(
   ownerUrl: string,
-  practices: { count: number; callbackUrl: string | ((index: number) => string); prefix?: string },
+  practices: { count: number; callbackUrl: string | null | ((index: number) => string); prefix?: string },
 ): Promise<Practice[]> {
   const { callbackUrl } = practices;
   const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
@@ -31,7 +31,7 @@ export async function registerPractices(
         made.map(({ id }) => id),
         made.map(({ alias }) => alias),
         made.map(({ id, secret }) => encryption.encrypt(secret, secretOwner(id))),
-        made.map((_, index) => (typeof callbackUrl === "string" ? callbackUrl : callbackUrl(index))),
+        made.map((_, index) => (typeof callbackUrl === "function" ? callbackUrl(index) : callbackUrl)),
         loopbackNetworks,
       ],
     ),
