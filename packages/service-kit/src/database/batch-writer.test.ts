@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { eventually } from "@ehr-marketplace/test-kit";
 import { createBatchWriter } from "./batch-writer.ts";
 
 function controlled() {
@@ -82,4 +84,19 @@ test("rejects the batch when the write returns too few results", async () => {
   const result = createBatchWriter({ maxBatchSize: 1, write })(1);
   writes[0]?.end([]);
   await assert.rejects(result, /returned 0 results for 1 items/);
+});
+
+test("items that are added within the interval after a batch share the next one", async () => {
+  const { writes, write } = controlled();
+  const add = createBatchWriter({ maxBatchSize: 10, minIntervalMs: 50, write });
+  const first = add(1);
+  writes[0]?.end(["one"]);
+  await first;
+  const later = [add(2)];
+  await setImmediate();
+  later.push(add(3));
+  await eventually("the next batch is written", 5_000, () => writes.length === 2);
+  assert.deepEqual(writes[1]?.items, [2, 3]);
+  writes[1]?.end(["two", "three"]);
+  assert.deepEqual(await Promise.all(later), ["two", "three"]);
 });

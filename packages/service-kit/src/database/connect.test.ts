@@ -71,6 +71,7 @@ test("an idle transaction is ended and releases its locks", async (t) => {
   cleanUp(async () => client.release(true));
   client.on("error", () => undefined);
   await client.query("begin");
+  await client.query("select 1");
   const open =
     "select from pg_stat_activity where application_name = 'connect-test' and state like 'idle in transaction%'";
   await eventually("it is ended", 5_000, () =>

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
-import { findPreparedName } from "./execute-prepared.ts";
+import { findExecutionOptions } from "./execute-prepared.ts";
 
 export interface DatabaseOptions {
   url: string;
@@ -22,29 +21,53 @@ export interface Database<Schema> {
 const connectionTimeoutMs = 2_000;
 
 /**
- * Passes on the name of a prepared statement (see `executePrepared`), and closes its connection when a query times out: otherwise the
- * pool would keep the connection, and every later statement on it would wait behind the one without a response.
+ * Pipelines statements: a deferred one (see `executeDeferred`) is sent with the next one. Closes its connection when a query times out:
+ * otherwise the pool would keep the connection, and every later statement on it would wait behind the one without a response.
  */
-class ClosingOnTimeoutClient extends pg.Client {
+class PipelinedClient extends pg.Client {
+  #deferred: Promise<unknown>[] = [];
+  readonly #ended = Promise.withResolvers<void>();
+
   constructor(options?: pg.ClientConfig) {
-    super(options);
+    super({ ...options, pipeline: true });
+    this.once("end", this.#ended.resolve);
     const query = this.query.bind(this) as (...parameters: unknown[]) => unknown;
-    const queryOrClose = (...parameters: unknown[]): unknown => {
+    const send = (...parameters: unknown[]): unknown => {
       const [text, values] = parameters;
-      const name = findPreparedName(values);
-      const result = name === undefined ? query(...parameters) : query({ name, text, values });
-      return result instanceof Promise ? result.catch((error: unknown) => this.#closeOnTimeout(error)) : result;
+      const prepared = findExecutionOptions(values);
+      const isDeferred = prepared?.isDeferred === true || text === "begin";
+      // The stream keeps what is written until it is uncorked: the statements are sent in one piece.
+      if (isDeferred) this.connection.stream.cork();
+      const result = prepared === undefined ? query(...parameters) : query({ name: prepared.name, text, values });
+      if (!(result instanceof Promise)) return result;
+      if (!isDeferred) return this.#complete(result);
+      prepared?.onResult?.(result as Promise<pg.QueryResult>);
+      return this.#defer(result);
     };
-    this.query = queryOrClose as typeof this.query;
+    this.query = send as typeof this.query;
+  }
+
+  #defer(result: Promise<unknown>): Promise<{ rows: unknown[] }> {
+    result.catch(() => undefined);
+    this.#deferred.push(result);
+    return Promise.resolve({ rows: [] });
+  }
+
+  /** PostgreSQL responds in order, so the deferred statements have completed before this one. */
+  async #complete(result: Promise<unknown>): Promise<unknown> {
+    const deferred = this.#deferred.splice(0);
+    for (const _ of deferred) this.connection.stream.uncork();
+    const [completed] = await Promise.allSettled([result]);
+    // What follows a failed statement fails because of it, and a commit rolls back.
+    for (const each of deferred) await each.catch((error: unknown) => this.#fail(error));
+    return completed.status === "fulfilled" ? completed.value : this.#fail(completed.reason);
   }
 
   /** Rejects only after the connection has closed: if the caller released it earlier, the pool would reuse it. */
-  async #closeOnTimeout(error: unknown): Promise<never> {
-    const { stream } = this.connection;
-    if (error instanceof Error && error.message === "Query read timeout" && !stream.destroyed) {
-      const closed = once(this, "end");
-      stream.destroy();
-      await closed;
+  async #fail(error: unknown): Promise<never> {
+    if (error instanceof Error && error.message === "Query read timeout") {
+      this.connection.stream.destroy();
+      await this.#ended.promise;
     }
     throw error;
   }
@@ -53,7 +76,7 @@ class ClosingOnTimeoutClient extends pg.Client {
 export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
   const { statementTimeoutMs, logger } = options;
   const pool = new pg.Pool({
-    Client: ClosingOnTimeoutClient,
+    Client: PipelinedClient,
     connectionString: options.url,
     application_name: options.service,
     max: options.poolSize,

@@ -1,21 +1,89 @@
-import type { Kysely, QueryResult, RawBuilder } from "kysely";
+import { CompiledQuery, type Kysely, type QueryResult, sql } from "kysely";
+
+/** A database or a transaction. */
+export type Executor = Pick<Kysely<never>, "executeQuery" | "getExecutor">;
+
+/** On a connection outside of a transaction, nothing might follow a deferred statement. */
+export type OpenTransaction = Executor & { readonly isTransaction: true };
+
+interface Compilable<Row> {
+  compile(database: Executor): CompiledQuery<Row>;
+}
+
+export interface ExecutionOptions {
+  /** The name of the prepared statement. */
+  name: string;
+  /** Whether the statement is sent with the next one. */
+  isDeferred: boolean;
+  /** Gets the result of a deferred statement. */
+  onResult?: (result: Promise<{ rows: unknown[] }>) => void;
+}
 
 /** Kysely passes only a statement's text and its parameters to the connection. The array of parameters is unique to each execution. */
-const names = new WeakMap<object, string>();
+const optionsByParameters = new WeakMap<object, ExecutionOptions>();
+
+export const findExecutionOptions = (parameters: unknown): ExecutionOptions | undefined =>
+  Array.isArray(parameters) ? optionsByParameters.get(parameters) : undefined;
 
 /**
  * Executes a prepared statement, which each connection parses and plans once under its name. Use it for frequent statements whose best
  * plan is the same for all values, where planning costs more than execution. A name belongs to one text.
  */
-export function executePrepared<Row>(
-  database: Pick<Kysely<never>, "executeQuery" | "getExecutor">,
+export const executePrepared = <Row>(
+  database: Executor,
   name: string,
-  statement: RawBuilder<Row>,
-): Promise<QueryResult<Row>> {
-  const compiled = statement.compile(database);
-  names.set(compiled.parameters, name);
-  return database.executeQuery(compiled);
+  statement: Compilable<Row>,
+): Promise<QueryResult<Row>> => execute(database, statement.compile(database), { name, isDeferred: false });
+
+/**
+ * Executes a prepared statement of a transaction together with the next one that isn't deferred, at the latest with the commit: one round
+ * trip for all of them. For statements whose result doesn't matter. If it fails, the next one or the commit fails with its error.
+ */
+export async function executeDeferred(
+  transaction: OpenTransaction,
+  name: string,
+  statement: Compilable<unknown>,
+): Promise<void> {
+  await execute(transaction, statement.compile(transaction), { name, isDeferred: true });
 }
 
-export const findPreparedName = (parameters: unknown): string | undefined =>
-  Array.isArray(parameters) ? names.get(parameters) : undefined;
+/** The same for a statement whose rows are read later: they arrive after the next statement that isn't deferred, or the commit. */
+export async function deferRows<Row>(
+  transaction: OpenTransaction,
+  name: string,
+  statement: Compilable<Row>,
+): Promise<() => Promise<Row[]>> {
+  let pending: Promise<{ rows: unknown[] }> | undefined;
+  const onResult = (result: Promise<{ rows: unknown[] }>): void => {
+    pending = result;
+  };
+  await execute(transaction, statement.compile(transaction), { name, isDeferred: true, onResult });
+  return async () => ((await pending)?.rows ?? []) as Row[];
+}
+
+/**
+ * Lets the rest of the transaction execute its prepared statements with plans that don't depend on parameters. Otherwise PostgreSQL plans
+ * a statement with an array each time, because it assumes ten elements where there are fewer.
+ */
+export const useGenericPlans = (transaction: OpenTransaction): Promise<void> =>
+  executeDeferred(transaction, "use-generic-plans", setPlanCacheMode);
+
+const setPlanCacheMode = sql`select set_config('plan_cache_mode', 'force_generic_plan', true)`;
+
+/** Executes the text of a library. */
+export const executeText = <Row>(
+  database: Executor,
+  text: string,
+  parameters: unknown[],
+  options: ExecutionOptions,
+): Promise<QueryResult<Row>> =>
+  execute(database, CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>, options);
+
+function execute<Row>(
+  database: Executor,
+  compiled: CompiledQuery<Row>,
+  options: ExecutionOptions,
+): Promise<QueryResult<Row>> {
+  optionsByParameters.set(compiled.parameters, options);
+  return database.executeQuery(compiled);
+}

@@ -1,7 +1,8 @@
 export { createBatchWriter } from "./batch-writer.ts";
 export { connectDatabase, type Database, type DatabaseOptions } from "./connect.ts";
 export { isDatabaseUnavailable } from "./database-unavailable.ts";
-export { executePrepared } from "./execute-prepared.ts";
+export { deferRows, executeDeferred, executePrepared, useGenericPlans } from "./execute-prepared.ts";
+export { type KeptConnection, keepConnected } from "./keep-connected.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";
 export { createNotifier, type Notifier } from "./notifier.ts";

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -8,6 +9,9 @@ export interface Notifier {
   stop(): Promise<void>;
 }
 
+/** Calls within this time share a notification. */
+const minIntervalMs = 10;
+
 /**
  * Notifies the listeners of a channel, to be called after a commit. PostgreSQL serialises the commits of all transactions that
  * notify, so a transaction that writes should not be one of them. Calls while a notification is being sent share the next one.
@@ -16,10 +20,14 @@ export function createNotifier(options: { pool: pg.Pool; channel: string; logger
   const { pool, channel, logger } = options;
   let isRequested = false;
   let sending: Promise<void> | undefined;
+  let nextAt = 0;
 
   const send = async (): Promise<void> => {
     try {
       while (isRequested) {
+        const wait = nextAt - performance.now();
+        if (wait > 0) await delay(wait);
+        nextAt = performance.now() + minIntervalMs;
         isRequested = false;
         // It changes no data, so its commit waits neither for the disk nor for a standby.
         await pool.query("select pg_notify($1, '')", [channel]);

@@ -1,26 +1,25 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
+import { executeDeferred } from "@ehr-marketplace/service-kit/database";
 import type { PageSlice } from "@ehr-marketplace/service-kit/http";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type { AuditEntries, DB } from "../database-schema.ts";
 
-export async function insertEntry(database: Kysely<DB>, entry: AuditEntry): Promise<void> {
-  await database
-    .insertInto("audit_entries")
-    .values({
-      id: entry.id,
-      at: entry.at,
-      actor_issuer: entry.actor.issuer,
-      actor_subject: entry.actor.subject,
-      actor_role: entry.actor.role,
-      on_behalf_of: entry.onBehalfOf,
-      action: entry.action,
-      target_kind: entry.target.kind,
-      target_id: entry.target.id,
-      request_id: entry.requestId,
-      before: entry.before === null ? null : JSON.stringify(entry.before),
-      after: entry.after === null ? null : JSON.stringify(entry.after),
-    })
-    .execute();
+export async function insertEntry(database: Transaction<DB>, entry: AuditEntry): Promise<void> {
+  const statement = database.insertInto("audit_entries").values({
+    id: entry.id,
+    at: entry.at,
+    actor_issuer: entry.actor.issuer,
+    actor_subject: entry.actor.subject,
+    actor_role: entry.actor.role,
+    on_behalf_of: entry.onBehalfOf,
+    action: entry.action,
+    target_kind: entry.target.kind,
+    target_id: entry.target.id,
+    request_id: entry.requestId,
+    before: entry.before === null ? null : JSON.stringify(entry.before),
+    after: entry.after === null ? null : JSON.stringify(entry.after),
+  });
+  await executeDeferred(database, "insert-audit-entry", statement);
 }
 
 export interface AuditFilter {

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from "kysely";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 /**
@@ -9,18 +10,20 @@ export async function claimRequest(
   database: Kysely<DB>,
   given: { request: Buffer; bodyDigest: string; now: Date; expiredBefore: Date },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const statement = sql`
     insert into idempotent_responses (request, body_digest, created_at)
       values (${given.request}, ${given.bodyDigest}, ${given.now})
     on conflict (request) do update
       set body_digest = excluded.body_digest, response = null, created_at = excluded.created_at
       where idempotent_responses.created_at < ${given.expiredBefore}
-    returning 1`.execute(database);
+    returning 1`;
+  const { rows } = await executePrepared(database, "claim-request", statement);
   return rows.length === 1;
 }
 
-export async function saveResponse(database: Kysely<DB>, request: Buffer, response: string): Promise<void> {
-  await database.updateTable("idempotent_responses").set({ response }).where("request", "=", request).execute();
+export async function saveResponse(database: Transaction<DB>, request: Buffer, response: string): Promise<void> {
+  const statement = database.updateTable("idempotent_responses").set({ response }).where("request", "=", request);
+  await executeDeferred(database, "save-response", statement);
 }
 
 export function findResponse(database: Kysely<DB>, request: Buffer) {

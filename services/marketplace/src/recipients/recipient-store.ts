@@ -1,4 +1,4 @@
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries, hasJob, recoveries } from "../queue/queues.ts";
@@ -88,13 +88,14 @@ const recoveryLock = (id: RawBuilder<unknown>) => sql`hashtextextended('recovery
 /** Shares the locks of the recoveries of these recipients, and of the origins of their callbacks, until the commit. */
 export async function shareRecoveryLocks(transaction: Transaction<DB>, ids: string[]): Promise<void> {
   // Origins first: the recovery of an origin locks its recipients while it has the lock alone.
-  await sql`
+  const statement = sql`
     select pg_advisory_xact_lock_shared(${recoveryLock(sql`id`)}) from (
       select distinct origin_id as id, 1 as turn from recipient_states where id = any (${ids}::uuid[]) and origin_id is not null
       union all
       select id, 2 from recipients where id = any (${ids}::uuid[])
       order by turn, id
-    ) shared`.execute(transaction);
+    ) shared`;
+  await executeDeferred(transaction, "share-recovery-locks", statement);
 }
 
 /** Takes the lock of the recovery of a recipient or origin alone: waits for transactions that share it, and blocks others until the commit. */
@@ -104,9 +105,10 @@ export async function takeRecoveryLock(transaction: Transaction<DB>, id: string)
 
 /** Those that are active and not crowded, and whose origin is not held. */
 export async function readAvailable(transaction: Transaction<DB>, ids: string[]): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const statement = sql<{ id: string }>`
     select id from recipient_states
-    where id = any (${ids}::uuid[]) and status = 'active' and not crowded and not origin_held`.execute(transaction);
+    where id = any (${ids}::uuid[]) and status = 'active' and not crowded and not origin_held`;
+  const { rows } = await executePrepared(transaction, "read-available", statement);
   return rows.map(({ id }) => id);
 }
 

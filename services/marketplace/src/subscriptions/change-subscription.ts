@@ -1,4 +1,5 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
 import { forbidden, Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
@@ -40,6 +41,7 @@ export async function changeSubscription(
 ): Promise<SubscriptionDto> {
   const now = clock();
   return database.transaction().execute(async (transaction) => {
+    await useGenericPlans(transaction);
     const locked = await lockSubscription(transaction, id);
     if (locked === undefined) throw subscriptionNotFound();
     // Access is checked twice. Here: may the caller give this command in any state? Inside: in the current state? A repeated

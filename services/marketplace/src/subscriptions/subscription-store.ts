@@ -1,4 +1,5 @@
 import type { EventApp } from "@ehr-marketplace/contracts";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { Apps, DB, Subscriptions } from "../database-schema.ts";
 
@@ -33,12 +34,12 @@ export async function lockSubscription(
   transaction: Transaction<DB>,
   id: string,
 ): Promise<LockedSubscription | undefined> {
-  const found = await withNames(transaction)
+  const statement = withNames(transaction)
     .select(appColumns)
     .select("apps.vendor_id")
     .where("subscriptions.id", "=", id)
-    .forUpdate("subscriptions")
-    .executeTakeFirst();
+    .forUpdate("subscriptions");
+  const [found] = (await executePrepared(transaction, "lock-subscription", statement)).rows;
   return found && { row: found, app: eventAppOf(found), vendorId: found.vendor_id };
 }
 
@@ -123,12 +124,21 @@ export function findConflictingSubscription(database: Kysely<DB>, organisationId
     .executeTakeFirst();
 }
 
+/** All that a command can change. */
+export type SubscriptionChanges = Required<
+  Pick<
+    Updateable<Subscriptions>,
+    "status" | "pause_reason" | "paused_at" | "block_reason" | "cancelled_at" | "updated_at" | "revision"
+  >
+>;
+
 export async function updateSubscription(
   transaction: Transaction<DB>,
   id: string,
-  changes: Updateable<Subscriptions>,
+  changes: SubscriptionChanges,
 ): Promise<void> {
-  await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
+  const statement = transaction.updateTable("subscriptions").set(changes).where("id", "=", id);
+  await executeDeferred(transaction, "update-subscription", statement);
 }
 
 export interface SubscriptionFilter {
