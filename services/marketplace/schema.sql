@@ -583,6 +583,7 @@ CREATE TABLE public.deliveries (
     created_at timestamp(3) with time zone NOT NULL,
     settled_at timestamp(3) with time zone,
     restarted_at timestamp(3) with time zone,
+    worker_id integer,
     CONSTRAINT deliveries_attempts_check CHECK ((attempts >= 0)),
     CONSTRAINT deliveries_failures_check CHECK ((failures >= 0)),
     CONSTRAINT deliveries_sequence_with_subscription CHECK (((subscription_id IS NULL) = (sequence IS NULL))),
@@ -612,6 +613,23 @@ CREATE TABLE public.delivery_log_retention (
     least_days integer DEFAULT 90 NOT NULL,
     CONSTRAINT delivery_log_retention_least_days_check CHECK (((least_days >= 1) AND (least_days <= 3650))),
     CONSTRAINT delivery_log_retention_only_row_check CHECK (only_row)
+);
+
+CREATE TABLE public.delivery_workers (
+    id integer NOT NULL,
+    host text NOT NULL,
+    started_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    heartbeat_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT delivery_workers_host_check CHECK (((length(host) >= 1) AND (length(host) <= 255)))
+);
+
+ALTER TABLE public.delivery_workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.delivery_workers_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.events (
@@ -977,6 +995,9 @@ ALTER TABLE ONLY public.delivery_attempts
 ALTER TABLE ONLY public.delivery_log_retention
     ADD CONSTRAINT delivery_log_retention_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY public.delivery_workers
+    ADD CONSTRAINT delivery_workers_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -1314,6 +1335,8 @@ GRANT UPDATE(settled_at) ON TABLE public.deliveries TO marketplace_service;
 
 GRANT UPDATE(restarted_at) ON TABLE public.deliveries TO marketplace_service;
 
+GRANT UPDATE(worker_id) ON TABLE public.deliveries TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.delivery_attempts TO marketplace_service;
 
 GRANT UPDATE(duration_ms) ON TABLE public.delivery_attempts TO marketplace_service;
@@ -1329,6 +1352,12 @@ GRANT UPDATE(response_snippet) ON TABLE public.delivery_attempts TO marketplace_
 GRANT UPDATE(next_attempt_at) ON TABLE public.delivery_attempts TO marketplace_service;
 
 GRANT SELECT ON TABLE public.delivery_log_retention TO marketplace_service;
+
+GRANT SELECT,DELETE ON TABLE public.delivery_workers TO marketplace_service;
+
+GRANT INSERT(host) ON TABLE public.delivery_workers TO marketplace_service;
+
+GRANT UPDATE(heartbeat_at) ON TABLE public.delivery_workers TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 

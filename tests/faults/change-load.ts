@@ -15,6 +15,8 @@ export interface ChangeLoad {
   unavailableCount(): number;
   /** Changes that have succeeded so far. */
   succeededCount(): number;
+  /** When each acknowledged change was responded to, by subscription and timestamp, as `performance.now()`. */
+  respondedAt(): Map<string, number>;
   /** Stops the load and returns the timestamps of acknowledged changes, by subscription. */
   stop(): Promise<Map<string, string[]>>;
 }
@@ -60,7 +62,10 @@ export async function startChangeLoad(
   const toSubscribe = practices.map(({ alias }) => ({ alias, key: randomUUID() as string }));
   let [sent, succeeded, unavailable] = [0, 0, 0];
 
+  const respondedAt = new Map<string, number>();
   const record = ({ id, updatedAt }: SubscriptionDto): void => {
+    const key = `${id} ${updatedAt}`;
+    respondedAt.set(key, respondedAt.get(key) ?? performance.now());
     const known = recorded.get(id) ?? [];
     if (!known.includes(updatedAt)) recorded.set(id, [...known, updatedAt]);
   };
@@ -124,6 +129,7 @@ export async function startChangeLoad(
     apis,
     unavailableCount: () => unavailable,
     succeededCount: () => succeeded,
+    respondedAt: () => respondedAt,
     async stop() {
       clearInterval(timer);
       await Promise.all(pendingChanges);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
-  expireLeases,
   fetchCallers,
   registerPractices,
   sendApiRequest,
@@ -43,7 +42,6 @@ describe("a delivery completes after its worker is killed at any stage", { concu
 
       receiver.respond = (_received, response) => response.writeHead(204).end();
       await startWorkerProcess(cleanUp, serviceUrl);
-      await expireLeases(ownerUrl);
       const state = () =>
         withClient(ownerUrl, async (client) => {
           const { rows } = await client.query<{ status: string; attempts: number; unknown: number; logged: number }>(

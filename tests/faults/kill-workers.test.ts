@@ -2,19 +2,21 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, rounds } from "@ehr-marketplace/test-kit";
 import {
   registerPractices,
   type ServiceProcess,
   startReceiver,
   startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
-import { countArrivals, readAttemptLog, waitUntilSettled } from "./arrivals.ts";
+import { assertArrivedWithin, countArrivals, longestDelayMs, readAttemptLog, waitUntilSettled } from "./arrivals.ts";
 import { type ChangeLoad, startChangeLoad } from "./change-load.ts";
 
 const eventsPerSecond = 200;
+/** From the response to the arrival, with a second worker that takes over. */
+const maxDelayMs = 6_000;
 
-test("kill -9 of workers under 200 events a second loses no event, keeps the order and logs every attempt", async (t) => {
+test("kill -9 of workers under 200 events a second loses no event, keeps the order, logs every attempt, and delays none by more than 6 s", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receiver = await startReceiver(cleanUp);
@@ -27,6 +29,9 @@ test("kill -9 of workers under 200 events a second loses no event, keeps the ord
   const steady = await startWorkerProcess(cleanUp, serviceUrl, { environment });
   let victim: ServiceProcess = await startWorkerProcess(cleanUp, serviceUrl, { environment });
   const load: ChangeLoad = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond);
+
+  await eventually("events are delivered", 60_000, () => receiver.received.length > 400);
+  const before = longestDelayMs(receiver.received, load.respondedAt());
 
   const count = rounds(3, 20);
   for (let round = 0; round < count; round += 1) {
@@ -43,8 +48,49 @@ test("kill -9 of workers under 200 events a second loses no event, keeps the ord
   assert.deepEqual({ lost, violations, unlogged: log.unlogged }, { lost: 0, violations: 0, unlogged: 0 });
   assert.ok(receiver.received.length <= log.attempts, "every request has a row in the log");
   assert.equal(steady.child.exitCode, null);
+  const longest = longestDelayMs(receiver.received, load.respondedAt());
+  assertArrivedWithin(maxDelayMs, { before, longest });
   t.diagnostic(
     `${count} kills under ${eventsPerSecond} events a second: ${arrived} events delivered, lost 0, order violations 0, ` +
-      `${duplicates} duplicates, ${log.attempts} attempts in the log, ${log.unknown} of them unknown`,
+      `${duplicates} duplicates, ${log.attempts} attempts in the log, ${log.unknown} of them unknown; the longest time from response ` +
+      `to arrival ${Math.round(longest)} ms, before the first kill ${Math.round(before)} ms`,
+  );
+});
+
+test("kill -9 of the only worker, which starts again after 2 s, delays no event by more than 8 s", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
+  const receiver = await startReceiver(cleanUp);
+  receiver.respond = (_received, response) => {
+    setTimeout(() => response.writeHead(204).end(), randomInt(30));
+  };
+  const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
+  const environment = { LOG_LEVEL: "error" };
+  let worker: ServiceProcess = await startWorkerProcess(cleanUp, serviceUrl, { environment });
+  const load: ChangeLoad = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond);
+  const waitForArrivals = (): Promise<void> => {
+    const expected = receiver.received.length + 400;
+    return eventually("events are delivered", 60_000, () => receiver.received.length > expected);
+  };
+  await waitForArrivals();
+  const before = longestDelayMs(receiver.received, load.respondedAt());
+
+  const count = rounds(1, 10);
+  for (let round = 0; round < count; round += 1) {
+    worker.child.kill("SIGKILL");
+    await worker.exited;
+    await delay(2_000);
+    worker = await startWorkerProcess(cleanUp, serviceUrl, { environment });
+    await waitForArrivals();
+  }
+  const recorded = await load.stop();
+  await waitUntilSettled(ownerUrl);
+  const { arrived, lost, violations, duplicates } = countArrivals(receiver.received, recorded);
+  assert.deepEqual({ lost, violations }, { lost: 0, violations: 0 });
+  const longest = longestDelayMs(receiver.received, load.respondedAt());
+  assertArrivedWithin(8_000, { before, longest });
+  t.diagnostic(
+    `${count} kills: ${arrived} events delivered, lost 0, order violations 0, ${duplicates} duplicates; the longest time from ` +
+      `response to arrival ${Math.round(longest)} ms, before the first kill ${Math.round(before)} ms`,
   );
 });

@@ -144,6 +144,7 @@ export interface Deliveries {
   settled_at: Timestamp | null;
   status: string;
   subscription_id: string | null;
+  worker_id: number | null;
 }
 
 export interface DeliveryAttempts {
@@ -164,6 +165,13 @@ export interface DeliveryAttempts {
 export interface DeliveryLogRetention {
   least_days: Generated<number>;
   only_row: Generated<boolean>;
+}
+
+export interface DeliveryWorkers {
+  heartbeat_at: Generated<Timestamp>;
+  host: string;
+  id: Generated<number>;
+  started_at: Generated<Timestamp>;
 }
 
 export interface Events {
@@ -357,6 +365,7 @@ export interface DB {
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   delivery_log_retention: DeliveryLogRetention;
+  delivery_workers: DeliveryWorkers;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;

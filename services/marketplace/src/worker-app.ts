@@ -10,6 +10,8 @@ import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.
 import { createPipeline } from "./delivery/pipeline.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
+import { releaseUnknown, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./delivery/take-over.ts";
+import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
@@ -53,12 +55,25 @@ export async function createWorker(
   });
 
   const common = { database: database.query, queue, clock };
+  const stopping = new AbortController();
+  const { signal: stopped } = stopping;
+  const takeOverDeps = { ...common, logger };
+  const session = startWorkerSession({
+    url: config.database.url,
+    service,
+    database: database.query,
+    logger,
+    onRegistered() {
+      takeOverFromPredecessors(takeOverDeps, workerHost)
+        .catch((error: unknown) => logger.warn({ err: error }, "failed to take over deliveries of earlier workers"))
+        .finally(() => scheduler.wake());
+    },
+  });
   const scheduler = startScheduler({
-    queue,
     logger,
     maxInFlight: config.maxInFlight,
     maxPerRecipient: config.maxPerRecipient,
-    process: createPipeline({
+    pipeline: createPipeline({
       ...common,
       random: Math.random,
       encryption: createEncryption(config.encryptionKeys),
@@ -66,7 +81,14 @@ export async function createWorker(
       vendorNetworks: config.vendorNetworks,
       logger,
       metrics: deliveryMetrics,
+      workerId: () => session.id(),
+      stopped,
+      onUnsettled: () => scheduler.recover(),
     }),
+    async releaseUnknown(known) {
+      const id = session.id();
+      if (id !== undefined) await releaseUnknown(takeOverDeps, id, known);
+    },
   });
   const listener = listen({
     url: config.database.url,
@@ -77,8 +99,6 @@ export async function createWorker(
     logger,
   });
 
-  const stopping = new AbortController();
-  const { signal: stopped } = stopping;
   const startTask = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
     runRepeatedly({ work, failureMessage, pauseMs: pollIntervalMs, logger, stopped });
   const maintenance = { ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
@@ -87,6 +107,9 @@ export async function createWorker(
     startTask("failed to run due recoveries", () =>
       runDueRecoveries({ ...common, logger, stopped }).finally(() => scheduler.wake()),
     ),
+    startTask("failed to take over deliveries of dead workers", async () => {
+      if (session.canCheckOthers() && (await takeOverFromDeadWorkers(takeOverDeps)) > 0) scheduler.wake();
+    }),
     startTask("failed to run due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
@@ -100,6 +123,7 @@ export async function createWorker(
       await listener.stop();
       await Promise.all(tasks);
       await scheduler.stop();
+      await session.stop();
       await outboundClient.close();
       await context.stop();
     },

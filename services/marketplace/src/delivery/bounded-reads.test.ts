@@ -53,7 +53,7 @@ async function claimHeads(
   await database.transaction().execute((transaction) => insertJobs(transaction, queue, heads));
   const jobs: DeliveryJob[] = await queue.boss().fetch(deliveries, { batchSize: most, includeMetadata: true });
   const ids = jobs.map(({ id }) => id);
-  return { jobs, claimed: await claimDeliveries(database, { ids, probes: [], now: new Date() }) };
+  return { jobs, claimed: await claimDeliveries(database, { ids, probes: [], workerId: null, now: new Date() }) };
 }
 
 async function recover({ connected, run, endpointId }: Backlogged, status: "held" | "active"): Promise<void> {

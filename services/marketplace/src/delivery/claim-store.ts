@@ -1,4 +1,4 @@
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { deferRows, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
@@ -32,11 +32,25 @@ export interface ClaimedDelivery {
  * Inserts an attempt row for each delivery that is still queued, in one statement that commits before any request is sent.
  * Deliveries to a held recipient, or to an EHR whose origin is held, are skipped, except the probe.
  */
-export async function claimDeliveries(
-  database: Kysely<DB>,
-  given: { ids: string[]; probes: string[]; now: Date },
-): Promise<ClaimedDelivery[]> {
-  const statement = sql<ClaimedDelivery>`
+export async function claimDeliveries(database: Kysely<DB>, given: ClaimRequest): Promise<ClaimedDelivery[]> {
+  return (await executePrepared(database, "claim-deliveries", claimStatement(given))).rows;
+}
+
+/** The same within a transaction, sent together with its commit. The rows are available afterwards. */
+export const deferClaim = (
+  transaction: Transaction<DB>,
+  given: ClaimRequest,
+): Promise<() => Promise<ClaimedDelivery[]>> => deferRows(transaction, "claim-deliveries", claimStatement(given));
+
+export interface ClaimRequest {
+  ids: string[];
+  probes: string[];
+  workerId: number | null;
+  now: Date;
+}
+
+const claimStatement = (given: ClaimRequest) =>
+  sql<ClaimedDelivery>`
     with requested as (
       -- The limit forces lookups by primary key; otherwise the planner may join whole tables
       select d.*, r.kind, r.status as recipient_status, r.callback_origin as origin,
@@ -64,7 +78,7 @@ export async function claimDeliveries(
         )
       ) target
     ), counted as (
-      update deliveries set attempts = addressed.attempt from addressed where deliveries.id = addressed.id
+      update deliveries set attempts = addressed.attempt, worker_id = ${given.workerId} from addressed where deliveries.id = addressed.id
     ), inserted as (
       insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
       select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
@@ -72,9 +86,6 @@ export async function claimDeliveries(
     select addressed.*, happened.event, happened.payload, ${given.now}::timestamptz as started_at
     from addressed
     cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`;
-  const { rows } = await executePrepared(database, "claim-deliveries", statement);
-  return rows;
-}
 
 /**
  * Locks the jobs that are still leased as they were fetched. `retryCount` can't tell: a job that was replaced has the same id and

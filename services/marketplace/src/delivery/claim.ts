@@ -1,44 +1,79 @@
+import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
 import { delayRecoveryEnd } from "../recipients/recovery-locks.ts";
 import {
   type ClaimedDelivery,
+  type ClaimRequest,
   claimDeliveries,
+  deferClaim,
   dropForDeletedEndpoints,
   findNotQueued,
   lockOwnedJobs,
   returnHeldToWaiting,
 } from "./claim-store.ts";
-import { type DeliveryJob, deleteOwnedJobs, insertJobs, isNew, recipientOf } from "./delivery-jobs.ts";
+import { type DeliveryJob, deleteOwnedJobs, fetchJobs, insertJobs, isNew, recipientOf } from "./delivery-jobs.ts";
+import { setWorker } from "./worker-store.ts";
 
 export interface ClaimDeps {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
-  logger: Logger;
 }
 
 export const isProbe = (job: DeliveryJob): boolean => job.data?.probe === true;
 
-/** Inserts the attempts of the jobs' deliveries, and returns the jobs of those that can't be sent now. */
-export async function claim(deps: ClaimDeps, jobs: DeliveryJob[]): Promise<Map<string, ClaimedDelivery>> {
-  const claimed = new Map<string, ClaimedDelivery>();
-  try {
-    const ids = jobs.map(({ id }) => id);
-    const probes = jobs.filter(isProbe).map(({ id }) => id);
-    const deliveriesToSend = await claimDeliveries(deps.database, { ids, probes, now: deps.clock() });
-    for (const delivery of deliveriesToSend) claimed.set(delivery.id, delivery);
-    await returnUnclaimedJobs(
-      deps,
-      jobs.filter(({ id }) => !claimed.has(id)),
-    );
-  } catch (error) {
-    deps.logger.warn({ err: error }, "failed to claim deliveries; retrying after their leases expire");
-  }
-  return claimed;
+/** Deliveries whose attempts are inserted, by id. The others can't be sent now. */
+export type Claimed = Map<string, ClaimedDelivery>;
+
+const toClaimRequest = (jobs: DeliveryJob[], workerId: number | null, now: Date): ClaimRequest => ({
+  ids: jobs.map(({ id }) => id),
+  probes: jobs.filter(isProbe).map(({ id }) => id),
+  workerId,
+  now,
+});
+const byId = (claimed: ClaimedDelivery[]): Claimed => new Map(claimed.map((delivery) => [delivery.id, delivery]));
+
+/** Inserts the attempts of the jobs' deliveries. */
+export async function claim(
+  { database, clock }: Omit<ClaimDeps, "queue">,
+  jobs: DeliveryJob[],
+  workerId: number | null,
+): Promise<Claimed> {
+  return byId(await claimDeliveries(database, toClaimRequest(jobs, workerId, clock())));
+}
+
+export interface FetchRequest {
+  /** One of few values: see `scheduler.ts`. */
+  limit: number;
+  ignoredRecipients: string[];
+}
+
+/**
+ * Fetches jobs, and claims those that `choose` returns. It is one transaction, so that each job has a known owner from the moment it is
+ * fetched: if this worker dies, another one takes the jobs over. Returns the number of fetched jobs.
+ */
+export async function fetchAndClaim(
+  { database, queue, clock }: ClaimDeps,
+  request: FetchRequest,
+  choose: (jobs: DeliveryJob[]) => DeliveryJob[],
+  workerId: number,
+): Promise<{ fetched: number; claimed: Claimed }> {
+  const { fetched, readClaimed } = await database.transaction().execute(async (transaction) => {
+    await useGenericPlans(transaction);
+    const jobs = await fetchJobs(transaction, queue, request);
+    if (jobs.length === 0) return { fetched: 0, readClaimed: () => [] };
+    const chosen = choose(jobs);
+    const waiting = jobs.filter((job) => !chosen.includes(job)).map(({ id }) => id);
+    await setWorker(transaction, waiting, workerId);
+    return {
+      fetched: jobs.length,
+      readClaimed: await deferClaim(transaction, toClaimRequest(chosen, workerId, clock())),
+    };
+  });
+  return { fetched, claimed: byId(await readClaimed()) };
 }
 
 const requeueDelayMs = 1_000;
@@ -49,7 +84,7 @@ const requeueDelayMs = 1_000;
  * The others get a new job that starts after a delay, so that a delivery that can't be claimed doesn't make workers spin.
  */
 export async function returnUnclaimedJobs(
-  { database, queue, clock }: Omit<ClaimDeps, "logger">,
+  { database, queue, clock }: ClaimDeps,
   unclaimed: DeliveryJob[],
 ): Promise<void> {
   if (unclaimed.length === 0) return;

@@ -1,6 +1,6 @@
-import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import { preparedJobs, type Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
-import { fromKysely, type JobWithMetadata } from "pg-boss";
+import type { JobWithMetadata } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
 
@@ -28,7 +28,27 @@ export async function insertJobs(transaction: Transaction<DB>, queue: Queue, rea
     group: { id: recipient_id },
     ...(startAfter === undefined ? {} : { startAfter: startAfter.toISOString() }),
   }));
-  await boss.insert(deliveries, jobs, { db: fromKysely(transaction), returnId: false });
+  await boss.insert(deliveries, jobs, { db: preparedJobs(transaction, { isDeferred: true }), returnId: false });
+}
+
+/** Fetches due jobs of recipients other than the ignored ones. They belong to the caller once it commits. */
+export function fetchJobs(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  { limit, ignoredRecipients }: { limit: number; ignoredRecipients: string[] },
+): Promise<DeliveryJob[]> {
+  return queue.boss().fetch(deliveries, {
+    batchSize: limit,
+    ignoreGroups: ignoredRecipients,
+    includeMetadata: true,
+    db: preparedJobs(transaction),
+  });
+}
+
+/** Returns active jobs to the queue, to be fetched at once. The next fetch counts them up, so their last owner can't settle them. */
+export async function releaseJobs(transaction: Transaction<DB>, queue: Queue, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await queue.boss().fail(deliveries, ids, undefined, { db: preparedJobs(transaction) });
 }
 
 interface DeletedJobs {
@@ -44,6 +64,6 @@ export async function deleteOwnedJobs(
 ): Promise<Set<string>> {
   const boss = queue.boss();
   // pg-boss types the result as empty; its documentation and code have `settled`.
-  const { settled = [] } = (await boss.deleteJob(name, jobs, { db: fromKysely(transaction) })) as DeletedJobs;
+  const { settled = [] } = (await boss.deleteJob(name, jobs, { db: preparedJobs(transaction) })) as DeletedJobs;
   return new Set(settled);
 }

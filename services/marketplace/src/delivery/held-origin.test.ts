@@ -10,7 +10,7 @@ import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { failuresToHold, firstOriginPace, originProbeDelayMs } from "../recipients/recovery-schedule.ts";
 import { delivered } from "./attempt-result.test-support.ts";
 import type { AttemptResult } from "./attempt-result.ts";
-import { claim, isProbe } from "./claim.ts";
+import { claim, isProbe, returnUnclaimedJobs } from "./claim.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import type { DeliveryJob } from "./delivery-jobs.ts";
 import { maxQueuedPerRecipient } from "./retry-schedule.ts";
@@ -107,7 +107,11 @@ describe("the practices of a host that can't be reached", () => {
       includeMetadata: true,
     });
     if (jobs.length === 0) return [];
-    const claimed = await claim(connected, jobs);
+    const claimed = await claim(connected, jobs, null);
+    await returnUnclaimedJobs(
+      connected,
+      jobs.filter(({ id }) => !claimed.has(id)),
+    );
     return jobs.flatMap((job) => {
       const delivery = claimed.get(job.id);
       return delivery === undefined ? [] : [{ job, delivery }];

@@ -83,7 +83,12 @@ describe("a held recipient", () => {
     const boss = connected.queue.boss();
     const [job] = await boss.fetch<DeliveryJob["data"]>(deliveries, { includeMetadata: true });
     if (job === undefined) return undefined;
-    const [claimed] = await claimDeliveries(connected.database, { ids: [job.id], probes: [job.id], now: new Date() });
+    const [claimed] = await claimDeliveries(connected.database, {
+      ids: [job.id],
+      probes: [job.id],
+      workerId: null,
+      now: new Date(),
+    });
     return { job, claimed };
   };
   const probe = async (result: AttemptResult): Promise<string> => {

@@ -88,7 +88,12 @@ describe("a recipient that doesn't recover", () => {
     });
     assert.ok(job !== undefined);
     assert.equal(job.data.probe ?? false, probe);
-    const [delivery] = await claimDeliveries(connected.database, { ids: [job.id], probes: [job.id], now: new Date() });
+    const [delivery] = await claimDeliveries(connected.database, {
+      ids: [job.id],
+      probes: [job.id],
+      workerId: null,
+      now: new Date(),
+    });
     assert.ok(delivery !== undefined);
     await settleFailed(withClock(), { delivery, result: failed, isProbe: probe, job });
   };

@@ -72,7 +72,7 @@ test("the next delivery of an ordering key is always queued, however recording a
   };
   const claimHeads = async (): Promise<ClaimedDelivery[]> => {
     const jobs = await boss.fetch(deliveries, { batchSize: keyCount });
-    return claimDeliveries(database, { ids: jobs.map(({ id }) => id), probes: [], now: new Date() });
+    return claimDeliveries(database, { ids: jobs.map(({ id }) => id), probes: [], workerId: null, now: new Date() });
   };
   const open = async (): Promise<object | undefined> => {
     const found = await pool.query<object>(

@@ -1,38 +1,108 @@
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { type AttemptDeps, attempt } from "./attempt.ts";
-import { type ClaimDeps, claim, isProbe } from "./claim.ts";
+import {
+  type ClaimDeps,
+  type Claimed,
+  claim,
+  type FetchRequest,
+  fetchAndClaim,
+  isProbe,
+  returnUnclaimedJobs,
+} from "./claim.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import type { DeliveryJob } from "./delivery-jobs.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import type { SettlementDeps } from "./settle.ts";
-import { createSettlementQueue } from "./settlement-queue.ts";
+import { createSettlementQueue, type SettlementQueueDeps } from "./settlement-queue.ts";
+import type { Slot } from "./slots.ts";
 
-export interface PipelineDeps extends ClaimDeps, AttemptDeps, SettlementDeps {
+export interface PipelineDeps extends ClaimDeps, AttemptDeps, SettlementQueueDeps {
+  logger: Logger;
   metrics: DeliveryMetrics;
+  /** The worker's id; undefined while it must neither fetch nor send. */
+  workerId: () => number | undefined;
 }
 
 /** A job with a slot, which the pipeline releases. */
 export interface StartedJob {
   job: DeliveryJob;
-  releaseSlot: () => void;
+  slot: Slot;
 }
 
-/** Returns the function that takes started jobs through claim, attempt and settle. It never rejects. */
-export function createPipeline(deps: PipelineDeps): (started: StartedJob[]) => Promise<void> {
+export interface Pipeline {
+  /** Fetches jobs, and processes those that `start` gives a slot. Resolves once they are claimed, with the number of fetched jobs. */
+  fetch(request: FetchRequest, start: (jobs: DeliveryJob[]) => StartedJob[]): Promise<number>;
+  /** Takes fetched jobs through claim, attempt and settle. It never rejects. */
+  process(started: StartedJob[]): Promise<void>;
+}
+
+function releaseAll(started: StartedJob[]): void {
+  for (const { slot } of started) slot.release();
+}
+
+export function createPipeline(deps: PipelineDeps): Pipeline {
   const settlements = createSettlementQueue(deps);
 
-  async function attemptAndSettle(job: DeliveryJob, delivery: ClaimedDelivery): Promise<void> {
+  async function attemptAndSettle({ job, slot }: StartedJob, delivery: ClaimedDelivery): Promise<void> {
     const result = await attempt(deps, delivery);
+    slot.endRequest();
     deps.metrics.recordAttempt(delivery, result, deps.clock());
     await settlements.add({ delivery, result, isProbe: isProbe(job), job });
   }
 
-  return async (started) => {
-    const jobs = started.map(({ job }) => job);
-    const claimed = await claim(deps, jobs);
-    for (const { job, releaseSlot } of started) {
-      const delivery = claimed.get(job.id);
-      if (delivery === undefined) releaseSlot();
-      else void attemptAndSettle(job, delivery).finally(releaseSlot);
+  async function returnUnclaimed(unclaimed: StartedJob[]): Promise<void> {
+    try {
+      await returnUnclaimedJobs(
+        deps,
+        unclaimed.map(({ job }) => job),
+      );
+    } catch (error) {
+      deps.logger.warn({ err: error }, "failed to return deliveries; retrying after their leases expire");
+    } finally {
+      releaseAll(unclaimed);
     }
+  }
+
+  function send(started: StartedJob[], claimed: Claimed, workerId: number): void {
+    // A worker that was frozen since the claim may have lost its deliveries to another one.
+    const isOwner = deps.workerId() === workerId;
+    const unclaimed = started.filter(({ job }) => !claimed.has(job.id));
+    if (unclaimed.length > 0) void returnUnclaimed(unclaimed);
+    for (const each of started) {
+      const delivery = claimed.get(each.job.id);
+      if (delivery === undefined) continue;
+      if (isOwner) void attemptAndSettle(each, delivery).finally(() => each.slot.release());
+      else each.slot.release();
+    }
+  }
+
+  return {
+    async fetch(request, start) {
+      const workerId = deps.workerId();
+      if (workerId === undefined) return 0;
+      let started: StartedJob[] = [];
+      const choose = (jobs: DeliveryJob[]): DeliveryJob[] => {
+        started = start(jobs);
+        return started.map(({ job }) => job);
+      };
+      try {
+        const { fetched, claimed } = await fetchAndClaim(deps, request, choose, workerId);
+        send(started, claimed, workerId);
+        return fetched;
+      } catch (error) {
+        releaseAll(started);
+        throw error;
+      }
+    },
+    async process(started) {
+      const workerId = deps.workerId();
+      try {
+        if (workerId === undefined) throw new Error("the worker isn't registered");
+        const jobs = started.map(({ job }) => job);
+        send(started, await claim(deps, jobs, workerId), workerId);
+      } catch (error) {
+        deps.logger.warn({ err: error }, "failed to claim deliveries; retrying after their leases expire");
+        releaseAll(started);
+      }
+    },
   };
 }

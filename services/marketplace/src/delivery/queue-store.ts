@@ -1,13 +1,12 @@
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 /** Locks the subscriptions of the ordering keys, always in the order of their ids. */
 export async function lockOrderingKeys(transaction: Transaction<DB>, subscriptionIds: string[]): Promise<void> {
   if (subscriptionIds.length === 0) return;
-  await sql`select from subscriptions where id = any (${subscriptionIds}::uuid[]) order by id for update`.execute(
-    transaction,
-  );
+  const statement = sql`select from subscriptions where id = any (${subscriptionIds}::uuid[]) order by id for update`;
+  await executeDeferred(transaction, "lock-ordering-keys", statement);
 }
 
 export interface QueuedDelivery {

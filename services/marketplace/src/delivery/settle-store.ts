@@ -1,4 +1,4 @@
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries } from "../database-schema.ts";
 import { isUnsettled } from "./delivery-store.ts";
@@ -28,7 +28,7 @@ export async function closeAttempts(transaction: Transaction<DB>, attempts: Clos
     ) as c (id, started_at, outcome, duration_ms, status_code, error, snippet, next_attempt_at)
     where a.id = c.id and a.started_at = c.started_at
       and a.started_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}`;
-  await executePrepared(transaction, "close-attempts", statement);
+  await executeDeferred(transaction, "close-attempts", statement);
 }
 
 /** The deliveries whose latest attempt is the given one: no other worker has claimed them since. */
@@ -47,12 +47,10 @@ export async function findLatest(
 }
 
 export async function markDelivered(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
-  await transaction
-    .updateTable("deliveries")
-    .set({ status: "delivered", settled_at: now, next_attempt_at: null })
-    .where("id", "in", ids)
-    .where(isUnsettled)
-    .execute();
+  const statement = sql`
+    update deliveries set status = 'delivered', settled_at = ${now}, next_attempt_at = null
+    where id = any (${ids}::uuid[]) and ${isUnsettled}`;
+  await executeDeferred(transaction, "mark-delivered", statement);
 }
 
 /** A delivery that was dropped meanwhile, with its endpoint, stays dropped. */

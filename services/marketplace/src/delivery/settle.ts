@@ -1,3 +1,4 @@
+import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely, Transaction } from "kysely";
@@ -74,6 +75,7 @@ async function filterOwned(
 export async function settleDelivered(deps: SettlementDeps, settlements: Settlement[]): Promise<string[]> {
   const { database, queue, clock } = deps;
   return database.transaction().execute(async (transaction) => {
+    await useGenericPlans(transaction);
     const orderingKeys = orderingKeysOf(settlements);
     await lockOrderingKeys(
       transaction,

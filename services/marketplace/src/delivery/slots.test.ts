@@ -12,7 +12,7 @@ function createTestSlots(t: TestContext, maxInFlight: number): { slots: Slots; f
 }
 
 const take = (slots: Slots, count: number, name = "hangs"): (() => void)[] =>
-  Array.from({ length: count }, (_, nth) => slots.take(`${name}-${nth}`));
+  Array.from({ length: count }, (_, nth) => slots.take(`${name}-${nth}`).release);
 
 describe("slots for requests in flight", () => {
   test("are limited in total, and a released one is free again", (t) => {
@@ -25,12 +25,22 @@ describe("slots for requests in flight", () => {
 
   test("are limited per recipient", (t) => {
     const { slots } = createTestSlots(t, 10);
-    const release = slots.take("one");
+    const { release } = slots.take("one");
     slots.take("one");
     slots.take("other");
     assert.deepEqual([slots.isFull("one"), slots.isFull("other"), slots.fullRecipients()], [true, false, ["one"]]);
     release();
     assert.deepEqual(slots.fullRecipients(), []);
+  });
+
+  test("are free for the recipient once it has responded, and in total once the delivery is settled", (t) => {
+    const { slots, freed } = createTestSlots(t, 2);
+    const { endRequest, release } = slots.take("one");
+    slots.take("one");
+    endRequest();
+    assert.deepEqual([slots.isFull("one"), slots.free(), freed()], [false, 0, 1]);
+    release();
+    assert.deepEqual([slots.isFull("one"), slots.free(), freed()], [false, 1, 2]);
   });
 
   test("are released after a second, so that hanging receivers can't take them all", (t) => {

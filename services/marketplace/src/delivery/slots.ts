@@ -4,10 +4,15 @@ export interface Slots {
   /** True when the recipient has no free slot besides the reserved ones. */
   isFull(recipient: string, reserved?: number): boolean;
   fullRecipients(): string[];
-  /** Takes a slot; the returned function releases it. */
-  take(recipient: string): () => void;
+  take(recipient: string): Slot;
   /** Resolves when no request is in flight. */
   whenIdle(): Promise<void>;
+}
+
+export interface Slot {
+  /** The recipient has responded: it may get another request. The slot stays taken until the delivery is settled. */
+  endRequest: () => void;
+  release: () => void;
 }
 
 const slowAfterMs = 1_000;
@@ -42,15 +47,28 @@ export function createSlots(options: { maxInFlight: number; maxPerRecipient: num
         slow += 1;
         onFree();
       }, slowAfterMs);
-      return () => {
+      let hasEnded = false;
+      const endRequest = (): void => {
+        if (hasEnded) return;
+        hasEnded = true;
         clearTimeout(timer);
-        inFlight -= 1;
-        if (isSlow) slow -= 1;
         const left = (byRecipient.get(recipient) ?? 1) - 1;
         if (left === 0) byRecipient.delete(recipient);
         else byRecipient.set(recipient, left);
-        if (inFlight === 0) onIdle?.();
-        onFree();
+      };
+      return {
+        endRequest() {
+          const wasFull = isFull(recipient);
+          endRequest();
+          if (wasFull) onFree();
+        },
+        release() {
+          endRequest();
+          inFlight -= 1;
+          if (isSlow) slow -= 1;
+          if (inFlight === 0) onIdle?.();
+          onFree();
+        },
       };
     },
     whenIdle: () =>

@@ -70,6 +70,7 @@ export async function startReplayground(
         const claimed = await claimDeliveries(common.database, {
           ids: jobs.map(({ id }) => id),
           probes: [],
+          workerId: null,
           now: new Date(),
         });
         const settlements = claimed.map((delivery) => ({

@@ -1,0 +1,106 @@
+import { hostname } from "node:os";
+import { keepConnected } from "@ehr-marketplace/service-kit/database";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Kysely } from "kysely";
+import type pg from "pg";
+import type { DB } from "../database-schema.ts";
+import {
+  deleteWorker,
+  insertWorker,
+  renewHeartbeat,
+  silentAfterMs,
+  tryLockWorker,
+  unlockWorker,
+} from "./worker-store.ts";
+
+const heartbeatMs = 1_000;
+/** A request takes at most ten seconds. One that begins within this time has ended before another worker takes its delivery over. */
+const maxHeartbeatAgeMs = silentAfterMs - 10_000;
+/** After the database was unavailable, other workers need this time to connect again. */
+const settlingMs = 3_000;
+
+export const workerHost = hostname().slice(0, 255);
+
+export interface WorkerSession {
+  /** The worker's id; undefined while it must neither fetch deliveries nor begin requests, because others may believe that it is dead. */
+  id(): number | undefined;
+  /** Whether it has been connected for so long that a worker without a session is dead, and not only still disconnected. */
+  canCheckOthers(): boolean;
+  /** Removes the worker. Call it when no request is in flight. */
+  stop(): Promise<void>;
+}
+
+/** Registers the worker and shows that it is alive: by a lock that PostgreSQL releases when the session ends, and by a heartbeat. */
+export function startWorkerSession(options: {
+  url: string;
+  service: string;
+  database: Kysely<DB>;
+  logger: Logger;
+  /** Called after each registration. */
+  onRegistered: () => void;
+}): WorkerSession {
+  const { url, service, database, logger, onRegistered } = options;
+  let id: number | undefined;
+  let isLocked = false;
+  let heartbeatAt = Number.NEGATIVE_INFINITY;
+  let connectedAt: number | undefined;
+  let isRenewing = false;
+
+  const register = async (client: pg.Client): Promise<void> => {
+    const sentAt = performance.now();
+    id = await insertWorker(client, workerHost);
+    isLocked = true;
+    heartbeatAt = sentAt;
+    onRegistered();
+  };
+  const renew = async (client: pg.Client): Promise<void> => {
+    const sentAt = performance.now();
+    if (id === undefined) return register(client);
+    isLocked ||= await tryLockWorker(client, id);
+    if (await renewHeartbeat(client, id)) {
+      heartbeatAt = sentAt;
+      return;
+    }
+    logger.warn(
+      { workerId: id },
+      "another worker has taken over this worker's deliveries; registering it as a new worker",
+    );
+    if (isLocked) await unlockWorker(client, id);
+    await register(client);
+  };
+  const connection = keepConnected({
+    url,
+    applicationName: `${service} session`,
+    what: "the worker's session",
+    logger,
+    heartbeatMs,
+    async heartbeat(client) {
+      if (isRenewing) return;
+      isRenewing = true;
+      await renew(client).finally(() => {
+        isRenewing = false;
+      });
+    },
+    async prepare(client) {
+      isLocked = false;
+      await renew(client);
+    },
+    onConnected() {
+      connectedAt = performance.now();
+    },
+    onDisconnected() {
+      connectedAt = undefined;
+    },
+  });
+  return {
+    id: () => (performance.now() - heartbeatAt < maxHeartbeatAgeMs ? id : undefined),
+    canCheckOthers: () => connectedAt !== undefined && performance.now() - connectedAt > settlingMs,
+    async stop() {
+      await connection.stop();
+      if (id === undefined) return;
+      await deleteWorker(database, id).catch((error: unknown) =>
+        logger.warn({ err: error }, "failed to remove the worker; another one removes it"),
+      );
+    },
+  };
+}
