@@ -25,8 +25,9 @@ const connectionTimeoutMs = 2_000;
  * otherwise the pool would keep the connection, and every later statement on it would wait behind the one without a response.
  */
 class PipelinedClient extends pg.Client {
-  #deferred: Promise<unknown>[] = [];
   readonly #ended = Promise.withResolvers<void>();
+  #deferred: Promise<unknown>[] = [];
+  #unsent = 0;
 
   constructor(options?: pg.ClientConfig) {
     super({ ...options, pipeline: true });
@@ -36,15 +37,25 @@ class PipelinedClient extends pg.Client {
       const [text, values] = parameters;
       const prepared = findExecutionOptions(values);
       const isDeferred = prepared?.isDeferred === true || text === "begin";
-      // The stream keeps what is written until it is uncorked: the statements are sent in one piece.
-      if (isDeferred) this.connection.stream.cork();
+      if (isDeferred) this.#keepUnsent();
       const result = prepared === undefined ? query(...parameters) : query({ name: prepared.name, text, values });
+      if (!isDeferred) this.#sendNow();
       if (!(result instanceof Promise)) return result;
       if (!isDeferred) return this.#complete(result);
-      prepared?.onResult?.(result as Promise<pg.QueryResult>);
+      prepared?.onDeferred?.(result as Promise<pg.QueryResult>, () => this.#sendNow());
       return this.#defer(result);
     };
     this.query = send as typeof this.query;
+  }
+
+  /** A corked stream keeps what is written, and sends it in one piece. */
+  #keepUnsent(): void {
+    this.#unsent += 1;
+    this.connection.stream.cork();
+  }
+
+  #sendNow(): void {
+    for (; this.#unsent > 0; this.#unsent -= 1) this.connection.stream.uncork();
   }
 
   #defer(result: Promise<unknown>): Promise<{ rows: unknown[] }> {
@@ -56,7 +67,6 @@ class PipelinedClient extends pg.Client {
   /** PostgreSQL responds in order, so the deferred statements have completed before this one. */
   async #complete(result: Promise<unknown>): Promise<unknown> {
     const deferred = this.#deferred.splice(0);
-    for (const _ of deferred) this.connection.stream.uncork();
     const [completed] = await Promise.allSettled([result]);
     // What follows a failed statement fails because of it, and a commit rolls back.
     for (const each of deferred) await each.catch((error: unknown) => this.#fail(error));

@@ -93,6 +93,8 @@ describe("a deferred statement", () => {
     const { first, last } = await query.transaction().execute(async (transaction) => {
       const readFirst = await deferRows(transaction, "returning", returning(1));
       await sql`select 1`.execute(transaction);
+      const readSecond = await deferRows(transaction, "returning", returning(3));
+      assert.deepEqual(await readSecond(), [{ id: 3 }], "without another statement");
       return { first: await readFirst(), last: await deferRows(transaction, "returning", returning(2)) };
     });
     assert.deepEqual([first, await last()], [[{ id: 1 }], [{ id: 2 }]]);

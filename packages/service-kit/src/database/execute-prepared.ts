@@ -15,8 +15,8 @@ export interface ExecutionOptions {
   name: string;
   /** Whether the statement is sent with the next one. */
   isDeferred: boolean;
-  /** Gets the result of a deferred statement. */
-  onResult?: (result: Promise<{ rows: unknown[] }>) => void;
+  /** Gets the result of a deferred statement, and a function that sends it now. */
+  onDeferred?: (result: Promise<{ rows: unknown[] }>, sendNow: () => void) => void;
 }
 
 /** Kysely passes only a statement's text and its parameters to the connection. The array of parameters is unique to each execution. */
@@ -47,18 +47,21 @@ export async function executeDeferred(
   await execute(transaction, statement.compile(transaction), { name, isDeferred: true });
 }
 
-/** The same for a statement whose rows are read later: they arrive after the next statement that isn't deferred, or the commit. */
+/** The same for a statement whose rows are read later, by the returned function; if it wasn't sent by then, it is sent. */
 export async function deferRows<Row>(
   transaction: OpenTransaction,
   name: string,
   statement: Compilable<Row>,
 ): Promise<() => Promise<Row[]>> {
-  let pending: Promise<{ rows: unknown[] }> | undefined;
-  const onResult = (result: Promise<{ rows: unknown[] }>): void => {
-    pending = result;
+  let readRows = (): Promise<Row[]> => Promise.reject(new Error("the statement was not deferred"));
+  const onDeferred: ExecutionOptions["onDeferred"] = (result, sendNow) => {
+    readRows = async () => {
+      sendNow();
+      return (await result).rows as Row[];
+    };
   };
-  await execute(transaction, statement.compile(transaction), { name, isDeferred: true, onResult });
-  return async () => ((await pending)?.rows ?? []) as Row[];
+  await execute(transaction, statement.compile(transaction), { name, isDeferred: true, onDeferred });
+  return () => readRows();
 }
 
 /**

@@ -1,4 +1,4 @@
-import { deferRows, executePrepared } from "@ehr-marketplace/service-kit/database";
+import { deferRows, executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
@@ -135,4 +135,11 @@ export async function findNotQueued(database: Kysely<DB>, ids: string[]): Promis
     .where("status", "<>", "queued")
     .execute();
   return rows.map((row) => row.id);
+}
+
+/** Records which worker has fetched these deliveries, which it claims later. */
+export async function setWorker(transaction: Transaction<DB>, ids: string[], workerId: number): Promise<void> {
+  if (ids.length === 0) return;
+  const statement = sql`update deliveries set worker_id = ${workerId} where id = any (${ids}::uuid[])`;
+  await executeDeferred(transaction, "set-worker", statement);
 }

@@ -13,9 +13,9 @@ import {
   findNotQueued,
   lockOwnedJobs,
   returnHeldToWaiting,
+  setWorker,
 } from "./claim-store.ts";
 import { type DeliveryJob, deleteOwnedJobs, fetchJobs, insertJobs, isNew, recipientOf } from "./delivery-jobs.ts";
-import { setWorker } from "./worker-store.ts";
 
 export interface ClaimDeps {
   database: Kysely<DB>;

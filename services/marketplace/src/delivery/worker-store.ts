@@ -1,4 +1,3 @@
-import { executeDeferred } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type pg from "pg";
 import type { DB } from "../database-schema.ts";
@@ -84,11 +83,4 @@ export async function findFetchedBy(
     where j.name = ${deliveries} and j.state = 'active' and j.group_id is not null
       and d.worker_id = any (${workerIds}::integer[]) and j.id <> all (${except}::uuid[])`.execute(transaction);
   return rows.map(({ id }) => id);
-}
-
-/** Records who has fetched these deliveries. */
-export async function setWorker(transaction: Transaction<DB>, ids: string[], workerId: number): Promise<void> {
-  if (ids.length === 0) return;
-  const statement = sql`update deliveries set worker_id = ${workerId} where id = any (${ids}::uuid[])`;
-  await executeDeferred(transaction, "set-worker", statement);
 }

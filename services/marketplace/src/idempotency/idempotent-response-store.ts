@@ -1,15 +1,15 @@
-import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
+import { deferRows, executeDeferred } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 /**
- * Inserts the row of this request. A duplicate request waits here until the first one's transaction ends. Returns true if the
- * caller has to do the work: the row is new, or the stored one has expired.
+ * Inserts the row of this request with the next statement. A duplicate request waits here until the first one's transaction ends.
+ * The result is true if the caller has to do the work: the row is new, or the stored one has expired.
  */
 export async function claimRequest(
-  database: Kysely<DB>,
+  transaction: Transaction<DB>,
   given: { request: Buffer; bodyDigest: string; now: Date; expiredBefore: Date },
-): Promise<boolean> {
+): Promise<() => Promise<boolean>> {
   const statement = sql`
     insert into idempotent_responses (request, body_digest, created_at)
       values (${given.request}, ${given.bodyDigest}, ${given.now})
@@ -17,8 +17,8 @@ export async function claimRequest(
       set body_digest = excluded.body_digest, response = null, created_at = excluded.created_at
       where idempotent_responses.created_at < ${given.expiredBefore}
     returning 1`;
-  const { rows } = await executePrepared(database, "claim-request", statement);
-  return rows.length === 1;
+  const readRows = await deferRows(transaction, "claim-request", statement);
+  return async () => (await readRows()).length === 1;
 }
 
 export async function saveResponse(database: Transaction<DB>, request: Buffer, response: string): Promise<void> {

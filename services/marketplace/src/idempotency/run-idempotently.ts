@@ -38,30 +38,43 @@ export interface IdempotencyContext {
 export async function runIdempotently<T>(
   transaction: Transaction<DB>,
   context: IdempotencyContext,
-  { key, method, path, body: given }: IdempotentRequest,
+  request: IdempotentRequest,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (key === undefined) return work();
+  const run = await claimKey(transaction, context, request);
+  return run(work);
+}
+
+/**
+ * Claims the key together with the next statement of the transaction. Returns the function that runs the work, if this request is the
+ * first: the caller can read and check before that.
+ */
+export async function claimKey(
+  transaction: Transaction<DB>,
+  context: IdempotencyContext,
+  { key, method, path, body: given }: IdempotentRequest,
+): Promise<<T>(work: () => Promise<T>) => Promise<T>> {
+  if (key === undefined) return (work) => work();
   const request = requestDigest([context.caller.issuer, context.caller.subject, method, path, key]);
   const body = JSON.stringify(given ?? null);
-  const expiredBefore = new Date(context.now.getTime() - retentionMs);
-  if (
-    await claimRequest(transaction, {
-      request,
-      bodyDigest: context.bodyDigest.create(body),
-      now: context.now,
-      expiredBefore,
-    })
-  ) {
-    const response = await work();
-    await saveResponse(transaction, request, JSON.stringify(response));
-    return response;
-  }
-  const stored = await findResponse(transaction, request);
-  if (!context.bodyDigest.matches(stored.body_digest, body)) {
-    throw new Problem(idempotencyProblems.keyReused, "This Idempotency-Key was used with another body.");
-  }
-  return stored.response as T;
+  const isClaimed = await claimRequest(transaction, {
+    request,
+    bodyDigest: context.bodyDigest.create(body),
+    now: context.now,
+    expiredBefore: new Date(context.now.getTime() - retentionMs),
+  });
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (await isClaimed()) {
+      const response = await work();
+      await saveResponse(transaction, request, JSON.stringify(response));
+      return response;
+    }
+    const stored = await findResponse(transaction, request);
+    if (!context.bodyDigest.matches(stored.body_digest, body)) {
+      throw new Problem(idempotencyProblems.keyReused, "This Idempotency-Key was used with another body.");
+    }
+    return stored.response as T;
+  };
 }
 
 /** Deletes stored responses whose retention period has passed. */

@@ -10,7 +10,7 @@ import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
 import { recordEvent } from "../events/record-event.ts";
-import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
+import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import type { SubscriptionDeps } from "./create-subscription.ts";
 import { readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
 import {
@@ -42,12 +42,13 @@ export async function changeSubscription(
   const now = clock();
   return database.transaction().execute(async (transaction) => {
     await useGenericPlans(transaction);
+    const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
     const locked = await lockSubscription(transaction, id);
     if (locked === undefined) throw subscriptionNotFound();
     // Access is checked twice. Here: may the caller give this command in any state? Inside: in the current state? A repeated
     // request gets its stored response even if the state has changed to one in which the caller may not give the command.
     requireCommandRole(by, locked, rolesForCommand(command));
-    return runIdempotently(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest, async () => {
+    return runOnce(async () => {
       const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
