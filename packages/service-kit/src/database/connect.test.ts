@@ -91,9 +91,84 @@ test("a broken idle connection is logged and replaced", async (t) => {
   assert.equal((await pool.query("select 1")).rowCount, 1);
 });
 
-test("returns 503 with Retry-After when the database server is down", async (t) => {
+test("returns 503 with Retry-After when the database server stays down for 2 s", async (t) => {
   const database = await connected(cleanUpAfter(t), "postgres://nobody:hunter2@127.0.0.1:1/nothing");
+  const began = performance.now();
   await assertUnavailable(await requestQuery(t, database, "select 1"));
+  const elapsedMs = performance.now() - began;
+  assert.ok(elapsedMs > 1_900 && elapsedMs < 5_000, `${elapsedMs} ms`);
+});
+
+test("a request waits for a database that returns within 2 s", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
+  const database = await connected(cleanUp, proxy.url);
+  await database.pool.query("select 1");
+  proxy.interrupt("reset");
+  await eventually("the pool has noticed", 5_000, () => database.pool.totalCount === 0);
+  const response = requestQuery(t, database, "select 1");
+  // The pool itself fails at once.
+  await assert.rejects(database.pool.query("select 1"), isDatabaseUnavailable);
+  proxy.restore();
+  assert.equal((await response).status, 200);
+});
+
+test("at most 200 callers wait for an unavailable database; the others fail at once", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
+  const { query } = await connected(cleanUp, proxy.url, 5_000, 10);
+  proxy.interrupt("reset");
+  const counts = { succeeded: 0, failed: 0 };
+  const callers = Array.from({ length: 230 }, async () => {
+    try {
+      await sql`select 1`.execute(query);
+      counts.succeeded += 1;
+    } catch (error) {
+      assert.ok(isDatabaseUnavailable(error), String(error));
+      counts.failed += 1;
+    }
+  });
+  await eventually("30 have failed", 5_000, () => counts.failed >= 30);
+  assert.deepEqual(counts, { succeeded: 0, failed: 30 });
+  proxy.restore();
+  await Promise.all(callers);
+  assert.deepEqual(counts, { succeeded: 200, failed: 30 });
+});
+
+test("a statement whose connection breaks fails, and is not repeated", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { ownerUrl } = await cloneDatabase(cleanUp);
+  await withClient(ownerUrl, (client) => client.query("create sequence executions"));
+  const countExecutions = async (): Promise<number> => {
+    const { rows } = await withClient(ownerUrl, (client) =>
+      client.query<{ executions: number }>(
+        "select case when is_called then last_value::int else 0 end as executions from executions",
+      ),
+    );
+    return rows[0]?.executions ?? 0;
+  };
+  const proxy = await startNetworkFaultProxy(cleanUp, ownerUrl);
+  const { query } = await connected(cleanUp, proxy.url, 60_000);
+  const executed = assert.rejects(
+    sql`select nextval('executions'), pg_sleep(60)`.execute(query),
+    isDatabaseUnavailable,
+  );
+  await eventually("the statement is being executed", 5_000, async () => (await countExecutions()) === 1);
+  proxy.interrupt("reset");
+  proxy.restore();
+  await executed;
+  await sql`select 1`.execute(query);
+  assert.equal(await countExecutions(), 1);
+});
+
+test("fails at once when the database refuses the login", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const url = new URL((await cloneDatabase(cleanUp)).serviceUrl);
+  url.username = "nobody";
+  const { query } = await connected(cleanUp, url.href);
+  const began = performance.now();
+  await assert.rejects(sql`select 1`.execute(query), (error) => !isDatabaseUnavailable(error));
+  assert.ok(performance.now() - began < 1_900);
 });
 
 test("returns 503 within seconds when the database server doesn't respond", async (t) => {

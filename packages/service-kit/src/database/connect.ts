@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { findExecutionOptions } from "./execute-prepared.ts";
+import { createRetryingConnect } from "./retrying-connect.ts";
 
 export interface DatabaseOptions {
   url: string;
@@ -14,7 +15,9 @@ export interface DatabaseOptions {
 }
 
 export interface Database<Schema> {
+  /** Waits up to 2 s for a database that is unavailable. */
   query: Kysely<Schema>;
+  /** The same connections. It fails at once if the database is unavailable. */
   pool: pg.Pool;
 }
 
@@ -111,7 +114,9 @@ export function connectDatabase<Schema>(options: DatabaseOptions): Database<Sche
   const { tracing } = options;
   const pool = createPool(options);
   const query = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
+    dialect: new PostgresDialect({
+      pool: { options: pool.options, connect: createRetryingConnect(pool), end: () => pool.end() },
+    }),
     log: (event) => tracing.recordQuery(event.query.sql, event.queryDurationMillis, event.level === "error"),
   });
   return { query, pool };

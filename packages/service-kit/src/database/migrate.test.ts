@@ -30,7 +30,7 @@ async function fresh(t: TestContext, ...migrations: { name: string; sql: string 
     logger: createLogger({ service: "test", level: "silent" }),
     tracing: await startTracing("test", undefined),
   });
-  cleanUp(() => database.query.destroy());
+  cleanUp(() => database.pool.end());
   const things = async (): Promise<number[]> => {
     const { rows } = await database.pool.query<{ id: number }>("select id from things order by id");
     return rows.map((row) => row.id);
@@ -40,7 +40,7 @@ async function fresh(t: TestContext, ...migrations: { name: string; sql: string 
     directory,
     add,
     things,
-    pending: () => pendingMigrations(directory)(database.query),
+    pending: () => pendingMigrations(directory)(database.pool),
     pool: database.pool,
   };
 }

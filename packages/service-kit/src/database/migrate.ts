@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { type Kysely, sql } from "kysely";
 import { runner } from "node-pg-migrate";
 import pg from "pg";
 
@@ -36,14 +35,14 @@ function listMigrations(directory: string): string[] {
 }
 
 /** Lists the migrations that this code needs and the database lacks. Newer migrations in the database are allowed during a rollout. */
-export function pendingMigrations(directory: string): <Schema>(query: Kysely<Schema>) => Promise<string[]> {
+export function pendingMigrations(directory: string): (pool: pg.Pool) => Promise<string[]> {
   const needed = listMigrations(directory);
-  return async (query) => {
-    const known = await sql<{ known: boolean }>`select to_regclass(${migrationsTable}) is not null as known`.execute(
-      query,
-    );
+  return async (pool) => {
+    const known = await pool.query<{ known: boolean }>("select to_regclass($1) is not null as known", [
+      migrationsTable,
+    ]);
     if (known.rows[0]?.known !== true) return needed;
-    const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationsTable)}`.execute(query);
+    const { rows } = await pool.query<{ name: string }>(`select name from ${migrationsTable}`);
     const applied = new Set(rows.map((row) => row.name));
     return needed.filter((name) => !applied.has(name));
   };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { sql } from "kysely";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseUnavailableError } from "../database/database-unavailable.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -11,9 +12,12 @@ import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { createReadinessCheck } from "./readiness-check.ts";
 
-async function createCheck(t: TestContext, { migrations = [] as string[], boss = (): unknown => undefined } = {}) {
+async function createCheck(
+  t: TestContext,
+  { migrations = [] as string[], boss = (): unknown => undefined, url = "" } = {},
+) {
   const cleanUp = cleanUpAfter(t);
-  const { serviceUrl } = await cloneDatabase(cleanUp, "empty");
+  const serviceUrl = url === "" ? (await cloneDatabase(cleanUp, "empty")).serviceUrl : url;
   const migrationsDirectory = await mkdtemp(join(tmpdir(), "migrations-"));
   cleanUp(() => rm(migrationsDirectory, { recursive: true }));
   for (const name of migrations) await writeFile(join(migrationsDirectory, `${name}.sql`), "");
@@ -22,10 +26,10 @@ async function createCheck(t: TestContext, { migrations = [] as string[], boss =
   const tracing = await startTracing("test", undefined);
   const options = { url: serviceUrl, service: "test", poolSize: 1, statementTimeoutMs: 1_000, logger, tracing };
   const database = connectDatabase(options);
-  cleanUp(() => database.query.destroy());
+  cleanUp(() => database.pool.end());
   const queue = { boss } as Queue;
   const check = createReadinessCheck({ database, queue, migrationsDirectory, logger });
-  return { check, messages: () => logged.map(({ msg }) => msg) };
+  return { check, database, messages: () => logged.map(({ msg }) => msg) };
 }
 
 test("reports the missing migrations, and logs them", async (t) => {
@@ -47,3 +51,13 @@ for (const [error, reason] of [
     assert.deepEqual(messages(), ["readiness check failed; reporting not ready"]);
   });
 }
+
+test("reports an unavailable database at once, while requests still wait for it", async (t) => {
+  const { check, database } = await createCheck(t, { url: "postgres://nobody@127.0.0.1:1/nothing" });
+  const request = sql`select 1`.execute(database.query).then(
+    () => "response",
+    () => "failed",
+  );
+  assert.equal(await Promise.race([request, check()]), "the database is unavailable");
+  assert.equal(await request, "failed");
+});

@@ -5,7 +5,10 @@ import type { Queue } from "../queue/queue.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ReadinessCheck } from "./operations-routes.ts";
 
-/** Checks the migrations and the queue. Returns why the process isn't ready, or undefined if it is. */
+/**
+ * Checks the migrations and the queue. Returns why the process isn't ready, or undefined if it is. Uses the pool, which doesn't wait for
+ * an unavailable database as requests do: a proxy should learn of an outage at once.
+ */
 export function createReadinessCheck<Schema>(deps: {
   database: Database<Schema>;
   queue: Queue;
@@ -16,7 +19,7 @@ export function createReadinessCheck<Schema>(deps: {
   const pending = pendingMigrations(deps.migrationsDirectory);
   return async () => {
     try {
-      const missing = await pending(database.query);
+      const missing = await pending(database.pool);
       if (missing.length > 0) {
         logger.warn({ missing }, "the schema lacks migrations; reporting not ready");
         return `the schema lacks ${missing.join(", ")}; run the migration step`;

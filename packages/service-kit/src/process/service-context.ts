@@ -35,7 +35,8 @@ export async function createServiceContext<Schema>(options: {
     queue,
     async stop() {
       await queue.stop();
-      await database.query.destroy();
+      // Kysely would end the pool only if it had executed a query itself.
+      await database.pool.end();
       await tracing.stop();
     },
   };

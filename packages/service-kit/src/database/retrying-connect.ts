@@ -1,0 +1,62 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import { isDatabaseUnavailable } from "./database-unavailable.ts";
+
+const maxWaitMs = 2_000;
+const retryMs = 100;
+const maxWaiting = 200;
+
+/**
+ * Returns a `connect` that waits up to 2 s for a database that is unavailable, such as during a restart or a failover. Only connecting
+ * is retried, never a statement: after a connection breaks, it is unknown whether its last statement was committed.
+ */
+export function createRetryingConnect(pool: pg.Pool): () => Promise<pg.PoolClient> {
+  let waiting = 0;
+  let retry: Promise<boolean> | undefined;
+  let lastError: unknown;
+
+  /** Returns whether the database has responded. */
+  const tryToConnect = async (): Promise<boolean> => {
+    await delay(retryMs);
+    try {
+      (await pool.connect()).release();
+    } catch (error) {
+      // Any other error is a response of the database, and each caller gets it when it connects itself.
+      if (!isDatabaseUnavailable(error)) return true;
+      lastError = error;
+      return false;
+    }
+    return true;
+  };
+
+  /** All callers share one attempt at a time: hundreds would slow down a database that is starting. */
+  const waitForDatabase = async (deadline: number): Promise<void> => {
+    if (waiting >= maxWaiting) throw lastError;
+    waiting += 1;
+    try {
+      do {
+        if (performance.now() + retryMs > deadline) throw lastError;
+        retry ??= tryToConnect().finally(() => {
+          retry = undefined;
+        });
+      } while (!(await retry));
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  return async () => {
+    const deadline = performance.now() + maxWaitMs;
+    for (;;) {
+      if (retry === undefined) {
+        try {
+          return await pool.connect();
+        } catch (error) {
+          if (!isDatabaseUnavailable(error)) throw error;
+          lastError = error;
+        }
+      }
+      await waitForDatabase(deadline);
+    }
+  };
+}
