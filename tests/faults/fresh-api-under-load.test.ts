@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, registerPractices, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
+import { fetchCallers, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import { insertSubscriptions } from "./insert-subscriptions.ts";
 
 const clients = 200;
 /** Two successful changes per client on average: the process has caught up. */
@@ -13,16 +14,7 @@ test("an API process that starts under 200 concurrent changes serves them while 
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const callers = await fetchCallers();
-  const practices = await registerPractices(ownerUrl, { count: clients, callbackUrl: "http://127.0.0.1:9" });
-  const subscriptions = await withClient(ownerUrl, async (client) => {
-    const { rows } = await client.query<{ id: string }>(
-      `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
-       select mint_uuid(), practice, plan.app_id, plan.id, 'active', now(), now(), 1
-       from unnest($1::uuid[]) practice, (select id, app_id from pricing_plans limit 1) plan returning id`,
-      [practices.map(({ id }) => id)],
-    );
-    return rows.map(({ id }) => id);
-  });
+  const subscriptions = await insertSubscriptions(ownerUrl, clients);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const statuses = new Map<number, number>();
