@@ -1,4 +1,17 @@
 const secretName = /authorization|cookie|secret|password|token|api[-_]?key|signature|^launch$/i;
+/** The names of fields are few, and each line has the same; but objects from elsewhere may have any. */
+const maxKnownNames = 1_000;
+const knownNames = new Map<string, boolean>();
+
+function isSecretName(name: string): boolean {
+  let isSecret = knownNames.get(name);
+  if (isSecret === undefined) {
+    isSecret = secretName.test(name);
+    if (knownNames.size < maxKnownNames) knownNames.set(name, isSecret);
+  }
+  return isSecret;
+}
+
 const redacted = "[redacted]";
 const maxDepth = 10;
 
@@ -10,7 +23,7 @@ export function redactSecrets(fields: object): Record<string, unknown> {
 function redactFields(fields: object, depth: number): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    copy[name] = value !== undefined && secretName.test(name) ? redacted : redactValue(value, depth);
+    copy[name] = value !== undefined && isSecretName(name) ? redacted : redactValue(value, depth);
   }
   return copy;
 }

@@ -1,3 +1,4 @@
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { LaunchType } from "./launch.ts";
@@ -29,7 +30,7 @@ export interface Launched {
  */
 export async function insertLaunches(database: Kysely<DB>, launches: NewLaunch[]): Promise<(Launched | undefined)[]> {
   const each = <T>(value: (launch: NewLaunch) => T): T[] => launches.map(value);
-  const { rows } = await sql<Launched & { id: string }>`
+  const statement = sql<Launched & { id: string }>`
     with requested as (
       select * from unnest(
         ${each(({ orgAlias }) => orgAlias)}::text[], ${each(({ appSlug }) => appSlug)}::text[],
@@ -64,7 +65,8 @@ export async function insertLaunches(database: Kysely<DB>, launches: NewLaunch[]
       select launch_hash, id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at
       from launched where launch_type = 'smart'
     )
-    select id, launch_type, launch_url from launched`.execute(database);
+    select id, launch_type, launch_url from launched`;
+  const { rows } = await executePrepared(database, "insert-launches", statement);
   const launched = new Map(rows.map((row) => [row.id, row]));
   return launches.map(({ id }) => launched.get(id));
 }
