@@ -96,6 +96,7 @@ test(`kill -9 of the API under ${perSecond} changes a second: requests fail only
   await stop();
 
   const failed = sent.filter(({ result }) => result === undefined);
+  const refused = sent.filter(({ result }) => result !== undefined && result !== "200");
   const isExplained = ({ sentAt, endedAt }: SentChange): boolean =>
     downtimes.some(({ killedAt, listeningAt }) => sentAt <= listeningAt && endedAt >= killedAt);
   const firstSuccessesMs = downtimes.map(({ killedAt, listeningAt }) => {
@@ -107,13 +108,16 @@ test(`kill -9 of the API under ${perSecond} changes a second: requests fail only
   t.diagnostic(
     `${downtimes.length} kills under ${perSecond} changes a second: ${durations.length} succeeded, the slowest in ` +
       `${Math.max(...durations)} ms; ${failed.length} failed, ${failed.filter((each) => !isExplained(each)).length} of them ` +
-      `while a process listened; from kill to listening median ${median(downtimesMs)} ms, longest ${Math.max(...downtimesMs)} ms; ` +
+      `while a process listened; ${refused.length} got another response; from kill to listening median ${median(downtimesMs)} ms, longest ${Math.max(...downtimesMs)} ms; ` +
       `from listening to the first success median ${median(firstSuccessesMs)} ms, longest ${Math.max(...firstSuccessesMs)} ms`,
   );
   assert.deepEqual(
     failed.filter((each) => !isExplained(each)),
     [],
   );
-  assert.deepEqual(Object.keys(Object.groupBy(sent, ({ result }) => result ?? "failed")).toSorted(), ["200", "failed"]);
+  assert.deepEqual(
+    refused.map(({ result }) => result),
+    [],
+  );
   assert.ok(Math.max(...firstSuccessesMs) <= maxFirstSuccessMs);
 });

@@ -116,10 +116,9 @@ test("a request waits for a database that returns within 2 s", async (t) => {
 test("at most 200 callers wait for an unavailable database; the others fail at once", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
-  const { query } = await connected(cleanUp, proxy.url, 5_000, 10);
-  proxy.interrupt("reset");
+  const { query, pool } = await connected(cleanUp, proxy.url, 5_000, 10);
   const counts = { succeeded: 0, failed: 0 };
-  const callers = Array.from({ length: 230 }, async () => {
+  const call = async (): Promise<void> => {
     try {
       await sql`select 1`.execute(query);
       counts.succeeded += 1;
@@ -127,11 +126,16 @@ test("at most 200 callers wait for an unavailable database; the others fail at o
       assert.ok(isDatabaseUnavailable(error), String(error));
       counts.failed += 1;
     }
-  });
+  };
+  proxy.interrupt("reset");
+  // The first caller finds out that the database is unavailable; the others don't try to connect, so they wait or fail immediately.
+  const first = call();
+  await assert.rejects(pool.query("select 1"), isDatabaseUnavailable);
+  const others = Array.from({ length: 229 }, call);
   await eventually("30 have failed", 5_000, () => counts.failed >= 30);
   assert.deepEqual(counts, { succeeded: 0, failed: 30 });
   proxy.restore();
-  await Promise.all(callers);
+  await Promise.all([first, ...others]);
   assert.deepEqual(counts, { succeeded: 200, failed: 30 });
 });
 

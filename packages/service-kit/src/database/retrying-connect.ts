@@ -48,7 +48,7 @@ export function createRetryingConnect(pool: pg.Pool): () => Promise<pg.PoolClien
   return async () => {
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
-      if (retry === undefined) {
+      if (retry === undefined || pool.idleCount > 0) {
         try {
           return await pool.connect();
         } catch (error) {
