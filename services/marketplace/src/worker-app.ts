@@ -10,7 +10,7 @@ import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.
 import { createPipeline } from "./delivery/pipeline.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
-import { releaseUnknown, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./delivery/take-over.ts";
+import { release, removeWorker, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./delivery/take-over.ts";
 import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
@@ -61,14 +61,18 @@ export async function createWorker(
   const session = startWorkerSession({
     url: config.database.url,
     service,
-    database: database.query,
     logger,
-    onRegistered() {
-      takeOverFromPredecessors(takeOverDeps, workerHost)
-        .catch((error: unknown) => logger.warn({ err: error }, "failed to take over deliveries of earlier workers"))
-        .finally(() => scheduler.wake());
-    },
+    onRegistered: () => scheduler.wake(),
   });
+  let isStarting = true;
+  const takeOver = async (): Promise<void> => {
+    isStarting &&= !session.canCheckOthers();
+    if (session.id() === undefined || !(isStarting || session.canCheckOthers())) return;
+    const taken = isStarting
+      ? await takeOverFromPredecessors(takeOverDeps, workerHost)
+      : await takeOverFromDeadWorkers(takeOverDeps);
+    if (taken > 0) scheduler.wake();
+  };
   const scheduler = startScheduler({
     logger,
     maxInFlight: config.maxInFlight,
@@ -83,12 +87,9 @@ export async function createWorker(
       metrics: deliveryMetrics,
       workerId: () => session.id(),
       stopped,
-      onUnsettled: () => scheduler.recover(),
+      onLost: (jobs) => scheduler.recover(jobs),
     }),
-    async releaseUnknown(known) {
-      const id = session.id();
-      if (id !== undefined) await releaseUnknown(takeOverDeps, id, known);
-    },
+    release: (jobs) => release(takeOverDeps, jobs),
   });
   const listener = listen({
     url: config.database.url,
@@ -107,9 +108,7 @@ export async function createWorker(
     startTask("failed to run due recoveries", () =>
       runDueRecoveries({ ...common, logger, stopped }).finally(() => scheduler.wake()),
     ),
-    startTask("failed to take over deliveries of dead workers", async () => {
-      if (session.canCheckOthers() && (await takeOverFromDeadWorkers(takeOverDeps)) > 0) scheduler.wake();
-    }),
+    startTask("failed to take over deliveries of dead workers", takeOver),
     startTask("failed to run due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
@@ -123,7 +122,12 @@ export async function createWorker(
       await listener.stop();
       await Promise.all(tasks);
       await scheduler.stop();
-      await session.stop();
+      const workerId = await session.stop();
+      if (workerId !== undefined) {
+        await removeWorker(takeOverDeps, workerId).catch((error: unknown) =>
+          logger.warn({ err: error }, "failed to remove the worker; another one removes it"),
+        );
+      }
       await outboundClient.close();
       await context.stop();
     },

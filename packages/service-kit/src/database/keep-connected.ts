@@ -16,6 +16,8 @@ export interface KeepConnectedOptions {
   /** Runs at an interval. A half-open connection is silent like an idle one; this statement tells them apart. */
   heartbeat: (client: pg.Client) => Promise<unknown>;
   heartbeatMs: number;
+  /** Of a statement. After it, the connection is opened anew. */
+  timeoutMs: number;
   onNotification?: (payload: string) => void;
   /** Logged when the connection is lost: "… isn't connected; reconnecting". */
   what: string;
@@ -24,7 +26,7 @@ export interface KeepConnectedOptions {
 }
 
 const reconnectMs = { initial: 50, max: 500 };
-const timeoutMs = 2_000;
+const connectMs = 2_000;
 
 /** Keeps one connection open, for what belongs to a session: notifications and session locks. Reconnects until it is stopped. */
 export function keepConnected(options: KeepConnectedOptions): KeptConnection {
@@ -57,8 +59,9 @@ async function connectOnce(options: KeepConnectedOptions, stopped: AbortSignal, 
   const client = new pg.Client({
     connectionString: options.url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: options.timeoutMs,
+    statement_timeout: options.timeoutMs,
     keepAlive: true,
   });
   const broken = Promise.withResolvers<void>();

@@ -26,6 +26,7 @@ export function listen({ service, channel, ...options }: ListenOptions): Listene
     logFields: { channel },
     heartbeat: (client) => client.query("select 1"),
     heartbeatMs,
+    timeoutMs: 2_000,
     prepare: (client) => client.query(`listen ${pg.escapeIdentifier(channel)}`),
   });
 }

@@ -46,6 +46,8 @@ export interface ClaimRequest {
   ids: string[];
   probes: string[];
   workerId: number | null;
+  /** Skip deliveries that another worker has fetched meanwhile. */
+  onlyOwned?: boolean;
   now: Date;
 }
 
@@ -57,7 +59,7 @@ const claimStatement = (given: ClaimRequest) =>
         not r.origin_held or (r.origin_probed_id = d.id and d.id = any (${given.probes}::uuid[])) as may_reach_origin
       from deliveries d
       cross join lateral (select * from recipient_states where id = d.recipient_id limit 1) r
-      where d.id = any (${given.ids}::uuid[])
+      where d.id = any (${given.ids}::uuid[]) and (not ${given.onlyOwned ?? false}::boolean or d.worker_id = ${given.workerId})
       order by d.id for update of d
     ), due as (
       select id, event_id, recipient_id, subscription_id, created_at, failures, attempts + 1 as attempt, kind,
@@ -78,7 +80,9 @@ const claimStatement = (given: ClaimRequest) =>
         )
       ) target
     ), counted as (
-      update deliveries set attempts = addressed.attempt, worker_id = ${given.workerId} from addressed where deliveries.id = addressed.id
+      update deliveries set worker_id = ${given.workerId},
+        attempts = attempts + case when id = any (array(select id from addressed)) then 1 else 0 end
+      where id = any (array(select id from requested))
     ), inserted as (
       insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
       select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
@@ -109,7 +113,7 @@ export async function returnHeldToWaiting(transaction: Transaction<DB>, ids: str
     with unclaimed as materialized (
       select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
     )
-    update deliveries set status = 'waiting' where id = any (array(
+    update deliveries set status = 'waiting', worker_id = null where id = any (array(
       select id from unclaimed
       where status = 'queued'
         and (select s.status <> 'active' or s.origin_held from recipient_states s where s.id = unclaimed.recipient_id)

@@ -36,13 +36,14 @@ const toClaimRequest = (jobs: DeliveryJob[], workerId: number | null, now: Date)
 });
 const byId = (claimed: ClaimedDelivery[]): Claimed => new Map(claimed.map((delivery) => [delivery.id, delivery]));
 
-/** Inserts the attempts of the jobs' deliveries. */
+/** Inserts the attempts of deliveries that this worker has fetched before. */
 export async function claim(
   { database, clock }: Omit<ClaimDeps, "queue">,
   jobs: DeliveryJob[],
   workerId: number | null,
 ): Promise<Claimed> {
-  return byId(await claimDeliveries(database, toClaimRequest(jobs, workerId, clock())));
+  const request = toClaimRequest(jobs, workerId, clock());
+  return byId(await claimDeliveries(database, { ...request, onlyOwned: workerId !== null }));
 }
 
 export interface FetchRequest {

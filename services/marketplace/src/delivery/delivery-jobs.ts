@@ -45,10 +45,17 @@ export function fetchJobs(
   });
 }
 
-/** Returns active jobs to the queue, to be fetched at once. The next fetch counts them up, so their last owner can't settle them. */
-export async function releaseJobs(transaction: Transaction<DB>, queue: Queue, ids: string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await queue.boss().fail(deliveries, ids, undefined, { db: preparedJobs(transaction) });
+/** A job as it was fetched: each fetch of a job has another retry count. */
+export interface FetchedAttempt {
+  id: string;
+  retryCount: number;
+}
+
+/** Returns active jobs to the queue, to be fetched at once, unless they were fetched again. Their last owner can't settle them then. */
+export async function releaseJobs(transaction: Transaction<DB>, queue: Queue, jobs: FetchedAttempt[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const attempts = jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+  await queue.boss().fail(deliveries, attempts, undefined, { db: preparedJobs(transaction) });
 }
 
 interface DeletedJobs {

@@ -44,7 +44,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   async function attemptAndSettle({ job, slot }: StartedJob, delivery: ClaimedDelivery): Promise<void> {
     const result = await attempt(deps, delivery);
-    slot.endRequest();
+    // Failures are settled one by one, so a recipient that fails gets no further requests until then.
+    if (result.outcome === "delivered") slot.endRequest();
     deps.metrics.recordAttempt(delivery, result, deps.clock());
     await settlements.add({ delivery, result, isProbe: isProbe(job), job });
   }
@@ -56,7 +57,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         unclaimed.map(({ job }) => job),
       );
     } catch (error) {
-      deps.logger.warn({ err: error }, "failed to return deliveries; retrying after their leases expire");
+      deps.logger.warn({ err: error }, "failed to return deliveries to the queue; retrying them");
+      deps.onLost(unclaimed.map(({ job }) => job));
     } finally {
       releaseAll(unclaimed);
     }
@@ -73,6 +75,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       if (isOwner) void attemptAndSettle(each, delivery).finally(() => each.slot.release());
       else each.slot.release();
     }
+    if (!isOwner) deps.onLost(started.filter(({ job }) => claimed.has(job.id)).map(({ job }) => job));
   }
 
   return {
@@ -100,8 +103,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
         const jobs = started.map(({ job }) => job);
         send(started, await claim(deps, jobs, workerId), workerId);
       } catch (error) {
-        deps.logger.warn({ err: error }, "failed to claim deliveries; retrying after their leases expire");
+        deps.logger.warn({ err: error }, "failed to claim deliveries; retrying them");
         releaseAll(started);
+        deps.onLost(started.map(({ job }) => job));
       }
     },
   };

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { leaseSeconds } from "../queue/queues.ts";
-import { type DeliveryJob, isNew, recipientOf } from "./delivery-jobs.ts";
+import { type DeliveryJob, type FetchedAttempt, isNew, recipientOf } from "./delivery-jobs.ts";
 import type { Pipeline, StartedJob } from "./pipeline.ts";
-import { createSlots, type Slot } from "./slots.ts";
+import { createSlots } from "./slots.ts";
 
 export interface SchedulerDeps {
   logger: Logger;
   maxInFlight: number;
   maxPerRecipient: number;
   pipeline: Pipeline;
-  /** Releases jobs that this worker has fetched, except the given ones. */
-  releaseUnknown: (known: string[]) => Promise<void>;
+  /** Returns jobs to the queue, if they are still as they were fetched. */
+  release: (jobs: FetchedAttempt[]) => Promise<void>;
 }
 
 /** A fetch takes the largest of these for which slots are free. The limit is part of its text, and each text is prepared by itself. */
@@ -20,7 +20,13 @@ const fetchLimits = [100, 50, 20, 10, 5, 2, 1];
 const fetchIntervalMs = 20;
 const retryFetchMs = 500;
 /** A fetched job that waits longer than this for a slot is dropped here; it is fetched again after its lease expires. */
-const maxSlotWaitMs = (leaseSeconds * 1_000) / 3;
+const maxSlotWaitMs = (leaseSeconds * 1_000) / 6;
+/**
+ * Lost jobs are released once a second, for longer than a statement may run: PostgreSQL may go on with one whose connection was lost, and
+ * commit a fetch only then.
+ */
+const releaseForMs = 12_000;
+const releaseEveryMs = 1_000;
 /** A quarter of a recipient's slots is reserved for new events, so redeliveries and replays can't delay them. */
 const shareReservedForNew = 0.25;
 
@@ -32,8 +38,8 @@ interface FetchedJob {
 export interface Scheduler {
   /** Fetches the jobs that are due. */
   wake(): void;
-  /** Call it when a job may have been fetched, or not settled, without this worker knowing: it is fetched again. */
-  recover(): void;
+  /** Releases jobs that this worker may have fetched, but doesn't process: they are fetched again. */
+  recover(lost: FetchedAttempt[]): void;
   /** Stops fetching; resolves when all requests in flight are settled. */
   stop(): Promise<void>;
 }
@@ -42,12 +48,11 @@ export interface Scheduler {
 export function startScheduler(deps: SchedulerDeps): Scheduler {
   const { logger, maxInFlight, maxPerRecipient, pipeline } = deps;
   let pending: FetchedJob[] = [];
-  /** The ids of jobs that are pending or in the pipeline. */
-  const known = new Set<string>();
+  const lost = new Map<string, { job: FetchedAttempt; until: number }>();
   const stopping = new AbortController();
   let fetching: Promise<void> | undefined;
   let fetchRequested = false;
-  let mayHaveUnknown = false;
+  let nextReleaseAt = 0;
   let nextFetchAt = 0;
 
   const wake = (): void => {
@@ -70,8 +75,6 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
         await fetchDue();
       } catch (error) {
         logger.warn({ err: error }, "failed to fetch deliveries; retrying");
-        // The transaction may have been committed all the same.
-        mayHaveUnknown = true;
         fetchRequested = true;
         nextFetchAt = performance.now() + retryFetchMs;
       }
@@ -79,8 +82,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
   };
 
   const fetchDue = async (): Promise<void> => {
-    if (mayHaveUnknown) await deps.releaseUnknown([...known]);
-    mayHaveUnknown = false;
+    await releaseLost();
     const { started, waiting } = startJobs(pending);
     pending = waiting;
     if (started.length > 0) void pipeline.process(started);
@@ -95,6 +97,18 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
     }
   };
 
+  const addLost = (jobs: FetchedAttempt[]): void => {
+    const until = performance.now() + releaseForMs;
+    for (const job of jobs) lost.set(job.id, { job, until });
+  };
+  const releaseLost = async (): Promise<void> => {
+    const now = performance.now();
+    if (lost.size === 0 || now < nextReleaseAt) return;
+    nextReleaseAt = now + releaseEveryMs;
+    await deps.release([...lost.values()].map(({ job }) => job));
+    for (const [id, { until }] of lost) if (until < now) lost.delete(id);
+  };
+
   const findLimit = (): number | undefined =>
     stopping.signal.aborted ? undefined : fetchLimits.find((limit) => limit <= slots.free());
 
@@ -102,15 +116,23 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
     // Recipients whose pending jobs are all redeliveries stay in the fetch: new events may be queued behind those.
     const waitingRecipients = pending.filter(({ job }) => isNew(job)).map(({ job }) => recipientOf(job));
     const ignoredRecipients = [...new Set([...slots.fullRecipients(), ...waitingRecipients])];
+    let fetched: DeliveryJob[] = [];
     let waitingJobs: FetchedJob[] = [];
-    const fetched = await pipeline.fetch({ limit, ignoredRecipients }, (jobs) => {
+    const start = (jobs: DeliveryJob[]): StartedJob[] => {
       const { started, waiting } = startJobs(jobs.map((job) => ({ job, fetchedAt: Date.now() })));
+      fetched = jobs;
       waitingJobs = waiting;
       return started;
-    });
-    for (const { job } of waitingJobs) known.add(job.id);
+    };
+    try {
+      await pipeline.fetch({ limit, ignoredRecipients }, start);
+    } catch (error) {
+      // The transaction may have been committed all the same.
+      addLost(fetched);
+      throw error;
+    }
     pending.push(...waitingJobs);
-    return fetched;
+    return fetched.length;
   };
 
   /** Starts the jobs whose recipient has a free slot, new events first; the others wait, without a request and without an attempt row. */
@@ -120,29 +142,17 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
     for (const fetched of [...jobs.filter(({ job }) => isNew(job)), ...jobs.filter(({ job }) => !isNew(job))]) {
       const { job, fetchedAt } = fetched;
       const recipient = recipientOf(job);
-      if (Date.now() - fetchedAt > maxSlotWaitMs) known.delete(job.id);
-      else if (slots.free() <= 0 || slots.isFull(recipient, isNew(job) ? 0 : reservedSlots)) waiting.push(fetched);
-      else started.push({ job, slot: takeSlot(job.id, recipient) });
+      if (Date.now() - fetchedAt > maxSlotWaitMs) continue;
+      if (slots.free() <= 0 || slots.isFull(recipient, isNew(job) ? 0 : reservedSlots)) waiting.push(fetched);
+      else started.push({ job, slot: slots.take(recipient) });
     }
     return { started, waiting };
   };
 
-  const takeSlot = (id: string, recipient: string): Slot => {
-    const slot = slots.take(recipient);
-    known.add(id);
-    return {
-      endRequest: () => slot.endRequest(),
-      release() {
-        known.delete(id);
-        slot.release();
-      },
-    };
-  };
-
   return {
     wake,
-    recover() {
-      mayHaveUnknown = true;
+    recover(jobs) {
+      addLost(jobs);
       wake();
     },
     async stop() {

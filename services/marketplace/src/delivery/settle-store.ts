@@ -26,7 +26,8 @@ export async function closeAttempts(transaction: Transaction<DB>, attempts: Clos
       ${attempts.map((each) => each.statusCode)}::integer[], ${attempts.map((each) => each.error)}::text[],
       ${attempts.map((each) => each.snippet)}::text[], ${attempts.map((each) => each.nextAttemptAt)}::timestamptz[]
     ) as c (id, started_at, outcome, duration_ms, status_code, error, snippet, next_attempt_at)
-    where a.id = c.id and a.started_at = c.started_at
+    -- An attempt is closed once: the response to an earlier commit may have been lost
+    where a.id = c.id and a.started_at = c.started_at and a.outcome = 'unknown'
       and a.started_at between ${new Date(Math.min(...times))} and ${new Date(Math.max(...times))}`;
   await executeDeferred(transaction, "close-attempts", statement);
 }
@@ -48,7 +49,7 @@ export async function findLatest(
 
 export async function markDelivered(transaction: Transaction<DB>, ids: string[], now: Date): Promise<void> {
   const statement = sql`
-    update deliveries set status = 'delivered', settled_at = ${now}, next_attempt_at = null
+    update deliveries set status = 'delivered', settled_at = ${now}, next_attempt_at = null, worker_id = null
     where id = any (${ids}::uuid[]) and ${isUnsettled}`;
   await executeDeferred(transaction, "mark-delivered", statement);
 }
@@ -59,5 +60,10 @@ export async function updateUnsettled(
   id: string,
   columns: Updateable<Deliveries>,
 ): Promise<void> {
-  await transaction.updateTable("deliveries").set(columns).where("id", "=", id).where(isUnsettled).execute();
+  await transaction
+    .updateTable("deliveries")
+    .set({ ...columns, worker_id: null })
+    .where("id", "=", id)
+    .where(isUnsettled)
+    .execute();
 }

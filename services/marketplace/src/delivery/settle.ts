@@ -75,7 +75,6 @@ async function filterOwned(
 export async function settleDelivered(deps: SettlementDeps, settlements: Settlement[]): Promise<string[]> {
   const { database, queue, clock } = deps;
   return database.transaction().execute(async (transaction) => {
-    await useGenericPlans(transaction);
     const orderingKeys = orderingKeysOf(settlements);
     await lockOrderingKeys(
       transaction,
@@ -85,6 +84,8 @@ export async function settleDelivered(deps: SettlementDeps, settlements: Settlem
       transaction,
       settlements.map((each) => toClosedAttempt(each, null)),
     );
+    // Not before: a plan that doesn't depend on values would lock all partitions of the attempts.
+    await useGenericPlans(transaction);
     const owned = await filterOwned(transaction, queue, settlements);
     if (owned.length === 0) return [];
     const now = clock();

@@ -17,6 +17,21 @@ export interface Slot {
 
 const slowAfterMs = 1_000;
 const slowPerSlot = 8;
+/** How many deliveries of a recipient may be in flight or unsettled, for each request that it may have in flight. */
+const unsettledPerRequest = 4;
+
+function createCounter() {
+  const counts = new Map<string, number>();
+  return {
+    get: (key: string): number => counts.get(key) ?? 0,
+    keys: () => counts.keys(),
+    add(key: string, change: 1 | -1): void {
+      const count = (counts.get(key) ?? 0) + change;
+      if (count === 0) counts.delete(key);
+      else counts.set(key, count);
+    },
+  };
+}
 
 /**
  * Limits requests in flight, in total and per recipient. A request that takes longer than a second waits for a slow receiver
@@ -26,21 +41,24 @@ const slowPerSlot = 8;
 export function createSlots(options: { maxInFlight: number; maxPerRecipient: number; onFree: () => void }): Slots {
   const { maxInFlight, maxPerRecipient, onFree } = options;
   const maxSlow = maxInFlight * slowPerSlot;
-  const byRecipient = new Map<string, number>();
+  const requests = createCounter();
+  const unsettled = createCounter();
   let inFlight = 0;
   let slow = 0;
   let onIdle: (() => void) | undefined;
 
   const isFull = (recipient: string, reserved = 0): boolean =>
-    (byRecipient.get(recipient) ?? 0) >= maxPerRecipient - reserved;
+    requests.get(recipient) >= maxPerRecipient - reserved ||
+    unsettled.get(recipient) >= maxPerRecipient * unsettledPerRequest;
   return {
     free: () => maxInFlight - (inFlight - slow),
     isFull,
-    fullRecipients: () => [...byRecipient.keys()].filter((recipient) => isFull(recipient)),
+    fullRecipients: () => [...unsettled.keys()].filter((recipient) => isFull(recipient)),
     take(recipient) {
       let isSlow = false;
       inFlight += 1;
-      byRecipient.set(recipient, (byRecipient.get(recipient) ?? 0) + 1);
+      requests.add(recipient, 1);
+      unsettled.add(recipient, 1);
       const timer = setTimeout(() => {
         if (slow >= maxSlow) return;
         isSlow = true;
@@ -52,9 +70,7 @@ export function createSlots(options: { maxInFlight: number; maxPerRecipient: num
         if (hasEnded) return;
         hasEnded = true;
         clearTimeout(timer);
-        const left = (byRecipient.get(recipient) ?? 1) - 1;
-        if (left === 0) byRecipient.delete(recipient);
-        else byRecipient.set(recipient, left);
+        requests.add(recipient, -1);
       };
       return {
         endRequest() {
@@ -64,6 +80,7 @@ export function createSlots(options: { maxInFlight: number; maxPerRecipient: num
         },
         release() {
           endRequest();
+          unsettled.add(recipient, -1);
           inFlight -= 1;
           if (isSlow) slow -= 1;
           if (inFlight === 0) onIdle?.();

@@ -5,10 +5,10 @@ import { connectAsService, registerPractices, type ServiceConnection } from "@eh
 import type { DB } from "../database-schema.ts";
 import { recordPing } from "../events/record-event.ts";
 import { delivered } from "./attempt-result.test-support.ts";
-import { type Claimed, fetchAndClaim } from "./claim.ts";
+import { type Claimed, claim, fetchAndClaim } from "./claim.ts";
 import type { DeliveryJob } from "./delivery-jobs.ts";
 import { settleDelivered } from "./settle.ts";
-import { releaseUnknown, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./take-over.ts";
+import { release, removeWorker, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./take-over.ts";
 import { insertWorker } from "./worker-store.ts";
 
 describe("deliveries that a worker has fetched", () => {
@@ -37,13 +37,13 @@ describe("deliveries that a worker has fetched", () => {
   const startSession = async (host = "elsewhere"): Promise<{ id: number; end: () => Promise<void> }> => {
     const client = await connected.pool.connect();
     let isReleased = false;
-    const release = (): void => {
+    const closeSession = (): void => {
       if (!isReleased) client.release(true);
       isReleased = true;
     };
-    cleanUp(async () => release());
+    cleanUp(async () => closeSession());
     const end = async (): Promise<void> => {
-      release();
+      closeSession();
       const isOpen = `select from pg_locks join pg_database on pg_database.oid = database
         where datname = current_database() and locktype = 'advisory' and objid = $1`;
       await eventually("its session has ended", 10_000, async () => (await run(isOpen, id)).length === 0);
@@ -108,12 +108,13 @@ describe("deliveries that a worker has fetched", () => {
     assert.deepEqual(await run("select distinct status from deliveries"), [{ status: "delivered" }]);
   });
 
-  test("are taken over at once by a worker that starts on the same host", async () => {
+  test("are taken over by a worker that starts on the same host, only from its predecessors there", async () => {
     await recordPings(2);
     const [dead, alive, elsewhere] = [await startSession("here"), await startSession("here"), await startSession()];
     await fetchAs(dead.id);
     await dead.end();
     await elsewhere.end();
+    for (const { id } of [dead, alive, elsewhere]) await setHeartbeatAge(id, 3);
     assert.equal(await takeOverFromPredecessors(connected, "here"), 2);
     const left = await run("select id from delivery_workers order by id");
     assert.deepEqual(left, [{ id: alive.id }, { id: elsewhere.id }]);
@@ -132,12 +133,43 @@ describe("deliveries that a worker has fetched", () => {
     );
   });
 
-  test("are released if it doesn't know them, because the response to its commit was lost", async () => {
-    await recordPings(3);
+  test("are released if it doesn't process them, unless they were fetched again meanwhile", async () => {
+    await recordPings(2);
     const worker = await startSession();
     const { jobs } = await fetchAs(worker.id);
-    const [known] = jobs;
-    await releaseUnknown(connected, worker.id, [known?.id ?? ""]);
-    assert.equal((await fetchAs(worker.id)).jobs.length, 2);
+    const [lost] = jobs;
+    assert.ok(lost !== undefined);
+    await release(connected, [lost]);
+    const again = await fetchAs(worker.id);
+    assert.deepEqual(
+      again.jobs.map(({ id }) => id),
+      [lost.id],
+    );
+    await release(connected, [lost]);
+    assert.deepEqual((await fetchAs(worker.id)).jobs, [], "it belongs to the newer fetch");
+  });
+
+  test("are released when it stops, without a log of dead workers", async () => {
+    await recordPings(3);
+    const worker = await startSession();
+    await fetchAs(worker.id, 2);
+    await worker.end();
+    await removeWorker(connected, worker.id);
+    assert.deepEqual(await run("select id from delivery_workers"), []);
+    const other = await startSession();
+    assert.equal((await fetchAs(other.id)).jobs.length, 3);
+  });
+
+  test("can't be claimed by it once another worker has taken them over", async () => {
+    await recordPings(1);
+    const worker = await startSession();
+    const { jobs } = await fetchAs(worker.id, 1);
+    await worker.end();
+    await setHeartbeatAge(worker.id, 3);
+    await takeOverFromDeadWorkers(connected);
+    const other = await startSession();
+    assert.equal((await fetchAs(other.id)).claimed.size, 1);
+    assert.equal((await claim(connected, jobs, worker.id)).size, 0);
+    assert.equal((await claim(connected, jobs, other.id)).size, 1, "the owner can");
   });
 });

@@ -2,8 +2,8 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { releaseJobs } from "./delivery-jobs.ts";
-import { deleteDeadWorkers, deletePredecessors, findFetchedBy } from "./worker-store.ts";
+import { type FetchedAttempt, releaseJobs } from "./delivery-jobs.ts";
+import { deleteDeadWorkers, deletePredecessors, deleteWorker, findFetchedBy, tryLockCheck } from "./worker-store.ts";
 
 export interface TakeOverDeps {
   database: Kysely<DB>;
@@ -12,37 +12,36 @@ export interface TakeOverDeps {
 }
 
 /** Releases the jobs of workers that have died, so that they are fetched again at once. Returns how many. */
-export const takeOverFromDeadWorkers = (deps: TakeOverDeps): Promise<number> =>
-  takeOver(deps, (transaction) => deleteDeadWorkers(transaction));
+export const takeOverFromDeadWorkers = (deps: TakeOverDeps): Promise<number> => takeOver(deps, deleteDeadWorkers);
 
-/** The same for earlier workers on this host, without waiting for their heartbeat to be late. */
+/** The same for earlier workers on this host, for a worker that starts: it doesn't know yet whether others are only disconnected. */
 export const takeOverFromPredecessors = (deps: TakeOverDeps, host: string): Promise<number> =>
   takeOver(deps, (transaction) => deletePredecessors(transaction, host));
 
-async function takeOver(
+function takeOver(
   { database, queue, logger }: TakeOverDeps,
   deleteDead: (transaction: Transaction<DB>) => Promise<number[]>,
 ): Promise<number> {
   return database.transaction().execute(async (transaction) => {
+    if (!(await tryLockCheck(transaction))) return 0;
     const workerIds = await deleteDead(transaction);
     if (workerIds.length === 0) return 0;
-    const ids = await findFetchedBy(transaction, workerIds);
-    await releaseJobs(transaction, queue, ids);
-    logger.warn({ workerIds, deliveries: ids.length }, "workers have died; taking over their deliveries");
-    return ids.length;
+    const jobs = await findFetchedBy(transaction, workerIds);
+    await releaseJobs(transaction, queue, jobs);
+    logger.warn({ workerIds, deliveries: jobs.length }, "workers have died; taking over their deliveries");
+    return jobs.length;
   });
 }
 
-/** Releases jobs that this worker has fetched but doesn't know: the response to its commit was lost. */
-export async function releaseUnknown(
-  { database, queue, logger }: TakeOverDeps,
-  workerId: number,
-  known: string[],
-): Promise<void> {
+/** Removes a worker that stops, and releases what it has fetched and not processed. */
+export async function removeWorker({ database, queue }: TakeOverDeps, id: number): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    const ids = await findFetchedBy(transaction, [workerId], known);
-    if (ids.length === 0) return;
-    await releaseJobs(transaction, queue, ids);
-    logger.warn({ deliveries: ids.length }, "deliveries were fetched without a response; retrying them");
+    await deleteWorker(transaction, id);
+    await releaseJobs(transaction, queue, await findFetchedBy(transaction, [id]));
   });
+}
+
+/** Releases jobs that a worker may have fetched and doesn't process. */
+export async function release({ database, queue }: TakeOverDeps, jobs: FetchedAttempt[]): Promise<void> {
+  await database.transaction().execute((transaction) => releaseJobs(transaction, queue, jobs));
 }

@@ -1,14 +1,12 @@
 import { hostname } from "node:os";
 import { keepConnected } from "@ehr-marketplace/service-kit/database";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { Kysely } from "kysely";
 import type pg from "pg";
-import type { DB } from "../database-schema.ts";
 import {
-  deleteWorker,
   insertWorker,
   renewHeartbeat,
   silentAfterMs,
+  suspectedAfterMs,
   tryLockWorker,
   unlockWorker,
 } from "./worker-store.ts";
@@ -26,20 +24,19 @@ export interface WorkerSession {
   id(): number | undefined;
   /** Whether it has been connected for so long that a worker without a session is dead, and not only still disconnected. */
   canCheckOthers(): boolean;
-  /** Removes the worker. Call it when no request is in flight. */
-  stop(): Promise<void>;
+  /** Ends the session. Returns the id of the worker, which the caller removes. */
+  stop(): Promise<number | undefined>;
 }
 
 /** Registers the worker and shows that it is alive: by a lock that PostgreSQL releases when the session ends, and by a heartbeat. */
 export function startWorkerSession(options: {
   url: string;
   service: string;
-  database: Kysely<DB>;
   logger: Logger;
   /** Called after each registration. */
   onRegistered: () => void;
 }): WorkerSession {
-  const { url, service, database, logger, onRegistered } = options;
+  const { url, service, logger, onRegistered } = options;
   let id: number | undefined;
   let isLocked = false;
   let heartbeatAt = Number.NEGATIVE_INFINITY;
@@ -74,6 +71,8 @@ export function startWorkerSession(options: {
     what: "the worker's session",
     logger,
     heartbeatMs,
+    // Longer than the heartbeat may be late: a worker that is slow must not end its own session.
+    timeoutMs: maxHeartbeatAgeMs,
     async heartbeat(client) {
       if (isRenewing) return;
       isRenewing = true;
@@ -93,14 +92,15 @@ export function startWorkerSession(options: {
     },
   });
   return {
-    id: () => (performance.now() - heartbeatAt < maxHeartbeatAgeMs ? id : undefined),
+    id() {
+      // Without a session, others may declare it dead as soon as it is late.
+      const maxAgeMs = connectedAt === undefined ? suspectedAfterMs : maxHeartbeatAgeMs;
+      return performance.now() - heartbeatAt < maxAgeMs ? id : undefined;
+    },
     canCheckOthers: () => connectedAt !== undefined && performance.now() - connectedAt > settlingMs,
     async stop() {
       await connection.stop();
-      if (id === undefined) return;
-      await deleteWorker(database, id).catch((error: unknown) =>
-        logger.warn({ err: error }, "failed to remove the worker; another one removes it"),
-      );
+      return id;
     },
   };
 }

@@ -1,13 +1,14 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type pg from "pg";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
+import type { FetchedAttempt } from "./delivery-jobs.ts";
 
 /** The first key of the advisory locks of workers; the second is the worker's id. */
 const lockClass = 1_836_216_166;
 
 /** A live worker renews its heartbeat every second. One that is this late is dead if its session has ended. */
-const suspectedAfterMs = 2_000;
+export const suspectedAfterMs = 2_000;
 /** A worker that is this late is dead even if its session has not ended: it is frozen or disconnected. */
 export const silentAfterMs = 15_000;
 
@@ -17,12 +18,12 @@ const hasEnded = sql<boolean>`pg_try_advisory_xact_lock(${lockClass}, id)`;
 
 /** Inserts the worker and takes its lock in one statement: nobody sees the worker without its lock. */
 export async function insertWorker(client: pg.ClientBase, host: string): Promise<number> {
-  const { rows } = await client.query<{ id: number }>(
-    "insert into delivery_workers (host) values ($1) returning id, pg_advisory_lock($2, id)",
+  const { rows } = await client.query<{ id: number; locked: boolean }>(
+    "insert into delivery_workers (host) values ($1) returning id, pg_try_advisory_lock($2, id) as locked",
     [host, lockClass],
   );
   const [worker] = rows;
-  if (worker === undefined) throw new Error("failed to register the worker");
+  if (worker?.locked !== true) throw new Error("failed to lock the new worker: another session has its lock");
   return worker.id;
 }
 
@@ -50,12 +51,20 @@ export async function deleteDeadWorkers(transaction: Transaction<DB>): Promise<n
   return deleteWorkers(transaction, sql`${isLate(suspectedAfterMs)} and (${isLate(silentAfterMs)} or ${hasEnded})`);
 }
 
-/** The same for workers on this host whose session has ended, however recent their heartbeat. */
+/** The same for workers of this host, and only for those whose session has ended. */
 export async function deletePredecessors(transaction: Transaction<DB>, host: string): Promise<number[]> {
-  return deleteWorkers(transaction, sql`host = ${host} and ${hasEnded}`);
+  return deleteWorkers(transaction, sql`host = ${host} and ${isLate(suspectedAfterMs)} and ${hasEnded}`);
 }
 
-const maxDeadAtOnce = 100;
+/** Each may have a thousand jobs. The next check finds the others. */
+const maxDeadAtOnce = 5;
+
+/** Returns whether this transaction may look for dead workers. One at a time is enough. */
+export async function tryLockCheck(transaction: Transaction<DB>): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${lockClass}, 0) as locked`.execute(transaction);
+  return rows[0]?.locked === true;
+}
 
 async function deleteWorkers(transaction: Transaction<DB>, isDead: ReturnType<typeof isLate>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
@@ -66,21 +75,17 @@ async function deleteWorkers(transaction: Transaction<DB>, isDead: ReturnType<ty
   return rows.map(({ id }) => id);
 }
 
-export async function deleteWorker(database: Kysely<DB>, id: number): Promise<void> {
-  await database.deleteFrom("delivery_workers").where("id", "=", id).execute();
+export async function deleteWorker(transaction: Transaction<DB>, id: number): Promise<void> {
+  await transaction.deleteFrom("delivery_workers").where("id", "=", id).execute();
 }
 
-/** The jobs that these workers have fetched and not settled, without those of the given ids. There are as many as requests in flight. */
-export async function findFetchedBy(
-  transaction: Transaction<DB>,
-  workerIds: number[],
-  except: string[] = [],
-): Promise<string[]> {
+/** The jobs that these workers have fetched and not settled. Reads all active jobs, which are as many as requests in flight. */
+export async function findFetchedBy(transaction: Transaction<DB>, workerIds: number[]): Promise<FetchedAttempt[]> {
   // The condition on group_id matches the index of pg-boss on active jobs.
-  const { rows } = await sql<{ id: string }>`
-    select j.id from pgboss.job j
+  const { rows } = await sql<FetchedAttempt>`
+    select j.id, j.retry_count as "retryCount" from pgboss.job j
     cross join lateral (select worker_id from deliveries where id = j.id limit 1) d
     where j.name = ${deliveries} and j.state = 'active' and j.group_id is not null
-      and d.worker_id = any (${workerIds}::integer[]) and j.id <> all (${except}::uuid[])`.execute(transaction);
-  return rows.map(({ id }) => id);
+      and d.worker_id = any (${workerIds}::integer[])`.execute(transaction);
+  return rows;
 }
