@@ -9,7 +9,7 @@ import { startChangeLoad } from "./change-load.ts";
 
 const isFullRun = rounds(0, 1) === 1;
 
-test("a frozen worker loses its deliveries to another one, and sends and settles none of them when it goes on", async (t) => {
+test("a frozen worker loses its deliveries to another one, and sends and settles none of them when it resumes", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receiver = await startReceiver(cleanUp);

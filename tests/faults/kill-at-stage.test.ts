@@ -12,7 +12,7 @@ import {
 
 const fixture = new URL("./kill-at-stage.test-fixture.ts", import.meta.url).href;
 
-// The tests mostly wait for leases and use separate databases, so they run concurrently.
+// The tests mostly wait until deliveries are taken over, and use separate databases, so they run concurrently.
 describe("a delivery completes after its worker is killed at any stage", { concurrency: true }, () => {
   for (const [stage, requests, unknown] of [
     ["claimed", 1, 0],

@@ -17,7 +17,7 @@ const scenarios = {
   "250": { perSecond: 250, withEhr: false },
 };
 
-/** Runs on a throwaway cluster with PostgreSQL's default settings; the bench's process sends the requests. */
+/** Runs on a throwaway cluster with PostgreSQL's default settings and `pg_stat_statements`; the bench's process sends the requests. */
 export async function costBench(options: string[]): Promise<Figure[]> {
   const { values } = parseArgs({
     args: options,
@@ -28,7 +28,7 @@ export async function costBench(options: string[]): Promise<Figure[]> {
       profiles: { type: "string" },
     },
   });
-  const wanted = new Set(values.scenarios.split(","));
+  const selected = new Set(values.scenarios.split(","));
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({
     directory,
@@ -46,7 +46,7 @@ export async function costBench(options: string[]): Promise<Figure[]> {
     const costs: Cost[] = [];
     for (const [name, scenario] of Object.entries(scenarios)) {
       const seconds = Number(name === "250" ? values["sustained-seconds"] : values.seconds);
-      if (wanted.has(name)) costs.push(await measureCost(system, { ...scenario, seconds }));
+      if (selected.has(name)) costs.push(await measureCost(system, { ...scenario, seconds }));
     }
     printCosts(costs);
     const printed = costs.findLast(({ withEhr }) => !withEhr);

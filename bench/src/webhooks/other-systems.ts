@@ -1,6 +1,6 @@
 /** Measured in November 2026, each system through its own HTTP API with the same producer and receiver; docs/figures/webhooks.md. */
 export const otherSystems = `
-Other systems, measured in November 2026 on 2 cores, each through its own HTTP API (before the figures above)
+Other systems, measured in November 2026 on 2 cores, each through its own HTTP API (ours: before decisions 0030 to 0032)
                                                     Outpost           Svix             Convoy       ours
 response to arrival at 200/s, p50/p95/p99 in ms     31/52/57          1.2/2.8/6.2      overloaded   10.7/31/108
 both cores busy at 200/s                            61 %, 42 %        70 %, 41 %       98 %, 97 %   99 %, 97 %

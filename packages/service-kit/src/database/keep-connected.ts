@@ -9,14 +9,14 @@ export interface KeptConnection {
 export interface KeepConnectedOptions {
   url: string;
   applicationName: string;
-  /** Runs after each connect; if it fails, the connection is opened anew. */
+  /** Runs after each connect; if it fails, the connection is reopened. */
   prepare: (client: pg.Client) => Promise<unknown>;
   onConnected?: () => void;
   onDisconnected?: () => void;
   /** Runs at an interval. A half-open connection is silent like an idle one; this statement tells them apart. */
   heartbeat: (client: pg.Client) => Promise<unknown>;
   heartbeatMs: number;
-  /** Of a statement. After it, the connection is opened anew. */
+  /** Of a statement. After it, the connection is reopened. */
   timeoutMs: number;
   onNotification?: (payload: string) => void;
   /** Logged when the connection is lost: "… isn't connected; reconnecting". */

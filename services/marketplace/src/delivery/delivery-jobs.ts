@@ -62,7 +62,7 @@ interface DeletedJobs {
   settled?: string[];
 }
 
-/** Deletes the jobs that this worker still owns and returns their ids. A job whose lease expired may belong to another worker. */
+/** Deletes the jobs that this worker still owns and returns their ids. A job that was taken over, or whose lease expired, may belong to another worker. */
 export async function deleteOwnedJobs(
   transaction: Transaction<DB>,
   queue: Queue,

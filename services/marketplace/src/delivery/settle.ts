@@ -24,7 +24,7 @@ export interface Settlement {
   delivery: ClaimedDelivery;
   result: AttemptResult;
   isProbe: boolean;
-  /** The job as it was fetched. After its lease has expired, another worker may own it, and this one must not settle it. */
+  /** The job as it was fetched. After it was taken over, or its lease has expired, another worker may own it, and this one must not settle it. */
   job: { id: string; retryCount: number };
 }
 

@@ -20,7 +20,7 @@ const settlingMs = 3_000;
 export const workerHost = hostname().slice(0, 255);
 
 export interface WorkerSession {
-  /** The worker's id; undefined while it must neither fetch deliveries nor begin requests, because others may believe that it is dead. */
+  /** The worker's id; undefined while it must neither fetch deliveries nor begin requests, because others may have declared it dead. */
   id(): number | undefined;
   /** Whether it has been connected for so long that a worker without a session is dead, and not only still disconnected. */
   canCheckOthers(): boolean;

@@ -13,10 +13,10 @@ export const suspectedAfterMs = 2_000;
 export const silentAfterMs = 15_000;
 
 const isLate = (ms: number) => sql<boolean>`heartbeat_at < now() - ${ms} * interval '1 millisecond'`;
-/** The session of a worker keeps its lock, so whoever gets it knows that the session has ended. Released at the end of the transaction. */
+/** The session of a worker keeps its lock, so a transaction that gets it knows that the session has ended. Released at the end of the transaction. */
 const hasEnded = sql<boolean>`pg_try_advisory_xact_lock(${lockClass}, id)`;
 
-/** Inserts the worker and takes its lock in one statement: nobody sees the worker without its lock. */
+/** Inserts the worker and takes its lock in one statement: no other worker sees it without its lock. */
 export async function insertWorker(client: pg.ClientBase, host: string): Promise<number> {
   const { rows } = await client.query<{ id: number; locked: boolean }>(
     "insert into delivery_workers (host) values ($1) returning id, pg_try_advisory_lock($2, id) as locked",

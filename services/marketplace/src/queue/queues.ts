@@ -1,7 +1,7 @@
 import type { Queues } from "@ehr-marketplace/service-kit/queue";
 import { type RawBuilder, sql } from "kysely";
 
-/** Lease of a job. A request takes at most ten seconds; an expired lease means that the worker has died, and the job is fetched again. */
+/** Lease of a job, the last resort: what a dead worker had fetched is taken over earlier. A request takes at most ten seconds. */
 export const leaseSeconds = 30;
 
 /** One job per queued delivery. The job has the delivery's id, so a delivery can't have two. */
@@ -18,7 +18,7 @@ export const scheduledJobs = "chores";
 const common = {
   policy: "standard",
   expireInSeconds: leaseSeconds,
-  // pg-boss retries only jobs whose lease expired, after a crash. For a failed attempt the service inserts a new job itself.
+  // pg-boss retries jobs that were released, or whose lease expired. For a failed attempt the service inserts a new job itself.
   retryLimit: 1_000_000,
   retryDelay: 0,
   deleteAfterSeconds: 60,
