@@ -35,10 +35,10 @@ describe("a refused request", () => {
   const lineAfter = async (token: string | undefined, from = address): Promise<Record<string, unknown>> => {
     running.logged.splice(0);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    await fetch(`${running.url}/patients/4711?name=doe`, { headers: { ...authorization, "x-forwarded-for": from } });
+    await fetch(`${running.url}/patients/mrn4711?name=doe`, { headers: { ...authorization, "x-forwarded-for": from } });
     await eventually("it is logged", 20_000, () => running.logged.length > 0);
     assert.equal(running.logged.length, 1);
-    assert.doesNotMatch(JSON.stringify(running.logged), /jane|203\.0\.113|4711|doe|Bearer|forged/);
+    assert.doesNotMatch(JSON.stringify(running.logged), /jane|203\.0\.113|mrn|doe|Bearer|forged/);
     return running.logged[0] ?? {};
   };
 
@@ -70,14 +70,14 @@ describe("a refused request", () => {
   });
 
   for (const [what, request, code, status] of [
-    ["is no HTTP", "jane doe 4711\r\n\r\n", "invalid-request", 400],
+    ["is no HTTP", "jane doe mrn4711\r\n\r\n", "invalid-request", 400],
     [
       "has headers that are too large",
-      `GET /?jane HTTP/1.1\r\nX-A: ${"4711".repeat(5_000)}\r\n\r\n`,
+      `GET /?jane HTTP/1.1\r\nX-A: ${"mrn4711".repeat(5_000)}\r\n\r\n`,
       "headers-too-large",
       431,
     ],
-    ["has a URL that is too long", `GET /${"4711".repeat(5_000)} HTTP/1.1\r\n\r\n`, "uri-too-long", 414],
+    ["has a URL that is too long", `GET /${"mrn4711".repeat(5_000)} HTTP/1.1\r\n\r\n`, "uri-too-long", 414],
   ] as const) {
     test(`by the parser because it ${what} is logged and counted, without its content`, async () => {
       const counted = async (): Promise<number> => {
@@ -97,7 +97,7 @@ describe("a refused request", () => {
         [line["msg"], line["status"], line["code"], line["addressHash"], line["requestId"]],
         ["request refused by the HTTP parser", status, code, hash("127.0.0.1"), response.headers.get("x-request-id")],
       );
-      assert.doesNotMatch(JSON.stringify(running.logged), /jane|4711|127\.0\.0\.1/);
+      assert.doesNotMatch(JSON.stringify(running.logged), /jane|mrn|127\.0\.0\.1/);
       assert.equal(await counted(), earlier + 1);
     });
   }
