@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { printTable } from "./print-table.ts";
 
 export interface Figure {
   name: string;
@@ -31,12 +31,8 @@ export function printFigures(bench: string, figures: Figure[]): boolean {
     ...goalCells(figure),
   ]);
   const header = ["figure", "measured", "bare reference", "value", "goal", ""];
-  const widths = header.map((title, column) =>
-    Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0), title.length),
-  );
-  const line = (row: string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-  console.log(`\n${styleText("bold", line(header))}`);
-  for (const row of rows) console.log(row.at(-1) === "SHORT" ? styleText("red", line(row)) : line(row));
+  console.log();
+  printTable([header, ...rows], (row) => row.at(-1) === "SHORT");
   const ok = figures.every(isReached);
   console.log(`\n${JSON.stringify({ bench, reached: ok, figures })}`);
   return ok;

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -60,11 +60,7 @@ async function startServer(
     stdio: ["ignore", log.fd, "inherit", "ipc"],
   });
   await log.close();
-  const deadline = Date.now() + 30_000;
-  while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${entry} did not become ready`);
-    await delay(50);
-  }
+  await waitUntilReady(child, url);
   return {
     url: `${url}${basePath}`,
     async cpu() {
@@ -78,6 +74,15 @@ async function startServer(
       await rm(logDirectory, { recursive: true });
     },
   };
+}
+
+export async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`${child.spawnargs.at(-1)} did not become ready`);
+    await delay(50);
+  }
 }
 
 /** The issuer whose tokens the bare server verifies. */

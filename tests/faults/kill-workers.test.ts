@@ -2,22 +2,16 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { cleanUpAfter, cloneDatabase, eventually, rounds } from "@ehr-marketplace/test-kit";
-import {
-  registerPractices,
-  type ServiceProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { type CleanUp, cleanUpAfter, cloneDatabase, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { registerPractices, startReceiver, startWorkerProcess } from "@ehr-marketplace/tests/support";
 import { assertArrivedWithin, countArrivals, longestDelayMs, readAttemptLog, waitUntilSettled } from "./arrivals.ts";
-import { type ChangeLoad, startChangeLoad } from "./change-load.ts";
+import { startChangeLoad } from "./change-load.ts";
 
 const eventsPerSecond = 200;
 /** From the response to the arrival, with a second worker that takes over. */
 const maxDelayMs = 6_000;
 
-test("kill -9 of workers under 200 events a second loses no event, keeps the order, logs every attempt, and delays none by more than 6 s", async (t) => {
-  const cleanUp = cleanUpAfter(t);
+async function prepare(cleanUp: CleanUp) {
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receiver = await startReceiver(cleanUp);
   receiver.respond = (_received, response) => {
@@ -25,10 +19,19 @@ test("kill -9 of workers under 200 events a second loses no event, keeps the ord
     setTimeout(() => response.writeHead(204).end(), randomInt(30));
   };
   const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
-  const environment = { LOG_LEVEL: "error" };
-  const steady = await startWorkerProcess(cleanUp, serviceUrl, { environment });
-  let victim: ServiceProcess = await startWorkerProcess(cleanUp, serviceUrl, { environment });
-  const load: ChangeLoad = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond);
+  return {
+    ownerUrl,
+    receiver,
+    startWorker: () => startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "error" } }),
+    startLoad: () => startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond),
+  };
+}
+
+test("kill -9 of workers under 200 events a second loses no event, keeps the order, logs every attempt, and delays none by more than 6 s", async (t) => {
+  const { ownerUrl, receiver, startWorker, startLoad } = await prepare(cleanUpAfter(t));
+  const steady = await startWorker();
+  let victim = await startWorker();
+  const load = await startLoad();
 
   await eventually("events are delivered", 60_000, () => receiver.received.length > 400);
   const before = longestDelayMs(receiver.received, load.respondedAt());
@@ -38,7 +41,7 @@ test("kill -9 of workers under 200 events a second loses no event, keeps the ord
     await delay(randomInt(300, 1_500));
     victim.child.kill("SIGKILL");
     await victim.exited;
-    victim = await startWorkerProcess(cleanUp, serviceUrl, { environment });
+    victim = await startWorker();
   }
   const recorded = await load.stop();
 
@@ -58,16 +61,9 @@ test("kill -9 of workers under 200 events a second loses no event, keeps the ord
 });
 
 test("kill -9 of the only worker, which starts again after 2 s, delays no event by more than 8 s", async (t) => {
-  const cleanUp = cleanUpAfter(t);
-  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
-  const receiver = await startReceiver(cleanUp);
-  receiver.respond = (_received, response) => {
-    setTimeout(() => response.writeHead(204).end(), randomInt(30));
-  };
-  const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
-  const environment = { LOG_LEVEL: "error" };
-  let worker: ServiceProcess = await startWorkerProcess(cleanUp, serviceUrl, { environment });
-  const load: ChangeLoad = await startChangeLoad(cleanUp, serviceUrl, practices, eventsPerSecond);
+  const { ownerUrl, receiver, startWorker, startLoad } = await prepare(cleanUpAfter(t));
+  let worker = await startWorker();
+  const load = await startLoad();
   const waitForArrivals = (): Promise<void> => {
     const expected = receiver.received.length + 400;
     return eventually("events are delivered", 60_000, () => receiver.received.length > expected);
@@ -82,7 +78,7 @@ test("kill -9 of the only worker, which starts again after 2 s, delays no event 
     await worker.exited;
     await delay(2_000);
     const startedAt = performance.now();
-    worker = await startWorkerProcess(cleanUp, serviceUrl, { environment });
+    worker = await startWorker();
     longestStart = Math.max(longestStart, performance.now() - startedAt);
     // The next kill would only lengthen a backlog.
     await waitUntilSettled(ownerUrl, 50);

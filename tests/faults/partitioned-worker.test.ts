@@ -5,6 +5,7 @@ import {
   cleanUpAfter,
   cloneDatabase,
   eventually,
+  isFullRun,
   rounds,
   startNetworkFaultProxy,
   withClient,
@@ -43,7 +44,6 @@ const countJobsStartedBefore = (ownerUrl: string, interruptedAt: Date): Promise<
   });
 
 /** In a short run, the silence of a worker that is two seconds late lasts longer. */
-const isFullRun = rounds(0, 1) === 1;
 const ageLateHeartbeats = (ownerUrl: string): Promise<unknown> =>
   withClient(ownerUrl, (client) =>
     client.query(

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, isFullRun, rounds, withClient } from "@ehr-marketplace/test-kit";
 import { advanceTime, registerPractices, startReceiver, startWorkerProcess } from "@ehr-marketplace/tests/support";
 import { countArrivals } from "./arrivals.ts";
 import { startChangeLoad } from "./change-load.ts";
 
 const practiceCount = rounds(300, 20_000);
 /** With all rounds the test waits for the probes; otherwise it advances the time. */
-const isFull = rounds(0, 1) === 1;
 const minute = 60_000;
 const maxReturnMs = 2 * minute;
 const environment = { LOG_LEVEL: "error" };
@@ -23,7 +22,7 @@ test("thousands of practices behind one host wait while it is away, with one pro
   const wrongSecret = practices[0]?.alias;
   await startWorkerProcess(cleanUp, serviceUrl, { environment });
   const load = await startChangeLoad(cleanUp, serviceUrl, practices, 200);
-  await eventually("every practice has an event", isFull ? 10 * minute : minute, async () => {
+  await eventually("every practice has an event", isFullRun ? 10 * minute : minute, async () => {
     return load.succeededCount() >= practiceCount;
   });
   const recorded = await load.stop();
@@ -44,7 +43,7 @@ test("thousands of practices behind one host wait while it is away, with one pro
   };
   /** Lets a minute pass, in which one probe is sent. */
   const passMinute = async (): Promise<void> => {
-    if (isFull) return;
+    if (isFullRun) return;
     await advanceTime(ownerUrl, minute).catch((error: unknown) => {
       // A deadlock with the worker: the caller repeats it.
       if ((error as { code?: string }).code !== "40P01") throw error;

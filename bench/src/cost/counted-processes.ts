@@ -1,12 +1,12 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
+import { waitUntilReady } from "../servers.ts";
 import { readProcessCpuMs } from "./used-cpu.ts";
 
 /** A process of the marketplace whose CPU time and round trips to PostgreSQL are counted. */
@@ -56,7 +56,7 @@ async function startCounted(
     stdio: ["ignore", log.fd, "inherit", "ipc"],
   });
   await log.close();
-  await waitUntilReady(child, `http://127.0.0.1:${port}`, entry);
+  await waitUntilReady(child, `http://127.0.0.1:${port}`);
   const pid = child.pid ?? 0;
   return {
     url: `http://127.0.0.1:${port}/api/v1`,
@@ -72,12 +72,4 @@ async function startCounted(
       await rm(logDirectory, { recursive: true });
     },
   };
-}
-
-async function waitUntilReady(child: ChildProcess, url: string, entry: string): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the ${entry} did not become ready`);
-    await delay(50);
-  }
 }

@@ -49,7 +49,8 @@ export interface Cost extends Scenario {
 
 const subscriptions = 400;
 const warmUpSeconds = 3;
-const pricedApp = { vendor: "northwind-health", developer: "northwind-developer" } as const;
+/** A vendor of whose developer the identity provider issues tokens. */
+const vendor = { slug: "northwind-health", developer: "northwind-developer" } as const;
 
 /** Pauses and resumes subscriptions at a steady rate, each change with an idempotency key, and measures what that costs. */
 export async function measureCost(system: MeasuredSystem, scenario: Scenario): Promise<Cost> {
@@ -174,10 +175,9 @@ async function subscribeAll(
   const [app] = await listBenchApps(database.ownerUrl, 1);
   if (app === undefined) throw new Error("no app is published");
   await withClient(database.ownerUrl, (client) =>
-    client.query("update vendors set slug = $1 where id = $2", [pricedApp.vendor, app.vendor_id]),
+    client.query("update vendors set slug = $1 where id = $2", [vendor.slug, app.vendor_id]),
   );
-  const clients = Array.from({ length: 32 }, () => new Client(api.url));
-  const idle = [...clients];
+  const idle: Client[] = [];
   const token = await issuer.accessToken("operator");
   const post = async (path: string, body: object | undefined, caller = token) => {
     // As many connections as changes are in progress.
@@ -191,7 +191,7 @@ async function subscribeAll(
   };
   const events = ["subscription.created", "subscription.paused", "subscription.resumed"];
   const endpoint = { url, secret: "a secret of the bench's endpoint, long enough", events };
-  const registered = await post("/developer/webhooks", endpoint, await issuer.accessToken(pricedApp.developer));
+  const registered = await post("/developer/webhooks", endpoint, await issuer.accessToken(vendor.developer));
   if (registered.status !== 201) throw new Error(`${registered.status}: ${registered.body.toString()}`);
   const subscribed: { id: string; sequence: number; paused: boolean }[] = [];
   for (const { alias } of practices) {

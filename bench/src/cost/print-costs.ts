@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { printTable } from "../print-table.ts";
 import type { Cost } from "./measure-cost.ts";
 
 const header = [
@@ -45,12 +45,4 @@ export function printStatements({ costliest, changes }: Cost): void {
       query.slice(0, 110),
     ]),
   ]);
-}
-
-function printTable(rows: string[][]): void {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const [nth, row] of rows.entries()) {
-    const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
-    console.log(nth === 0 ? styleText("bold", line) : line);
-  }
 }

@@ -1,9 +1,9 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
+import { waitUntilReady } from "../servers.ts";
 
 export interface Stoppable {
   stop(): Promise<void>;
@@ -34,10 +34,6 @@ export async function startWorker(serviceUrl: string, environment: Record<string
     },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  const deadline = Date.now() + 30_000;
-  while ((await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined))?.ok !== true) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error("the worker did not become ready");
-    await delay(50);
-  }
+  await waitUntilReady(child, `http://127.0.0.1:${port}`);
   return { stop: () => stopProcess(child) };
 }

@@ -12,4 +12,4 @@ export {
 export { eventually } from "./eventually.ts";
 export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
 export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
-export { rounds, timeLimitMs } from "./rounds.ts";
+export { isFullRun, rounds, timeLimitMs } from "./rounds.ts";

@@ -1,6 +1,9 @@
+/** Whether `npm run test:faults` runs the tests, each file by itself, and not `npm test`. */
+export const isFullRun = process.env["FAULT_ROUNDS"] === "full";
+
 /** Returns `few` in `npm test` and `full` in `npm run test:faults`. */
 export function rounds(few: number, full: number): number {
-  return process.env["FAULT_ROUNDS"] === "full" ? full : few;
+  return isFullRun ? full : few;
 }
 
 const startMs = 120_000;

@@ -10,7 +10,12 @@ import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.
 import { createPipeline } from "./delivery/pipeline.ts";
 import { runDueRecoveries } from "./delivery/run-due-recoveries.ts";
 import { startScheduler } from "./delivery/scheduler.ts";
-import { release, removeWorker, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./delivery/take-over.ts";
+import {
+  releaseLostJobs,
+  removeWorker,
+  takeOverFromDeadWorkers,
+  takeOverFromPredecessors,
+} from "./delivery/take-over.ts";
 import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { migrationsDirectory } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
@@ -89,7 +94,7 @@ export async function createWorker(
       stopped,
       onLost: (jobs) => scheduler.recover(jobs),
     }),
-    release: (jobs) => release(takeOverDeps, jobs),
+    release: (jobs) => releaseLostJobs(takeOverDeps, jobs),
   });
   const listener = listen({
     url: config.database.url,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Db } from "pg-boss";
-import { type Executor, executeText } from "../database/execute-prepared.ts";
+import { executeText, type OpenTransaction } from "../database/execute-prepared.ts";
 
 const names = new Map<string, string>();
 
@@ -16,7 +16,7 @@ function nameOf(text: string): string {
  * Executes pg-boss's statements as prepared ones in this transaction; deferred ones return no rows. Only for calls whose statements have
  * few texts: that of `fetch` contains its limit.
  */
-export const preparedJobs = (transaction: Executor, { isDeferred = false } = {}): Db => ({
+export const preparedJobs = (transaction: OpenTransaction, { isDeferred = false } = {}): Db => ({
   async executeSql(text, values = []) {
     const { rows } = await executeText(transaction, text, values, { name: nameOf(text), isDeferred });
     return { rows };

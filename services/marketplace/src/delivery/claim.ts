@@ -54,27 +54,24 @@ export interface FetchRequest {
 
 /**
  * Fetches jobs, and claims those that `choose` returns. It is one transaction, so that each job has a known owner from the moment it is
- * fetched: if this worker dies, another one takes the jobs over. Returns the number of fetched jobs.
+ * fetched: if this worker dies, another one takes the jobs over.
  */
 export async function fetchAndClaim(
   { database, queue, clock }: ClaimDeps,
   request: FetchRequest,
   choose: (jobs: DeliveryJob[]) => DeliveryJob[],
   workerId: number,
-): Promise<{ fetched: number; claimed: Claimed }> {
-  const { fetched, readClaimed } = await database.transaction().execute(async (transaction) => {
+): Promise<Claimed> {
+  const readClaimed = await database.transaction().execute(async (transaction) => {
     await useGenericPlans(transaction);
     const jobs = await fetchJobs(transaction, queue, request);
-    if (jobs.length === 0) return { fetched: 0, readClaimed: () => [] };
+    if (jobs.length === 0) return () => [];
     const chosen = choose(jobs);
     const waiting = jobs.filter((job) => !chosen.includes(job)).map(({ id }) => id);
     await setWorker(transaction, waiting, workerId);
-    return {
-      fetched: jobs.length,
-      readClaimed: await deferClaim(transaction, toClaimRequest(chosen, workerId, clock())),
-    };
+    return deferClaim(transaction, toClaimRequest(chosen, workerId, clock()));
   });
-  return { fetched, claimed: byId(await readClaimed()) };
+  return byId(await readClaimed());
 }
 
 const requeueDelayMs = 1_000;

@@ -29,8 +29,8 @@ export interface StartedJob {
 }
 
 export interface Pipeline {
-  /** Fetches jobs, and processes those that `start` gives a slot. Resolves once they are claimed, with the number of fetched jobs. */
-  fetch(request: FetchRequest, start: (jobs: DeliveryJob[]) => StartedJob[]): Promise<number>;
+  /** Fetches jobs, and processes those that `start` gives a slot. Resolves once they are claimed. */
+  fetch(request: FetchRequest, start: (jobs: DeliveryJob[]) => StartedJob[]): Promise<void>;
   /** Takes fetched jobs through claim, attempt and settle. It never rejects. */
   process(started: StartedJob[]): Promise<void>;
 }
@@ -81,16 +81,15 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   return {
     async fetch(request, start) {
       const workerId = deps.workerId();
-      if (workerId === undefined) return 0;
+      if (workerId === undefined) return;
       let started: StartedJob[] = [];
       const choose = (jobs: DeliveryJob[]): DeliveryJob[] => {
         started = start(jobs);
         return started.map(({ job }) => job);
       };
       try {
-        const { fetched, claimed } = await fetchAndClaim(deps, request, choose, workerId);
+        const claimed = await fetchAndClaim(deps, request, choose, workerId);
         send(started, claimed, workerId);
-        return fetched;
       } catch (error) {
         releaseAll(started);
         throw error;

@@ -8,7 +8,7 @@ import { delivered } from "./attempt-result.test-support.ts";
 import { type Claimed, claim, fetchAndClaim } from "./claim.ts";
 import type { DeliveryJob } from "./delivery-jobs.ts";
 import { settleDelivered } from "./settle.ts";
-import { release, removeWorker, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./take-over.ts";
+import { releaseLostJobs, removeWorker, takeOverFromDeadWorkers, takeOverFromPredecessors } from "./take-over.ts";
 import { insertWorker } from "./worker-store.ts";
 
 describe("deliveries that a worker has fetched", () => {
@@ -60,7 +60,7 @@ describe("deliveries that a worker has fetched", () => {
       jobs = fetched;
       return fetched.slice(0, fetched.length - waiting);
     };
-    const { claimed } = await fetchAndClaim(connected, { limit: 100, ignoredRecipients: [] }, choose, workerId);
+    const claimed = await fetchAndClaim(connected, { limit: 100, ignoredRecipients: [] }, choose, workerId);
     return { jobs, claimed };
   };
 
@@ -139,13 +139,13 @@ describe("deliveries that a worker has fetched", () => {
     const { jobs } = await fetchAs(worker.id);
     const [lost] = jobs;
     assert.ok(lost !== undefined);
-    await release(connected, [lost]);
+    await releaseLostJobs(connected, [lost]);
     const again = await fetchAs(worker.id);
     assert.deepEqual(
       again.jobs.map(({ id }) => id),
       [lost.id],
     );
-    await release(connected, [lost]);
+    await releaseLostJobs(connected, [lost]);
     assert.deepEqual((await fetchAs(worker.id)).jobs, [], "it belongs to the newer fetch");
   });
 

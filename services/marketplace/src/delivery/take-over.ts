@@ -3,7 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { type FetchedAttempt, releaseJobs } from "./delivery-jobs.ts";
-import { deleteDeadWorkers, deletePredecessors, deleteWorker, findFetchedBy, tryLockCheck } from "./worker-store.ts";
+import { deleteDeadWorkers, deletePredecessors, deleteWorker, findFetchedBy, tryLockTakeOver } from "./worker-store.ts";
 
 export interface TakeOverDeps {
   database: Kysely<DB>;
@@ -23,7 +23,7 @@ function takeOver(
   deleteDead: (transaction: Transaction<DB>) => Promise<number[]>,
 ): Promise<number> {
   return database.transaction().execute(async (transaction) => {
-    if (!(await tryLockCheck(transaction))) return 0;
+    if (!(await tryLockTakeOver(transaction))) return 0;
     const workerIds = await deleteDead(transaction);
     if (workerIds.length === 0) return 0;
     const jobs = await findFetchedBy(transaction, workerIds);
@@ -42,6 +42,6 @@ export async function removeWorker({ database, queue }: TakeOverDeps, id: number
 }
 
 /** Releases jobs that a worker may have fetched and doesn't process. */
-export async function release({ database, queue }: TakeOverDeps, jobs: FetchedAttempt[]): Promise<void> {
+export async function releaseLostJobs({ database, queue }: TakeOverDeps, jobs: FetchedAttempt[]): Promise<void> {
   await database.transaction().execute((transaction) => releaseJobs(transaction, queue, jobs));
 }

@@ -15,7 +15,7 @@ const heartbeatMs = 1_000;
 /** A request takes at most ten seconds. One that begins within this time has ended before another worker takes its delivery over. */
 const maxHeartbeatAgeMs = silentAfterMs - 10_000;
 /** After the database was unavailable, other workers need this time to connect again. */
-const settlingMs = 3_000;
+const reconnectGraceMs = 3_000;
 
 export const workerHost = hostname().slice(0, 255);
 
@@ -97,7 +97,7 @@ export function startWorkerSession(options: {
       const maxAgeMs = connectedAt === undefined ? suspectedAfterMs : maxHeartbeatAgeMs;
       return performance.now() - heartbeatAt < maxAgeMs ? id : undefined;
     },
-    canCheckOthers: () => connectedAt !== undefined && performance.now() - connectedAt > settlingMs,
+    canCheckOthers: () => connectedAt !== undefined && performance.now() - connectedAt > reconnectGraceMs,
     async stop() {
       await connection.stop();
       return id;

@@ -60,7 +60,7 @@ export async function deletePredecessors(transaction: Transaction<DB>, host: str
 const maxDeadAtOnce = 5;
 
 /** Returns whether this transaction may look for dead workers. One at a time is enough. */
-export async function tryLockCheck(transaction: Transaction<DB>): Promise<boolean> {
+export async function tryLockTakeOver(transaction: Transaction<DB>): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${lockClass}, 0) as locked`.execute(transaction);
   return rows[0]?.locked === true;
