@@ -53,3 +53,30 @@ export function toAttemptResult(result: OutboundResult): AttemptResult {
     reachability: unreachableStatusCodes.has(statusCode) ? "unreachable" : "responded",
   };
 }
+
+const maxTrackedOrigins = 10_000;
+
+/**
+ * Remembers when the host of each callback origin last responded to this worker. A request that found no response while the host responded
+ * to another practice says nothing about the host, only about its own practice. Without this, a few practices that hang hold a busy host,
+ * because time-outs and responses aren't settled in the order in which they happened.
+ */
+export function createResponseTracker(now: () => number = () => performance.now()) {
+  const lastResponses = new Map<string, number>();
+  return {
+    /** `startedAt` is the time of the request, by the same clock. */
+    judge(origin: string | null, startedAt: number, result: AttemptResult): AttemptResult {
+      if (origin === null) return result;
+      if (result.reachability === "responded") {
+        // Inserted again, so that the first entry is the one that hasn't responded for the longest time.
+        lastResponses.delete(origin);
+        lastResponses.set(origin, now());
+        const [oldest] = lastResponses.keys();
+        if (lastResponses.size > maxTrackedOrigins && oldest !== undefined) lastResponses.delete(oldest);
+        return result;
+      }
+      const hasResponded = (lastResponses.get(origin) ?? -Infinity) >= startedAt;
+      return hasResponded ? { ...result, reachability: "unknown" } : result;
+    },
+  };
+}

@@ -1,5 +1,6 @@
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { type AttemptDeps, attempt } from "./attempt.ts";
+import { createResponseTracker } from "./attempt-result.ts";
 import {
   type ClaimDeps,
   type Claimed,
@@ -41,9 +42,11 @@ function releaseAll(started: StartedJob[]): void {
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const settlements = createSettlementQueue(deps);
+  const responses = createResponseTracker();
 
   async function attemptAndSettle({ job, slot }: StartedJob, delivery: ClaimedDelivery): Promise<void> {
-    const result = await attempt(deps, delivery);
+    const startedAt = performance.now();
+    const result = responses.judge(delivery.origin, startedAt, await attempt(deps, delivery));
     // Failures are settled one by one, so a recipient that fails gets no further requests until then.
     if (result.outcome === "delivered") slot.endRequest();
     deps.metrics.recordAttempt(delivery, result, deps.clock());
