@@ -2,6 +2,7 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { createRequestLog, type RefusedBy } from "../telemetry/request-log.ts";
 
 /** Hashes a value that must not be logged, so that log lines with the same value can be found. */
 export type LogHash = (value: string) => string;
@@ -18,7 +19,7 @@ function getTraceId(request: FastifyRequest): string | undefined {
 const refusalStatuses = new Set([401, 403, 429]);
 
 /** Uses keyed hashes: log lines of the same caller or address can be correlated, and the values can't be found by brute force. */
-function hashSender({ ip, caller }: FastifyRequest, logHash: LogHash) {
+function hashSender({ ip, caller }: FastifyRequest, logHash: LogHash): RefusedBy {
   return {
     addressHash: logHash(normalizeIP(ip)),
     subjectHash: caller && logHash(JSON.stringify([caller.issuer, caller.subject])),
@@ -30,15 +31,14 @@ export function observeRequests(
   server: FastifyInstance,
   { metrics, logger, logHash }: { metrics: Metrics; logger: Logger; logHash: LogHash },
 ): ObserveResponse {
+  const log = createRequestLog(logger);
   const observe: ObserveResponse = (request, reply) => {
     const { id: requestId, method, problemCode: code } = request;
     const route = request.routeOptions.url ?? "unknown";
-    const { elapsedTime, statusCode: status } = reply;
-    metrics.observeRequest(method, route, status, elapsedTime / 1_000);
-    const ms = Math.round(elapsedTime * 100) / 100;
-    const sender = refusalStatuses.has(status) ? hashSender(request, logHash) : {};
-    const fields = { requestId, method, route, status, code, ms, traceId: getTraceId(request), ...sender };
-    logger.info(fields, "request completed");
+    const { elapsedTime: milliseconds, statusCode: status } = reply;
+    metrics.observeRequest(method, route, status, milliseconds / 1_000);
+    const refusedBy = refusalStatuses.has(status) ? hashSender(request, logHash) : undefined;
+    log({ requestId, method, route, status, code, milliseconds, traceId: getTraceId(request), refusedBy });
   };
   server.addHook("onResponse", (request, reply, done) => {
     observe(request, reply);
