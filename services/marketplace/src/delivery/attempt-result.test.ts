@@ -21,31 +21,31 @@ describe("A request without a response", () => {
     for (const response of [delivered, wrongSecret]) {
       const responses = tracker();
       time = 5;
-      assert.equal(responses.judge(host, 4, response), response);
-      assert.equal(responses.judge(host, 1, timedOut).reachability, "unknown");
-      assert.equal(responses.judge(host, 5, timedOut).reachability, "unknown");
+      assert.equal(responses.classify(host, 4, response), response);
+      assert.equal(responses.classify(host, 1, timedOut).reachability, "unknown");
+      assert.equal(responses.classify(host, 5, timedOut).reachability, "unknown");
     }
   });
 
   test("counts if the host responded only before it began, or another host, or the recipient has no origin", () => {
     const responses = tracker();
     time = 5;
-    responses.judge(host, 4, delivered);
-    assert.equal(responses.judge(host, 6, timedOut), timedOut);
-    assert.equal(responses.judge("https://other.example", 1, timedOut), timedOut);
-    assert.equal(responses.judge(null, 1, timedOut), timedOut);
-    assert.equal(responses.judge(null, 1, delivered), delivered);
+    responses.classify(host, 4, delivered);
+    assert.equal(responses.classify(host, 6, timedOut), timedOut);
+    assert.equal(responses.classify("https://other.example", 1, timedOut), timedOut);
+    assert.equal(responses.classify(null, 1, timedOut), timedOut);
+    assert.equal(responses.classify(null, 1, delivered), delivered);
   });
 
-  test("is judged by the hosts that responded last, of any number of hosts", () => {
+  test("is classified by the hosts that responded last, of any number of hosts", () => {
     const responses = tracker();
     for (let nth = 0; nth <= 10_000; nth += 1) {
       time = nth;
-      responses.judge(`https://${nth}.example`, 0, delivered);
-      if (nth === 100) responses.judge("https://0.example", 0, delivered);
+      responses.classify(`https://${nth}.example`, 0, delivered);
+      if (nth === 100) responses.classify("https://0.example", 0, delivered);
     }
-    assert.equal(responses.judge("https://0.example", 0, timedOut).reachability, "unknown");
-    assert.equal(responses.judge("https://10000.example", 0, timedOut).reachability, "unknown");
-    assert.equal(responses.judge("https://1.example", 0, timedOut), timedOut);
+    assert.equal(responses.classify("https://0.example", 0, timedOut).reachability, "unknown");
+    assert.equal(responses.classify("https://10000.example", 0, timedOut).reachability, "unknown");
+    assert.equal(responses.classify("https://1.example", 0, timedOut), timedOut);
   });
 });

@@ -65,7 +65,7 @@ export function createResponseTracker(now: () => number = () => performance.now(
   const lastResponses = new Map<string, number>();
   return {
     /** `startedAt` is the time of the request, by the same clock. */
-    judge(origin: string | null, startedAt: number, result: AttemptResult): AttemptResult {
+    classify(origin: string | null, startedAt: number, result: AttemptResult): AttemptResult {
       if (origin === null) return result;
       if (result.reachability === "responded") {
         // Inserted again, so that the first entry is the one that hasn't responded for the longest time.

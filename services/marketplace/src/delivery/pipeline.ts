@@ -46,7 +46,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   async function attemptAndSettle({ job, slot }: StartedJob, delivery: ClaimedDelivery): Promise<void> {
     const startedAt = performance.now();
-    const result = responses.judge(delivery.origin, startedAt, await attempt(deps, delivery));
+    const result = responses.classify(delivery.origin, startedAt, await attempt(deps, delivery));
     // Failures are settled one by one, so a recipient that fails gets no further requests until then.
     if (result.outcome === "delivered") slot.endRequest();
     deps.metrics.recordAttempt(delivery, result, deps.clock());
