@@ -9,6 +9,9 @@ declare module "fastify" {
 
 export const exposedHeaders = [
   "ETag",
+  "Link",
+  "X-Total-Count",
+  "X-Did-You-Mean",
   "X-Request-Id",
   "Retry-After",
   "RateLimit-Limit",

@@ -18,6 +18,8 @@ export interface Representation {
   contentType: string;
   cacheControl: string;
   vary: string;
+  /** Other headers of every response with it. */
+  headers: Record<string, string>;
   plain: Encoded;
   compressed: Map<Coding, Promise<Encoded>>;
 }
@@ -37,11 +39,12 @@ const codings = new Negotiator<Coding>({
 
 export function createRepresentation(
   body: Buffer | string,
-  options: { contentType: string; cacheControl: string; vary?: string },
+  options: { contentType: string; cacheControl: string; vary?: string; headers?: Record<string, string> },
 ): Representation {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   return {
     vary: "accept-encoding",
+    headers: {},
     ...options,
     plain: { body: bytes, etag: `"${hash("sha1", bytes, "base64url")}"` },
     compressed: new Map(),
@@ -76,8 +79,8 @@ export async function preparePayload(
   const small = representation.plain.body.length < minCompressedBytes;
   const coding = small || accepted === undefined ? null : codings.negotiate(accepted);
   const encoded = coding === null ? representation.plain : await encode(representation, coding);
-  const { cacheControl, contentType, vary } = representation;
-  reply.headers({ "cache-control": cacheControl, etag: encoded.etag, vary });
+  const { cacheControl, contentType, vary, headers } = representation;
+  reply.headers({ "cache-control": cacheControl, etag: encoded.etag, vary, ...headers });
   if (ifNoneMatch !== undefined && isKnownToClient(ifNoneMatch, encoded.etag)) {
     reply.code(304);
     return null;

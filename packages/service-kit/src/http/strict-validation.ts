@@ -8,7 +8,7 @@ const wholeNumber = /^-?\d+$/;
 
 /**
  * Converts query parameters, which are strings. A blank parameter counts as absent. For integers, "12" becomes 12, and larger values
- * become the largest safe integer; everything else is left for the schema to refuse. Ajv's own coercion isn't used, because it
+ * become the largest safe integer. "true" and "false" become booleans. Everything else is left for the schema to refuse. Ajv's own coercion isn't used, because it
  * accepts "0x10", " 1" and "1e2" as integers, and an array of one element as that element.
  */
 function createQueryConverter({ properties = {} }: FieldSchema): (query: Record<string, unknown>) => void {
@@ -20,6 +20,8 @@ function createQueryConverter({ properties = {} }: FieldSchema): (query: Record<
         delete query[name];
       } else if (type === "integer" && typeof given === "string" && wholeNumber.test(given)) {
         query[name] = Math.min(Number(given), Number.MAX_SAFE_INTEGER);
+      } else if (type === "boolean" && (given === "true" || given === "false")) {
+        query[name] = given === "true";
       }
     }
   };
