@@ -2,6 +2,10 @@ COMMENT ON SCHEMA public IS 'The marketplace';
 
 CREATE COLLATION public.case_insensitive (provider = icu, deterministic = false, locale = 'und-u-ks-level2');
 
+CREATE EXTENSION IF NOT EXISTS fuzzystrmatch WITH SCHEMA public;
+
+COMMENT ON EXTENSION fuzzystrmatch IS 'determine similarities and distance between strings';
+
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
@@ -10,9 +14,17 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+CREATE TEXT SEARCH DICTIONARY public.catalog_stem (
+    TEMPLATE = pg_catalog.snowball,
+    language = 'english' );
+
+CREATE FUNCTION public.search_stem(word text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN COALESCE((ts_lexize('public.catalog_stem'::regdictionary, word))[1], word);
+
 CREATE FUNCTION public.any_of(words text[]) RETURNS tsquery
     LANGUAGE sql STABLE
-    RETURN (SELECT (string_agg(DISTINCT quote_literal(form.form), ' | '::text))::tsquery AS string_agg FROM unnest(any_of.words) word(word), LATERAL unnest(ARRAY[word.word, (ts_lexize('english_stem'::regdictionary, word.word))[1]]) form(form) WHERE (form.form IS NOT NULL));
+    RETURN (SELECT (string_agg(DISTINCT quote_literal(public.search_stem(word.word)), ' | '::text))::tsquery AS string_agg FROM unnest(any_of.words) word(word));
 
 CREATE FUNCTION public.apps_reject_unknown_extension_points() RETURNS trigger
     LANGUAGE plpgsql
@@ -81,6 +93,7 @@ begin
   perform pg_advisory_xact_lock(hashtext('catalog'));
   delete from search_words known
   where known.word = any (given)
+    and not known.in_synonyms
     and not exists (select from app_search where tier = 0 and words @@ any_of(array[known.word]))
     and not exists (select from app_search where tier = 1 and words @@ any_of(array[known.word]))
     and not exists (select from app_search where tier = 2 and words @@ any_of(array[known.word]))
@@ -120,30 +133,6 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.expand_search_word(typed text, unfinished boolean) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  expanded text[];
-begin
-  select array_agg(known.word) into expanded from (
-    (select word from search_words where word = typed)
-    union
-    (
-      select word from search_words
-      where unfinished and word >= typed and word < typed || chr(1114111)
-      order by apps desc, word limit 12
-    )
-  ) known;
-  if expanded is null then
-    select array_agg(known.word) into expanded from (
-      select word from search_words where word % typed order by similarity(word, typed) desc, apps desc, word limit 4
-    ) known;
-  end if;
-  return expanded;
-end
-$$;
-
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
@@ -154,66 +143,6 @@ CREATE FUNCTION public.lock_catalog() RETURNS trigger
 begin
   perform pg_advisory_xact_lock(hashtext('catalog'));
   return null;
-end
-$$;
-
-CREATE FUNCTION public.matching_listings(needle text, typed tsquery, expanded tsquery, in_category text, max_results integer) RETURNS SETOF text
-    LANGUAGE plpgsql STABLE
-    SET plan_cache_mode TO 'force_generic_plan'
-    AS $$
-declare
-  search_query tsquery := case when in_category is null then expanded else expanded && quote_literal('#' || in_category)::tsquery end;
-begin
-  return query
-  with candidate as (
-    (
-      select app_id from app_search
-      where name >= needle and name < needle || chr(1114111) and (in_category is null or category = in_category)
-      order by name limit 100
-    )
-    union
-    -- A limit over UNION ALL stops reading as soon as it is full: the popular tiers come first.
-    (
-      select app_id from app_search where tier = 0 and name_words @@ search_query
-      union all
-      select app_id from app_search where tier = 1 and name_words @@ search_query
-      union all
-      select app_id from app_search where tier = 2 and name_words @@ search_query
-      union all
-      select app_id from app_search where tier = 3 and name_words @@ search_query
-      union all
-      select app_id from app_search where tier = 4 and name_words @@ search_query
-      limit 100
-    )
-    union
-    (
-      select app_id from app_search where tier = 0 and words @@ search_query
-      union all
-      select app_id from app_search where tier = 1 and words @@ search_query
-      union all
-      select app_id from app_search where tier = 2 and words @@ search_query
-      union all
-      select app_id from app_search where tier = 3 and words @@ search_query
-      union all
-      select app_id from app_search where tier = 4 and words @@ search_query
-      limit 100
-    )
-  ),
-  ranked as (
-    select app_id, popular.popularity,
-      round((
-        case when searched.name = needle then 8 when starts_with(searched.name, needle) then 3 else 0 end
-        + 4 * ts_rank(searched.words, typed)
-        + ts_rank(searched.words, expanded)
-        + similarity(searched.name, needle)
-      )::numeric, 1) as relevance
-    from candidate join app_search searched using (app_id) join app_popularity popular using (app_id)
-  ),
-  best as (
-    select * from ranked order by relevance desc, popularity desc, app_id limit max_results
-  )
-  select listing.app_dto from best join app_listings listing using (app_id)
-  order by best.relevance desc, best.popularity desc, app_id;
 end
 $$;
 
@@ -280,6 +209,160 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.rank_apps(needle text, in_category text, concepts integer[], alternatives text[], loose boolean[], factors real[], weights real[]) RETURNS TABLE(app_id uuid, relevance real)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  in_this_category tsquery;
+  -- All concepts; and any of those that say something, because words such as "patient" are everywhere.
+  all_concepts tsquery;
+  any_concept tsquery;
+  whole_query tsquery := phraseto_tsquery('public.catalog_search', needle);
+  -- The alternatives of a concept with the same factor are one query.
+  query_concepts integer[];
+  query_factors real[];
+  queries tsquery[];
+begin
+  if in_category is not null and not exists (select from categories where category = in_category) then
+    return;
+  end if;
+  select array_agg(concept), array_agg(factor), array_agg(query) into query_concepts, query_factors, queries
+  from (
+    select concept, factor, string_agg('(' || query::text || ')', ' | ')::tsquery as query
+    from unnest(concepts, alternatives, loose, factors) as each (concept, phrase, is_loose, factor)
+    cross join lateral (
+      select case
+        when is_loose then plainto_tsquery('public.catalog_search', phrase)
+        else phraseto_tsquery('public.catalog_search', phrase)
+      end as query
+    ) parsed
+    group by concept, factor
+  ) grouped;
+
+  with concept as (
+    select concept, string_agg('(' || plainto_tsquery('public.catalog_search', phrase)::text || ')', ' | ')::tsquery as query
+    from unnest(concepts, alternatives) as each (concept, phrase)
+    where phrase <> ''
+    group by concept
+  )
+  select
+    string_agg('(' || query::text || ')', ' & ')::tsquery,
+    (string_agg('(' || query::text || ')', ' | ') filter (where weights[concept] >= least(0.25, (select max(w) from unnest(weights) w))))::tsquery
+  into all_concepts, any_concept
+  from concept;
+  if all_concepts is null then
+    return;
+  end if;
+  if in_category is not null then
+    in_this_category := quote_literal('#' || in_category)::tsquery;
+    all_concepts := all_concepts && in_this_category;
+    any_concept := any_concept && in_this_category;
+  end if;
+
+  return query
+  with candidate as (
+    (
+      select app_id from app_search
+      where name >= needle and name < needle || chr(1114111) and (in_category is null or category = in_category)
+      order by name limit 100
+    )
+    union
+    -- A limit over UNION ALL stops reading as soon as it is full: the popular tiers come first.
+    (
+      select app_id from app_search where tier = 0 and head_words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 1 and head_words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 2 and head_words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 3 and head_words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 4 and head_words @@ all_concepts
+      limit 100
+    )
+    union
+    (
+      select app_id from app_search where tier = 0 and words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 1 and words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 2 and words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 3 and words @@ all_concepts
+      union all
+      select app_id from app_search where tier = 4 and words @@ all_concepts
+      limit 100
+    )
+    union
+    (
+      select app_id from app_search where tier = 0 and head_words @@ any_concept
+      union all
+      select app_id from app_search where tier = 1 and head_words @@ any_concept
+      union all
+      select app_id from app_search where tier = 2 and head_words @@ any_concept
+      union all
+      select app_id from app_search where tier = 3 and head_words @@ any_concept
+      union all
+      select app_id from app_search where tier = 4 and head_words @@ any_concept
+      limit 100
+    )
+  ),
+  -- Each field once, uncompressed, because every alternative is looked for in it.
+  field as materialized (
+    select
+      app_id,
+      searched.name,
+      popular.popularity,
+      ts_filter(searched.head_words, '{a}') as name_words,
+      ts_filter(searched.head_words, '{b}') as summary_words,
+      ts_filter(searched.head_words, '{c}') as about_words,
+      ts_filter(searched.words, '{d}') as description_words,
+      searched.words
+    from candidate join app_search searched using (app_id) join app_popularity popular using (app_id)
+  ),
+  ranked as (
+    select
+      app_id,
+      found.score,
+      starts_with(field.name, needle) as is_named,
+      found.score
+        + case
+            when field.name = needle then 3
+            when starts_with(field.name, needle) then least(1.0, 0.2 + 0.1 * length(needle))
+            else 0
+          end
+        + case
+            when name_words @@ whole_query then 0.5
+            when summary_words @@ whole_query then 0.3
+            when about_words @@ whole_query then 0.2
+            when description_words @@ whole_query then 0.1
+            else 0
+          end
+        -- Decides only between apps that are nearly equal
+        + 0.03 * popularity / (popularity + 100.0) as relevance
+    from field
+    cross join lateral (
+      select sum(weights[concept] * points) as score from (
+        select
+          concept,
+          coalesce(max(factor) filter (where name_words @@ query), 0)
+            + 0.6 * coalesce(max(factor) filter (where summary_words @@ query), 0)
+            + 0.4 * coalesce(max(factor) filter (where about_words @@ query), 0)
+            + 0.2 * coalesce(max(factor) filter (where description_words @@ query), 0)
+            + least(0.3, 0.05 * sum(factor * ts_rank('{1, 1, 1, 1}', words, query) * (numnode(query) + 1) / 2)) as points
+        from unnest(query_concepts, query_factors, queries) as each (concept, factor, query)
+        group by concept
+      ) matched
+    ) found
+  )
+  select app_id, relevance::real from ranked
+  where score > 0 or is_named
+  order by relevance desc, app_id;
+end
+$$;
+
 CREATE FUNCTION public.refresh_apps_of_changed_categories() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -334,17 +417,17 @@ begin
   ),
   known_words as (
     insert into search_words (word, apps)
-    select word, count(*) from fresh, unnest(string_to_array(fresh.text, ' ')) as word
+    select word, count(distinct app_id) from fresh, unnest(string_to_array(fresh.text, ' ')) as word
     where length(word) between 2 and 40
     group by word
-    on conflict do nothing
+    on conflict (word) do update set apps = excluded.apps where search_words.apps = 0
   ),
   searched as (
-    insert into app_search (app_id, category, name, name_words, words)
-    select app_id, category, search_name, name_words, words from fresh
+    insert into app_search (app_id, category, name, head_words, words)
+    select app_id, category, search_name, head_words, words from fresh
     on conflict (app_id) do update set
-      category = excluded.category, name = excluded.name, name_words = excluded.name_words, words = excluded.words
-    where (app_search.words, app_search.name_words) is distinct from (excluded.words, excluded.name_words)
+      category = excluded.category, name = excluded.name, head_words = excluded.head_words, words = excluded.words
+    where (app_search.words, app_search.head_words) is distinct from (excluded.words, excluded.head_words)
   ),
   popular as (
     insert into app_popularity (app_id, category, featured)
@@ -368,38 +451,70 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.search_listings(given text, in_category text, max_results integer) RETURNS SETOF text
-    LANGUAGE plpgsql STABLE
+CREATE FUNCTION public.refresh_search_terms() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-declare
-  needle text := search_text(given);
-  typed text[] := (string_to_array(needle, ' '))[1:8];
-  only_stop_words boolean := not exists (select from unnest(typed) as word where not is_stop_word(word));
-  word text;
-  term tsquery;
-  all_terms tsquery;
-  any_term tsquery;
 begin
-  if in_category is not null and not exists (select from categories where category = in_category) then
-    return;
-  end if;
-  for i in 1 .. coalesce(array_length(typed, 1), 0) loop
-    word := typed[i];
-    continue when is_stop_word(word) and not only_stop_words;
-    term := any_of(expand_search_word(word, i = array_length(typed, 1)));
-    continue when term is null;
-    all_terms := case when all_terms is null then term else all_terms && term end;
-    any_term := case when any_term is null then term else any_term || term end;
-  end loop;
-  if all_terms is null then
-    return;
-  end if;
-  return query select * from matching_listings(needle, any_of(typed), all_terms, in_category, max_results);
-  if not found then
-    return query select * from matching_listings(needle, any_of(typed), any_term, in_category, max_results);
-  end if;
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  delete from search_terms;
+  with normalised as materialized (
+    select position, search_text(given) as phrase, term is null as is_input, true as is_meaning
+    from search_synonyms, unnest(synonyms) as given
+    union all
+    select position, search_text(term), true, false from search_synonyms where term is not null
+  ),
+  keyed as materialized (
+    select search_key(phrase) as key, * from normalised where phrase <> ''
+  )
+  insert into search_terms (position, key, phrase, is_input, is_meaning)
+  select position, key, min(phrase), bool_or(is_input), bool_or(is_meaning) from keyed group by position, key;
+
+  update search_words set in_synonyms = false where in_synonyms;
+  insert into search_words (word, apps, in_synonyms)
+  select distinct word, 0, true from search_terms, unnest(string_to_array(phrase, ' ')) as word
+  where is_input and length(word) between 2 and 40
+  on conflict (word) do update set in_synonyms = true;
+  notify catalog_changed;
 end
 $$;
+
+CREATE FUNCTION public.search_key(phrase text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (SELECT string_agg(public.search_stem(each.word), ' '::text ORDER BY each.place) AS string_agg FROM unnest(string_to_array(search_key.phrase, ' '::text)) WITH ORDINALITY each(word, place));
+
+CREATE FUNCTION public.search_listings(given text, in_category text, max_results integer) RETURNS SETOF text
+    LANGUAGE sql STABLE
+    AS $$
+  with word as (
+    select array_agg(place::integer) as places, array_agg(word) as words, array_agg(false) as loose,
+      array_agg(1::real) as ones
+    from unnest((string_to_array(search_text(given), ' '))[1:8]) with ordinality as each (word, place)
+  )
+  select listing.app_dto
+  from word
+  cross join lateral rank_apps(search_text(given), in_category, places, words, loose, ones, ones) ranked
+  join app_listings listing using (app_id)
+  order by ranked.relevance desc, app_id limit max_results
+$$;
+
+CREATE TABLE public.search_terms (
+    "position" integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    phrase text NOT NULL COLLATE pg_catalog."C",
+    is_input boolean NOT NULL,
+    is_meaning boolean NOT NULL
+);
+
+CREATE FUNCTION public.search_meanings(given_key text, OUT means text[], OUT related text[]) RETURNS record
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT COALESCE((array_agg(DISTINCT meaning.phrase) FILTER (WHERE meaning.is_input))[1:100], '{}'::text[]) AS "coalesce",
+     COALESCE((array_agg(DISTINCT meaning.phrase) FILTER (WHERE (NOT meaning.is_input)))[1:100], '{}'::text[]) AS "coalesce"
+    FROM (public.search_terms input
+      JOIN public.search_terms meaning USING ("position"))
+   WHERE ((input.key = search_meanings.given_key) AND input.is_input AND meaning.is_meaning AND (meaning.key <> search_meanings.given_key));
+END;
 
 CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -446,9 +561,69 @@ CREATE FUNCTION public.wire_instant(given timestamp with time zone) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN to_char((given AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
 
+CREATE TEXT SEARCH CONFIGURATION public.catalog_search (
+    PARSER = pg_catalog."default" );
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR asciiword WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR word WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR numword WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR email WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR url WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR host WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR sfloat WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR version WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR hword_numpart WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR hword_part WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR hword_asciipart WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR numhword WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR asciihword WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR hword WITH public.unaccent, public.catalog_stem;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR url_path WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR file WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR "float" WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR "int" WITH simple;
+
+ALTER TEXT SEARCH CONFIGURATION public.catalog_search
+    ADD MAPPING FOR uint WITH simple;
+
 CREATE FUNCTION public.word_vector(given text, weight "char") RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN setweight((to_tsvector('simple'::regconfig, public.search_text(given)) || to_tsvector('english'::regconfig, public.search_text(given))), weight);
+    RETURN setweight(to_tsvector('public.catalog_search'::regconfig, public.search_text(given)), weight);
 
 CREATE TABLE public.app_listings (
     app_id uuid NOT NULL,
@@ -480,8 +655,8 @@ CREATE TABLE public.app_search (
     category text NOT NULL,
     tier smallint DEFAULT 4 NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
-    name_words tsvector NOT NULL,
     words tsvector NOT NULL,
+    head_words tsvector NOT NULL,
     CONSTRAINT app_search_tier_check CHECK (((tier >= 0) AND (tier <= 4)))
 );
 ALTER TABLE ONLY public.app_search ALTER COLUMN words SET STORAGE MAIN;
@@ -779,17 +954,19 @@ CREATE VIEW public.published_apps AS
     app.featured,
     app.published_at,
     app.updated_at,
-    public.search_text(app.name) AS search_name,
-    (public.word_vector(app.name, 'A'::"char") || public.category_mark(app.category)) AS name_words,
-    ((((public.word_vector(app.name, 'A'::"char") || public.word_vector(app.summary, 'B'::"char")) || public.word_vector(((vendor.name || ' '::text) || category.name), 'C'::"char")) || setweight(to_tsvector('english'::regconfig, public.search_text(app.description)), 'D'::"char")) || public.category_mark(app.category)) AS words,
-    public.search_text(((((((((app.name || ' '::text) || app.summary) || ' '::text) || vendor.name) || ' '::text) || category.name) || ' '::text) || app.description)) AS text,
+    searched.name AS search_name,
+    searched.head AS head_words,
+    (searched.head || public.word_vector(((category.description || ' '::text) || app.description), 'D'::"char")) AS words,
+    public.search_text(((((((((((app.name || ' '::text) || app.summary) || ' '::text) || vendor.name) || ' '::text) || category.name) || ' '::text) || category.description) || ' '::text) || app.description)) AS text,
     (row_to_json(wire.*))::text AS app_dto,
     (('['::text || COALESCE(( SELECT string_agg(plan.dto, ','::text ORDER BY plan."position", plan.id) AS string_agg
            FROM public.plans_on_sale plan
           WHERE (plan.app_id = app.id)), ''::text)) || ']'::text) AS pricing_dto
-   FROM (((public.apps app
+   FROM ((((public.apps app
      JOIN public.vendors vendor ON ((vendor.id = app.vendor_id)))
      JOIN public.categories category ON ((category.category = app.category)))
+     CROSS JOIN LATERAL ( SELECT public.search_text(app.name) AS name,
+            (((public.word_vector(app.name, 'A'::"char") || public.word_vector(app.summary, 'B'::"char")) || public.word_vector(((vendor.name || ' '::text) || category.name), 'C'::"char")) || public.category_mark(app.category)) AS head) searched)
      CROSS JOIN LATERAL ( SELECT app.id,
             app.slug,
             app.name,
@@ -895,9 +1072,17 @@ CREATE SEQUENCE public.schema_migrations_id_seq
 
 ALTER SEQUENCE public.schema_migrations_id_seq OWNED BY public.schema_migrations.id;
 
+CREATE TABLE public.search_synonyms (
+    "position" integer NOT NULL,
+    term text,
+    synonyms text[] NOT NULL
+);
+
 CREATE TABLE public.search_words (
     word text NOT NULL COLLATE pg_catalog."C",
-    apps integer NOT NULL
+    apps integer NOT NULL,
+    stem text GENERATED ALWAYS AS (public.search_stem(word)) STORED COLLATE pg_catalog."C",
+    in_synonyms boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.subscriptions (
@@ -1031,6 +1216,12 @@ ALTER TABLE ONLY public.replays
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.search_synonyms
+    ADD CONSTRAINT search_synonyms_pkey PRIMARY KEY ("position");
+
+ALTER TABLE ONLY public.search_terms
+    ADD CONSTRAINT search_terms_pkey PRIMARY KEY (key, "position");
+
 ALTER TABLE ONLY public.search_words
     ADD CONSTRAINT search_words_pkey PRIMARY KEY (word) INCLUDE (apps);
 
@@ -1072,19 +1263,21 @@ CREATE INDEX app_popularity_featured ON public.app_popularity USING btree (popul
 
 CREATE INDEX app_popularity_popularity ON public.app_popularity USING btree (popularity, app_id);
 
+CREATE INDEX app_search_head_words_0 ON public.app_search USING gin (head_words) WITH (fastupdate=off) WHERE (tier = 0);
+
+CREATE INDEX app_search_head_words_1 ON public.app_search USING gin (head_words) WITH (fastupdate=off) WHERE (tier = 1);
+
+CREATE INDEX app_search_head_words_2 ON public.app_search USING gin (head_words) WITH (fastupdate=off) WHERE (tier = 2);
+
+CREATE INDEX app_search_head_words_3 ON public.app_search USING gin (head_words) WITH (fastupdate=off) WHERE (tier = 3);
+
+CREATE INDEX app_search_head_words_4 ON public.app_search USING gin (head_words) WITH (fastupdate=off) WHERE (tier = 4);
+
 CREATE INDEX app_search_name ON public.app_search USING btree (name) INCLUDE (app_id, category);
 
-CREATE INDEX app_search_name_words_0 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 0);
-
-CREATE INDEX app_search_name_words_1 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 1);
-
-CREATE INDEX app_search_name_words_2 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 2);
-
-CREATE INDEX app_search_name_words_3 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 3);
-
-CREATE INDEX app_search_name_words_4 ON public.app_search USING gin (name_words) WITH (fastupdate=off) WHERE (tier = 4);
-
 CREATE INDEX app_search_popular ON public.app_search USING btree (app_id, tier) WHERE (tier < 4);
+
+CREATE INDEX app_search_similar_name ON public.app_search USING gin (name public.gin_trgm_ops) WITH (fastupdate=off);
 
 CREATE INDEX app_search_words_0 ON public.app_search USING gin (words) WITH (fastupdate=off) WHERE (tier = 0);
 
@@ -1148,7 +1341,13 @@ CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, c
 
 CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
 
+CREATE INDEX search_terms_by_position ON public.search_terms USING btree ("position");
+
+CREATE INDEX search_terms_inputs ON public.search_terms USING btree (phrase) WHERE is_input;
+
 CREATE INDEX search_words_similar ON public.search_words USING gin (word public.gin_trgm_ops) WITH (fastupdate=off);
+
+CREATE INDEX search_words_stem ON public.search_words USING btree (stem) INCLUDE (apps, in_synonyms);
 
 CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (status, created_at DESC, id DESC);
 
@@ -1246,6 +1445,9 @@ ALTER TABLE ONLY public.pricing_plans
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
 
+ALTER TABLE ONLY public.search_terms
+    ADD CONSTRAINT search_terms_position_fkey FOREIGN KEY ("position") REFERENCES public.search_synonyms("position") ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
@@ -1270,6 +1472,11 @@ REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.refresh_search_terms() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refresh_search_terms() TO marketplace_service;
+
+GRANT SELECT ON TABLE public.search_terms TO marketplace_service;
 
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
@@ -1424,6 +1631,8 @@ GRANT UPDATE(cursor_id) ON TABLE public.replays TO marketplace_service;
 GRANT UPDATE(updated_at) ON TABLE public.replays TO marketplace_service;
 
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.search_synonyms TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
 

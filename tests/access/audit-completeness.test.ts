@@ -105,6 +105,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
   const [subscription, webhook] = ["/api/v1/subscriptions/:id", "/api/v1/developer/webhooks/:id"];
   const rows: [route: string, on: string][] = [
     ["PUT /api/v1/admin/organisations/:alias", "riverside"],
+    ["PUT /api/v1/admin/search-synonyms", "all"],
     ["POST /api/v1/subscriptions", "riverside"],
     [`POST ${subscription}/pause`, "riverside, SECURITY"],
     [`POST ${subscription}/resume`, "riverside, SECURITY"],
@@ -134,7 +135,9 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     const webhooks = await prepareWebhooks(marketplace.url, operator);
     buildRequest = async (route, on) => {
       const request = await (route.includes("webhooks") ? webhooks : subscriptions).buildRequest(route, on);
-      return route.startsWith("PUT") ? { ...request, body: { displayName: "Riverside Clinic, renamed" } } : request;
+      return route.includes("/organisations/")
+        ? { ...request, body: { displayName: "Riverside Clinic, renamed" } }
+        : request;
     };
   });
 

@@ -76,6 +76,8 @@ const matrix = parseMatrix(`
 | GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
 describe("permissions, each use case on one database connection", () => {
@@ -116,6 +118,7 @@ describe("permissions, each use case on one database connection", () => {
       ].toSorted(),
       [
         "GET /api/v1/admin/audit",
+        "GET /api/v1/admin/search-synonyms",
         "GET /api/v1/admin/subscriptions",
         "GET /api/v1/admin/webhooks/health",
         "GET /api/v1/organisations/:alias/audit",

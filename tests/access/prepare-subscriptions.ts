@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { AppDto, AppPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { AppDto, AppPage, SearchSynonyms, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type MatrixRequest, sendApiRequest } from "@ehr-marketplace/tests/support";
 
 export interface RequestBuilder {
@@ -76,6 +76,16 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       const alias = aliases[who] ?? "";
       const action = route.split("/").at(-1) ?? "";
       if (route.startsWith("GET /api/v1/admin/") && on === "all") return { path: route.split(" ")[1] ?? "" };
+      if (route === "PUT /api/v1/admin/search-synonyms") {
+        const current = await sendApiRequest(url, "/admin/search-synonyms", operator);
+        const { synonyms } = (await current.json()) as SearchSynonyms;
+        return {
+          path: "/api/v1/admin/search-synonyms",
+          method: "PUT",
+          body: { synonyms: [...synonyms, { synonyms: ["quokka", randomUUID()] }] },
+          headers: { "if-match": current.headers.get("etag") ?? "" },
+        };
+      }
       if (route.includes("/organisations")) {
         const path = route.split(" ")[1]?.replace(":alias", alias) ?? "";
         if (!route.startsWith("PUT")) return { path };

@@ -51,11 +51,12 @@ export const searchAppsQuery = Type.Object({
       maxLength: 200,
       pattern: noNulPattern,
       description:
-        "Search text; required unless `category` is given. The search tolerates typos, missing accents and incomplete words",
+        "Search text; required unless `category` is given. The search knows synonyms and abbreviations, and tolerates typos, missing accents and incomplete words",
       examples: ["scribe"],
     }),
   ),
   category,
+  page: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: "Page number, from 0" })),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -63,5 +64,11 @@ export const searchAppsQuery = Type.Object({
       description: "Maximum number of apps, at most 100; larger values are treated as 100",
     }),
   ),
+  highlight: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Adds `highlights` to each app: what matched in its texts. Then `limit` is at most 20",
+    }),
+  ),
 });
-export type SearchAppsQuery = WithDefaults<Static<typeof searchAppsQuery>, "limit">;
+export type SearchAppsQuery = WithDefaults<Static<typeof searchAppsQuery>, "limit" | "page" | "highlight">;

@@ -56,6 +56,38 @@ export const appDto = Type.Object(
 );
 export type AppDto = Static<typeof appDto>;
 
+const highlightedText = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.Object({ text: Type.String(), match: Type.Boolean() }), {
+      description: `${description}; absent if nothing in it matches`,
+      examples: [
+        [
+          { text: "Video visits", match: true },
+          { text: " that open from the schedule", match: false },
+        ],
+      ],
+    }),
+  );
+export type HighlightedText = { text: string; match: boolean }[];
+
+export const foundAppDto = Type.Object(
+  {
+    ...appDto.properties,
+    highlights: Type.Optional(
+      Type.Object(
+        {
+          name: highlightedText("The name in parts"),
+          summary: highlightedText("The summary in parts"),
+          description: highlightedText("An excerpt of the description in parts"),
+        },
+        { description: "What matched, with `highlight=true`" },
+      ),
+    ),
+  },
+  { $id: "FoundAppDto", title: "FoundAppDto" },
+);
+export type FoundAppDto = Static<typeof foundAppDto>;
+
 const sortState = Type.Object({ sorted: Type.Boolean(), unsorted: Type.Boolean(), empty: Type.Boolean() });
 
 /** `Page<AppDto>` in the format of Spring Data. */

@@ -13,6 +13,9 @@ export {
   appPage,
   type CategoryDto,
   categoryDto,
+  type FoundAppDto,
+  foundAppDto,
+  type HighlightedText,
   type PricingPlanDto,
   pricingPlanDto,
 } from "./catalog.ts";
@@ -98,6 +101,7 @@ export {
   type StartReplayBody,
   startReplayBody,
 } from "./replays.ts";
+export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
   type CreateSubscriptionBody,
   createSubscriptionBody,

@@ -7,11 +7,13 @@ import {
   categoryDto,
   eventApp,
   failure,
+  foundAppDto,
   listedSubscriptionDto,
   organisationDto,
   organisationPage,
   pricingPlanDto,
   problemDocument,
+  searchSynonyms,
   subscriptionDto,
   subscriptionEvent,
 } from "@ehr-marketplace/contracts";
@@ -28,11 +30,13 @@ const schemas = [
   categoryDto,
   eventApp,
   failure,
+  foundAppDto,
   listedSubscriptionDto,
   organisationDto,
   organisationPage,
   pricingPlanDto,
   problemDocument,
+  searchSynonyms,
   subscriptionDto,
   subscriptionEvent,
 ];
@@ -46,11 +50,13 @@ export function assertShape(
     | "AuditPage"
     | "CategoryDto"
     | "Failure"
+    | "FoundAppDto"
     | "ListedSubscriptionDto"
     | "OrganisationDto"
     | "OrganisationPage"
     | "PricingPlanDto"
     | "Problem"
+    | "SearchSynonyms"
     | "SubscriptionDto"
     | "SubscriptionEvent",
   value: unknown,

@@ -29,6 +29,8 @@ import { deliveriesChannel } from "./queue/queues.ts";
 import { healthRoutes } from "./recipients/health-routes.ts";
 import { replayProblems } from "./replays/replay-errors.ts";
 import { replayRoutes } from "./replays/replay-routes.ts";
+import { searchProblems } from "./search/search-errors.ts";
+import { synonymRoutes } from "./search/synonym-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 
@@ -54,6 +56,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       idempotencyProblems,
       endpointProblems,
       replayProblems,
+      searchProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
       tokens,
@@ -104,6 +107,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(endpointRoutes, { ...webhookDeps, resolve });
       await scope.register(replayRoutes, webhookDeps);
       await scope.register(healthRoutes, { database: database.query, clock });
+      await scope.register(synonymRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
   );

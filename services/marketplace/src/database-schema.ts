@@ -87,8 +87,8 @@ export interface Apps {
 export interface AppSearch {
   app_id: string;
   category: string;
+  head_words: string;
   name: string;
-  name_words: string;
   tier: Generated<number>;
   words: string;
 }
@@ -246,8 +246,8 @@ export interface PublishedApps {
   app_id: string | null;
   category: string | null;
   featured: boolean | null;
+  head_words: string | null;
   name: string | null;
-  name_words: string | null;
   pricing_dto: string | null;
   published_at: Timestamp | null;
   search_name: string | null;
@@ -303,8 +303,24 @@ export interface SchemaMigrations {
   run_on: Timestamp;
 }
 
+export interface SearchSynonyms {
+  position: number;
+  synonyms: string[];
+  term: string | null;
+}
+
+export interface SearchTerms {
+  is_input: boolean;
+  is_meaning: boolean;
+  key: string;
+  phrase: string;
+  position: number;
+}
+
 export interface SearchWords {
   apps: number;
+  in_synonyms: Generated<boolean>;
+  stem: Generated<string | null>;
   word: string;
 }
 
@@ -377,6 +393,8 @@ export interface DB {
   recipients: Recipients;
   replays: Replays;
   schema_migrations: SchemaMigrations;
+  search_synonyms: SearchSynonyms;
+  search_terms: SearchTerms;
   search_words: SearchWords;
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;

@@ -9,17 +9,10 @@ import {
 } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { findApps, type SearchResult } from "../search/search-apps.ts";
 import { buildPageJson, parsePageRequest } from "./app-page.ts";
 import { catalogProblems } from "./catalog-errors.ts";
-import {
-  findApp,
-  findCategories,
-  findFeatured,
-  findMatching,
-  findMostPopular,
-  findPage,
-  findPricing,
-} from "./catalog-store.ts";
+import { findApp, findCategories, findFeatured, findMostPopular, findPage, findPricing } from "./catalog-store.ts";
 
 export interface CatalogDeps {
   database: Kysely<DB>;
@@ -27,15 +20,19 @@ export interface CatalogDeps {
 }
 
 const maxSearchResults = 100;
+/** Highlighting takes about a millisecond for an app with a long description. */
+const maxHighlighted = 20;
 const slugRegExp = new RegExp(slugPattern);
 
-const jsonResponse = (json: string): Representation =>
+const jsonResponse = (json: string, headers: Record<string, string> = {}): Representation =>
   createRepresentation(json, {
     contentType: "application/json; charset=utf-8",
     cacheControl: "public, max-age=30, stale-while-revalidate=60",
+    headers,
   });
 
-const jsonArrayResponse = (apps: string[]): Representation => jsonResponse(`[${apps.join(",")}]`);
+const jsonArrayResponse = (apps: string[], headers?: Record<string, string>): Representation =>
+  jsonResponse(`[${apps.join(",")}]`, headers);
 
 export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise<Representation> {
   const request = parsePageRequest(query);
@@ -44,20 +41,35 @@ export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise
   );
 }
 
-export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Promise<Representation> {
+/** `path` is the search's own, for the link to the next page. */
+export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery, path: string): Promise<Representation> {
   const text = query.q?.trim() ?? "";
-  const { category } = query;
-  const limit = Math.min(query.limit, maxSearchResults);
+  const { category, page, highlight } = query;
+  const limit = Math.min(query.limit, highlight ? maxHighlighted : maxSearchResults);
   if (text === "" && category === undefined) {
     throw invalidRequest("/query/q", "is required, unless category is given");
   }
-  return deps.responseCache.get(`search ${JSON.stringify([text, category, limit])}`, async () =>
-    jsonArrayResponse(
+  const offset = Math.min(page * limit, Number.MAX_SAFE_INTEGER);
+  const key = JSON.stringify([text, category, limit, offset, highlight]);
+  return deps.responseCache.get(`search ${key}`, async () => {
+    const found: SearchResult =
       text === "" && category !== undefined
-        ? await findMostPopular(deps.database, category, limit)
-        : await findMatching(deps.database, { text, category, limit }),
-    ),
-  );
+        ? { ...(await findMostPopular(deps.database, category, { limit, offset })), corrected: undefined }
+        : await findApps(deps.database, { text, category, limit, offset, highlight });
+    return jsonArrayResponse(found.apps, searchHeaders(found, { ...query, limit }, path));
+  });
+}
+
+function searchHeaders(found: SearchResult, query: SearchAppsQuery, path: string): Record<string, string> {
+  const headers: Record<string, string> = { "x-total-count": String(found.total) };
+  // A header is ASCII, and words may not be.
+  if (found.corrected !== undefined) headers["x-did-you-mean"] = encodeURIComponent(found.corrected);
+  if ((query.page + 1) * query.limit < found.total) {
+    const next = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...query, page: query.page + 1 })) next.set(name, String(value));
+    headers["link"] = `<${path}?${next.toString()}>; rel="next"`;
+  }
+  return headers;
 }
 
 export async function listFeatured(deps: CatalogDeps): Promise<Representation> {

@@ -2,6 +2,7 @@ import {
   appDto,
   appPage,
   categoryDto,
+  foundAppDto,
   type ListAppsQuery,
   listAppsQuery,
   maxLookupLength,
@@ -45,13 +46,27 @@ function responses(description: string, schema: object, ...problems: number[]): 
   };
 }
 
+const searchHeaders = {
+  "x-total-count": { type: "integer", description: "Number of apps that match; of many, the 400 most relevant" },
+  "x-did-you-mean": {
+    type: "string",
+    description: "The corrected text, percent-encoded, if the search was for this instead of `q`",
+  },
+  link: { type: "string", description: '`rel="next"`, if there is another page' },
+};
+
+const withSearchHeaders = (documented: Record<number, object>): Record<number, object> => ({
+  ...documented,
+  200: { ...documented[200], headers: searchHeaders },
+});
+
 const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${name}#` } });
 
 export async function catalogRoutes(
   scope: FastifyInstance,
   options: CatalogDeps & { requestsPerMinute: number },
 ): Promise<void> {
-  for (const schema of [appDto, appPage, categoryDto, pricingPlanDto]) scope.addSchema(schema);
+  for (const schema of [appDto, appPage, foundAppDto, categoryDto, pricingPlanDto]) scope.addSchema(schema);
   allowAnyOrigin(scope, "/apps");
   limitRate(scope, options.requestsPerMinute);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -83,13 +98,16 @@ export async function catalogRoutes(
         tags,
         operationId: "searchApps",
         summary: "Search apps",
-        description: "Searches name, summary, description, vendor and category. Most relevant first.",
+        description:
+          "Searches name, summary, description, vendor and category, with the synonyms and abbreviations of the field. Most relevant first.",
         querystring: searchAppsQuery,
-        response: responses("Apps, the most relevant first", arrayOf("AppDto")),
+        response: withSearchHeaders(responses("Apps, the most relevant first", arrayOf("FoundAppDto"))),
       },
     },
-    async (request, reply) =>
-      sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery)),
+    async (request, reply) => {
+      const path = `${scope.prefix}/apps/search`;
+      return sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery, path));
+    },
   );
 
   routes.get(

@@ -53,11 +53,15 @@ export async function findPricing(database: Kysely<DB>, slug: string): Promise<s
   return found?.pricing_dto;
 }
 
-async function findByPopularity(database: Kysely<DB>, filter: RawBuilder<unknown>, limit: number): Promise<string[]> {
+async function findByPopularity(
+  database: Kysely<DB>,
+  filter: RawBuilder<unknown>,
+  { limit, offset = 0 }: { limit: number; offset?: number },
+): Promise<string[]> {
   const { rows } = await sql<{ app_dto: string }>`
     select app_dto from (
       select app_id, popularity from app_popularity where ${filter}
-      order by popularity desc, app_id desc limit ${sql.lit(limit)}
+      order by popularity desc, app_id desc limit ${sql.lit(limit)} offset ${offset}
     ) popular
     join app_listings using (app_id)
     order by popular.popularity desc, app_id desc`.execute(database);
@@ -65,19 +69,19 @@ async function findByPopularity(database: Kysely<DB>, filter: RawBuilder<unknown
 }
 
 export const findFeatured = (database: Kysely<DB>): Promise<string[]> =>
-  findByPopularity(database, sql`featured`, maxFeatured);
+  findByPopularity(database, sql`featured`, { limit: maxFeatured });
 
-export const findMostPopular = (database: Kysely<DB>, category: string, limit: number): Promise<string[]> =>
-  findByPopularity(database, sql`category = ${category}`, limit);
-
-export async function findMatching(
+export async function findMostPopular(
   database: Kysely<DB>,
-  search: { text: string; category: string | undefined; limit: number },
-): Promise<string[]> {
-  const { rows } = await sql<{ app_dto: string }>`
-    select app_dto from search_listings(${search.text}, ${search.category ?? null}, ${search.limit}) as app_dto
-  `.execute(database);
-  return rows.map((row) => row.app_dto);
+  category: string,
+  page: { limit: number; offset: number },
+): Promise<{ total: number; apps: string[] }> {
+  const counted = await database
+    .selectFrom("category_counts")
+    .select("apps")
+    .where("category", "=", category)
+    .executeTakeFirst();
+  return { total: counted?.apps ?? 0, apps: await findByPopularity(database, sql`category = ${category}`, page) };
 }
 
 export function findCategories(database: Kysely<DB>) {

@@ -72,12 +72,10 @@ async function refreshWords(database: Kysely<DB>, options: RankingOptions): Prom
     for (const { word, apps } of part.counts) counts.set(word, (counts.get(word) ?? 0) + apps);
     after = part.last;
   }
-  const recounted = known.map(({ word, apps: before, stem }) => {
-    const apps = Math.max(counts.get(word) ?? 0, stem === null ? 0 : (counts.get(stem) ?? 0));
-    return { word, before, apps };
-  });
-  const changed = recounted.filter(({ before, apps }) => apps > 0 && apps !== before);
-  const unused = recounted.filter(({ apps }) => apps === 0).map(({ word }) => word);
+  const recounted = known.map(({ stem, ...word }) => ({ ...word, before: word.apps, apps: counts.get(stem) ?? 0 }));
+  const isUsed = ({ apps, in_synonyms }: { apps: number; in_synonyms: boolean }): boolean => apps > 0 || in_synonyms;
+  const changed = recounted.filter((word) => isUsed(word) && word.apps !== word.before);
+  const unused = recounted.filter((word) => !isUsed(word)).map(({ word }) => word);
   const updated = await forEachBatch(changed, batchSizes.words, options, withCatalogLock(database, updateWords));
   return (
     updated +

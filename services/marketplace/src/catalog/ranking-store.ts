@@ -81,13 +81,15 @@ export async function updateTiers(transaction: Transaction<DB>, changed: Tier[])
 export interface KnownWord {
   word: string;
   apps: number;
-  /** As a description is indexed. Null for a stop word. */
-  stem: string | null;
+  /** As texts are indexed. */
+  stem: string;
+  /** Stays in the dictionary even if no app has it. */
+  in_synonyms: boolean;
 }
 
 export async function findKnownWords(database: Kysely<DB>): Promise<KnownWord[]> {
   const { rows } = await sql<KnownWord>`
-    select word, apps, (ts_lexize('english_stem', word))[1] as stem from search_words`.execute(database);
+    select word, apps, stem, in_synonyms from search_words`.execute(database);
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { AppDto } from "@ehr-marketplace/contracts";
+import type { AppDto, FoundAppDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
@@ -32,7 +32,7 @@ describe("GET /apps/search", () => {
     const response = await marketplace.get(`/apps/search?${query}`);
     assert.equal(response.status, 200, await response.clone().text());
     const apps = (await response.json()) as AppDto[];
-    for (const app of apps) assertShape("AppDto", app);
+    for (const app of apps) assertShape("FoundAppDto", app);
     return apps;
   }
   const slugs = (apps: AppDto[]): string[] => apps.map((app) => app.slug);
@@ -62,6 +62,75 @@ describe("GET /apps/search", () => {
       assert.equal(await first(typed), meant);
     });
   }
+
+  test("finds words that were written as one or as two, as a plural, or with another spelling", async () => {
+    for (const [query, slug] of [
+      ["bloodpressure", "cuffline"],
+      ["blood-pressure", "cuffline"],
+      ["tele health", "northwind-visits"],
+      ["prior authorisations", "gullhaven-prior-auth"],
+      ["odontograms", "molar-map"],
+    ] as const) {
+      assert.equal(await first(query), slug, query);
+    }
+  });
+
+  test("text without a known word is compared with the names of the apps", async () => {
+    assert.equal(await first("quokkabord"), "in-name");
+  });
+
+  test("X-Did-You-Mean has the text that was searched for instead of a typo, percent-encoded", async () => {
+    const meant = async (query: string): Promise<string | null> =>
+      (await marketplace.get(`/apps/search?q=${encodeURIComponent(query)}`)).headers.get("x-did-you-mean");
+    assert.equal(await meant("telehelth"), "telehealth");
+    assert.equal(await meant("Cardiolgy for kids"), "cardiology%20for%20kids");
+    assert.equal(await meant("telehealth"), null);
+    assert.equal(await meant("teleh"), null, "an unfinished word isn't a typo");
+    assert.equal(await meant("zzxqvkkw"), null);
+  });
+
+  test("X-Total-Count has the number of all matches, and Link leads through the pages, each app once", async () => {
+    const found: string[] = [];
+    let path = "/api/v1/apps/search?q=blood+pressure&limit=5&highlight=true";
+    let pages = 0;
+    for (let next: string | undefined = path; next !== undefined; pages++) {
+      const response = await fetch(`${marketplace.url}${next}`);
+      const apps = (await response.json()) as AppDto[];
+      found.push(...slugs(apps));
+      const link = response.headers.get("link");
+      next = /^<([^>]+)>; rel="next"$/.exec(link ?? "")?.[1];
+      path = next ?? path;
+      if (pages === 0) assert.ok(Number(response.headers.get("x-total-count")) > 5);
+      if (next === undefined) assert.equal(Number(response.headers.get("x-total-count")), found.length);
+    }
+    assert.ok(pages > 1);
+    assert.equal(new Set(found).size, found.length);
+    const whole = await search("q=blood+pressure&limit=100");
+    assert.deepEqual(found, slugs(whole));
+    assert.deepEqual(await search("q=blood+pressure&page=1000"), []);
+    const category = await marketplace.get("/apps/search?category=DOCUMENTATION&limit=3&page=1");
+    assert.equal(category.headers.get("x-total-count"), "4");
+    assert.equal(((await category.json()) as AppDto[]).length, 1);
+  });
+
+  test("highlight=true marks what matched, with accents and in other words; without it there are no highlights", async () => {
+    const highlightsOf = async (query: string, slug: string): Promise<FoundAppDto["highlights"]> => {
+      const found = (await search(`highlight=true&q=${encodeURIComponent(query)}`)) as FoundAppDto[];
+      return found.find((app) => app.slug === slug)?.highlights;
+    };
+    const matches = (parts: { text: string; match: boolean }[] | undefined): string[] | undefined =>
+      parts?.filter(({ match }) => match).map(({ text }) => text);
+    const visits = await highlightsOf("telehealth", "northwind-visits");
+    assert.deepEqual(matches(visits?.summary), ["Video visits"]);
+    assert.equal(
+      visits?.summary?.map(({ text }) => text).join(""),
+      (await search("q=telehealth")).find(({ slug }) => slug === "northwind-visits")?.summary,
+    );
+    assert.deepEqual(matches((await highlightsOf("cafe", "cafe-intake"))?.name), ["Café"]);
+    assert.deepEqual(matches((await highlightsOf("quokka", "in-description"))?.description), ["quokka"]);
+    assert.equal((await highlightsOf("quokka", "in-description"))?.name, undefined);
+    assert.ok((await search("q=quokka")).every((app) => !("highlights" in app)));
+  });
 
   test("finds apps by two letters", async () => {
     assert.ok(slugs(await search("q=qu")).includes("in-name"));
@@ -129,7 +198,16 @@ describe("GET /apps/search", () => {
     await assertProblem(await marketplace.get(`/apps/search?q=${"e".repeat(201)}`), 400, "invalid-request");
   });
 
-  for (const query of ["q=a&limit=0", "q=a&limit=-1", "q=a&limit=ten", "q=a&q=b", "q=a&limit=1&limit=2", "q=a%00b"]) {
+  for (const query of [
+    "q=a&limit=0",
+    "q=a&limit=-1",
+    "q=a&limit=ten",
+    "q=a&q=b",
+    "q=a&limit=1&limit=2",
+    "q=a%00b",
+    "q=a&page=-1",
+    "q=a&highlight=maybe",
+  ]) {
     test(`?${query} is 400`, async () => {
       await assertProblem(await marketplace.get(`/apps/search?${query}`), 400, "invalid-request");
     });
