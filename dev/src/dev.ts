@@ -48,6 +48,7 @@ function listUrls({
 }: Stack): Sections {
   return {
     Marketplace: [
+      ["Overview", marketplaceUrl],
       ["API reference", `${marketplaceUrl}/docs`],
       ["OpenAPI document", `${marketplaceUrl}/api/v1/openapi.json`],
       [`All ${demo.apps} apps`, `${marketplaceUrl}/api/v1/apps`],
@@ -59,6 +60,7 @@ function listUrls({
       ["Database, as owner", databases.marketplace.ownerUrl],
     ],
     "The practices' EHR": [
+      ["Overview", ehrUrl],
       ["API reference", `${ehrUrl}/docs`],
       ["OpenAPI document", `${ehrUrl}/api/openapi.json`],
       ["Demo app", `${demoAppUrl}  opened by POST /api/app-installations/northwind-scribe/launch`],

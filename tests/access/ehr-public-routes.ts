@@ -4,7 +4,8 @@ import { signBody } from "@ehr-marketplace/webhook-signature";
 
 type PublicRoute = MatrixRequest & { status: number };
 
-const getPaths = ["/health/live", "/health/ready", "/metrics", "/api/openapi.json", "/favicon.ico", "/docs/", "/docs"];
+const ownPages = ["/", "/api", "/health", "/docs", "/docs/", "/favicon.ico"];
+const getPaths = [...ownPages, "/health/live", "/health/ready", "/metrics", "/api/openapi.json"];
 const preflight = { origin: "https://console.example", "access-control-request-method": "GET" };
 
 const [practice] = demoOrganisations;

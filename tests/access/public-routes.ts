@@ -7,6 +7,9 @@ interface PublicRoute {
 const preflight = { origin: "https://console.example", "access-control-request-method": "GET" };
 
 const getAndHead: Record<string, string> = {
+  "/": "/",
+  "/api/v1": "/api/v1",
+  "/health": "/health",
   "/health/live": "/health/live",
   "/health/ready": "/health/ready",
   "/metrics": "/metrics",

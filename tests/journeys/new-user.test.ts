@@ -36,6 +36,16 @@ describe("the development stack of a new user", () => {
     }
   });
 
+  test("has an index at / of each process, whose links lead somewhere", async () => {
+    for (const url of [stack.marketplaceUrl, stack.ehrUrl, stack.workerUrl]) {
+      type Index = { title: string; links: Record<string, string> };
+      const index = (await (await fetch(url)).json()) as Index | { data: Index };
+      const { title, links } = "data" in index ? index.data : index;
+      assert.ok(title.includes("EHR") && "health" in links, url);
+      for (const path of Object.values(links)) assert.equal((await fetch(url + path)).status, 200, url + path);
+    }
+  });
+
   test("renders the API reference in a browser without loading anything from other origins", async () => {
     const { marketplaceUrl } = stack;
     const browser = await chromium.launch({
@@ -59,7 +69,16 @@ describe("the development stack of a new user", () => {
     page.on("console", (message) => {
       if (message.type() === "error") errors.push(message.text());
     });
-    await page.goto(`${marketplaceUrl}/docs`);
+    // From the overview to the health of the process, the problems and the reference, by the links that they have.
+    await page.goto(marketplaceUrl);
+    await page.getByRole("link", { name: "Health" }).click();
+    await page.getByRole("heading", { name: "Ready" }).waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("link", { name: "Problems" }).click();
+    await page.getByRole("link", { name: "forbidden" }).click();
+    await page.getByRole("heading", { name: "The caller is not allowed to do this" }).waitFor();
+    await page.goto(`${marketplaceUrl}/api/v1`);
+    await page.getByRole("link", { name: "API reference" }).click();
     await page.getByRole("heading", { name: "EHR Marketplace API" }).waitFor();
     await page.getByText("Search apps").first().waitFor();
     await page.getByText("Get an app's pricing").last().scrollIntoViewIfNeeded();

@@ -25,7 +25,7 @@ import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
 
 /** Routes that every server of the service-kit has; the worker has no others. */
-const workerRoutes = ["/health/live", "/health/ready", "/metrics", "/problems", "/problems/:code"];
+const workerRoutes = ["/", "/health/live", "/health/ready", "/health", "/metrics", "/problems", "/problems/:code"];
 
 const routeOf = ({ method, url }: ServedRoute): string => `${method} ${url}`;
 /** HEAD runs the same code as GET. */

@@ -1,3 +1,6 @@
+import type { About } from "@ehr-marketplace/service-kit/http";
+import { success } from "./responses.ts";
+
 export const apiDescription = {
   title: "EHR API",
   version: "1.0.0",
@@ -25,4 +28,15 @@ export const apiDescription = {
     },
     { name: "Operations", description: "For operators of this service" },
   ],
+};
+
+/** The index at `/` and at the base path. */
+export const about: About = {
+  title: apiDescription.title,
+  description:
+    "Runs apps in a practice's electronic health record system: installs those that the practice subscribes to, stores " +
+    "their configurations, and launches them in a patient's context.",
+  basePath: apiDescription.basePath,
+  links: [],
+  wrap: (index) => success("This is the EHR API.", index),
 };

@@ -12,7 +12,7 @@ import { startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
-import { apiDescription } from "./api-description.ts";
+import { about, apiDescription } from "./api-description.ts";
 import { workAppFetches } from "./apps/fetch-app.ts";
 import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
 import { createAppParser } from "./apps/parse-app.ts";
@@ -78,6 +78,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     logger,
   });
   const server = await createServer({
+    about,
     logger,
     metrics,
     tracing,

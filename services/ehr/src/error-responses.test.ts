@@ -29,16 +29,7 @@ describe("refused requests get an error in the wrapper", () => {
   });
   const json = { "content-type": "application/json" };
 
-  for (const path of [
-    "/",
-    "/nowhere",
-    "/api",
-    "/api/",
-    "/api/nowhere",
-    "/api/v1/apps",
-    "/problems/forbidden",
-    "/docs/x",
-  ]) {
+  for (const path of ["/nowhere", "/api/nowhere", "/api/v1/apps", "/problems/forbidden", "/docs/x"]) {
     test(`returns 404 for the unknown path ${path}`, async () => {
       await assertFailure(await fetch(`${practice.ehr.url}${path}`), 404);
       await assertFailure(await fetch(`${practice.ehr.url}${path}`, { method: "POST", body: "x" }), 404);
@@ -52,6 +43,8 @@ describe("refused requests get an error in the wrapper", () => {
     ["GET", "/api/internal/marketplace-webhook", "POST"],
     ["DELETE", "/api/admin/organisations/some-org/secret", "PUT"],
     ["PUT", "/health/live", "GET, HEAD"],
+    ["POST", "/", "GET, HEAD"],
+    ["POST", "/api", "GET, HEAD"],
   ] as const) {
     test(`returns 405 with Allow for ${method} ${path}`, async () => {
       const response = await fetch(`${practice.ehr.url}${path}`, { method });

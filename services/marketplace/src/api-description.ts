@@ -1,3 +1,4 @@
+import type { About } from "@ehr-marketplace/service-kit/http";
 import { webhookReference } from "./events/webhook-reference.ts";
 
 export const basePath = "/api/v1";
@@ -31,4 +32,27 @@ organisations to apps, and pause, resume and cancel subscriptions.
     { name: "Organisations", description: "Organisations that subscribe, and the audit log" },
   ],
   webhooks: webhookReference,
+};
+
+/** The index at `/` and at the base path. */
+export const about: About = {
+  title: apiDescription.title,
+  description:
+    "An application marketplace for electronic health record systems. Practices find apps and subscribe to them, vendors " +
+    "receive signed events, and EHRs install the apps.",
+  basePath,
+  links: [
+    {
+      name: "apps",
+      href: `${basePath}/apps`,
+      title: "Catalog",
+      text: "All published apps, open to anyone",
+    },
+    {
+      name: "problems",
+      href: "/problems",
+      title: "Problems",
+      text: "Every error code, and what to do about it",
+    },
+  ],
 };

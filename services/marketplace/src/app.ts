@@ -12,7 +12,7 @@ import { type App, createServiceContext } from "@ehr-marketplace/service-kit/pro
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
-import { apiDescription, basePath } from "./api-description.ts";
+import { about, apiDescription, basePath } from "./api-description.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
@@ -43,6 +43,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
   const { metrics, tracing, database, queue } = context;
   const tokens = createTokenVerifier({ ...config.tokens, logger });
   const server = await createServer({
+    about,
     logger,
     metrics,
     tracing,

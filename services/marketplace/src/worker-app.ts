@@ -25,6 +25,12 @@ import { createScheduledWork } from "./scheduled-jobs.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
+const about = {
+  title: "EHR Marketplace worker",
+  description:
+    "Delivers events to EHRs and vendors, and runs scheduled jobs. It has no API, only health checks and metrics.",
+  links: [],
+};
 const pollIntervalMs = 1_000;
 
 /** Composition root of the worker process. Any number of workers may run at once. */
@@ -40,6 +46,7 @@ export async function createWorker(
 
   registerHealthMetrics(metrics.registry, database.query, clock);
   const server = await createServer({
+    about,
     logger,
     metrics,
     tracing,

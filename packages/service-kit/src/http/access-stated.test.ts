@@ -120,15 +120,21 @@ test("the server lists every route with its access rule, its own routes included
   });
   const listed = server.routesAndAccess.map(({ method, url, access }) => `${method} ${url} ${String(access)}`);
   assert.deepEqual(listed.toSorted(), [
+    "GET / anyone",
     "GET /a anyone",
+    "GET /api/v1 anyone",
     "GET /b/things operator",
+    "GET /health anyone",
     "GET /health/live anyone",
     "GET /health/ready anyone",
     "GET /metrics anyone",
     "GET /problems anyone",
     "GET /problems/:code anyone",
+    "HEAD / anyone",
     "HEAD /a anyone",
+    "HEAD /api/v1 anyone",
     "HEAD /b/things operator",
+    "HEAD /health anyone",
     "HEAD /health/live anyone",
     "HEAD /health/ready anyone",
     "HEAD /metrics anyone",

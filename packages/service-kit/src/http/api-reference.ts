@@ -2,6 +2,7 @@ import swagger from "@fastify/swagger";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
 import { allowAnyone } from "./access.ts";
+import { icon } from "./html-page.ts";
 import { type FieldSchema, withOptionalNulls } from "./optional-fields.ts";
 import { createRepresentation, preparePayload, type Representation, sendRepresentation } from "./representation.ts";
 
@@ -31,10 +32,6 @@ const pagePolicy = [
 ].join("; ");
 
 const iconPath = "/favicon.ico";
-const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b6e7a"/>' +
-  '<path d="M6 17h5l3-8 5 14 3-6h4" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>';
-
 const brand = `
 .light-mode { --scalar-color-accent: #0b6e7a; --scalar-background-accent: #0b6e7a14; }
 .dark-mode { --scalar-color-accent: #5cc6d0; --scalar-background-accent: #5cc6d01f; }

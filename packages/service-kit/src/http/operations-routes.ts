@@ -1,13 +1,19 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { healthLinks, renderHealthPage } from "./health-page.ts";
+import { acceptsHtml, pageHeaders } from "./html-page.ts";
 import { Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 /** Returns why the service isn't ready, or undefined if it is. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
-export const readinessPath = "/health/ready";
+const readinessPath = "/health/ready";
+const healthPath = "/health";
+/** A process that isn't ready is probed often, and the readiness check logs the reason itself. */
+export const isHealthCheck = (url: string | undefined): boolean => url === readinessPath || url === healthPath;
+
 const readinessCacheMs = 500;
 
 function digest(text: string): Buffer {
@@ -41,12 +47,29 @@ export function operationsRoutes(
     reply.header("cache-control", "no-store").send({ status: "live" }),
   );
 
+  const findReason = (): Promise<string | undefined> | string =>
+    stopping ? "the service is stopping" : checkReadiness();
+  const notReady = (reason: string): Problem =>
+    new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });
+
   server.get(readinessPath, hidden, async (_request, reply) => {
-    const reason = stopping ? "the service is stopping" : await checkReadiness();
-    if (reason !== undefined) {
-      throw new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });
-    }
+    const reason = await findReason();
+    if (reason !== undefined) throw notReady(reason);
     return reply.header("cache-control", "no-store").send({ status: "ready" });
+  });
+
+  // For people, and for probes that expect the check here: it has the status of the readiness check.
+  server.get(healthPath, hidden, async (request, reply) => {
+    const reason = await findReason();
+    reply.headers({ "cache-control": "no-store", vary: "accept" });
+    if (acceptsHtml(request)) {
+      return reply
+        .code(reason === undefined ? 200 : 503)
+        .headers(pageHeaders)
+        .send(renderHealthPage(reason));
+    }
+    if (reason !== undefined) throw notReady(reason);
+    return reply.send({ status: "ready", links: healthLinks });
   });
 
   const expected = options.metricsToken === undefined ? undefined : digest(`Bearer ${options.metricsToken}`);

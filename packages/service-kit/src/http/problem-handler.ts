@@ -5,13 +5,14 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from "fastify";
-import FindMyWay, { type HTTPMethod } from "find-my-way";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { describeValidationError } from "./describe-validation-error.ts";
 import { invalidInputs, invalidRequest } from "./invalid-request.ts";
-import { readinessPath } from "./operations-routes.ts";
+import { isHealthCheck } from "./operations-routes.ts";
 import { type ErrorShape, escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
+import type { RouteTable } from "./route-table.ts";
 import { standardProblems } from "./standard-problems.ts";
+import { withoutTrailingSlash } from "./trailing-slash.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -83,8 +84,7 @@ function badRequestDetail(code: string | undefined): string {
 function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, shape: ErrorShape): void {
   const { code, status } = problem.kind;
   request.problemCode = code;
-  // A process that isn't ready is probed often, and the readiness check logs the reason itself.
-  const isNotReady = status === 503 && request.routeOptions.url === readinessPath;
+  const isNotReady = status === 503 && isHealthCheck(request.routeOptions.url);
   if (status >= 500 && !isNotReady)
     request.log.error({ requestId: request.id, code, err: problem.cause ?? problem }, "failed to process a request");
   void reply
@@ -95,28 +95,22 @@ function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, sh
     .send(Buffer.from(shape.write(problem, request.id)));
 }
 
-export function registerProblemHandler(server: FastifyInstance, shape: ErrorShape): void {
+export function registerProblemHandler(server: FastifyInstance, shape: ErrorShape, routes: RouteTable): void {
   server.decorateRequest("problemCode", undefined);
   server.setErrorHandler<FastifyError>((error, request, reply) =>
     send(request, reply, toProblem(error, request), shape),
   );
 
-  const routes = FindMyWay({ ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER });
-  const methods = new Set<HTTPMethod>();
-  server.addHook("onRoute", (route) => {
-    // Wildcard routes serve preflight requests or files, and don't say whether a resource exists at a path.
-    if (route.url.endsWith("*")) return;
-    for (const method of [route.method].flat() as HTTPMethod[]) {
-      methods.add(method);
-      routes.on(method, route.url, () => undefined);
-    }
-  });
-
   const createRoutingProblem = (request: FastifyRequest): Problem => {
     const path = request.raw.url?.split("?", 1)[0] ?? "";
-    const allowed = [...methods].filter((method) => routes.find(method, path) !== null);
+    const shorter = withoutTrailingSlash(path);
+    if (shorter !== undefined && routes.methodsOf(shorter).includes(request.method)) {
+      const detail = "No route matches the path. Send the request to the path without the slash at its end.";
+      return new Problem(standardProblems.notFound, detail);
+    }
+    const allowed = routes.methodsOf(path);
     // A handler may call the not-found handler itself: then its method is allowed, and the response is still a 404.
-    if (allowed.length === 0 || allowed.some((method) => method === request.method)) {
+    if (allowed.length === 0 || allowed.includes(request.method)) {
       return new Problem(standardProblems.notFound, "No route matches the path.");
     }
     const allow = allowed.toSorted().join(", ");

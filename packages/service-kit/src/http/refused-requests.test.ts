@@ -105,7 +105,7 @@ describe("a refused request", () => {
 
 test("the operator's guide explains how to compute the hash of a known subject or address", async () => {
   const guide = await readFile(new URL("../../../../docs/guides/marketplace-operator.md", import.meta.url), "utf8");
-  const [, command = ""] = /```sh\n(printf [\s\S]*?log-hash[\s\S]*?)```/.exec(guide) ?? [];
+  const [, command = ""] = /```bash\n(printf [\s\S]*?log-hash[\s\S]*?)```/.exec(guide) ?? [];
   const given = command.replace(/'\["[^']*'/, () => `'${JSON.stringify(["https://issuer.example", subject])}'`);
   assert.notEqual(given, command);
   const run = spawnSync("bash", ["-c", given], {

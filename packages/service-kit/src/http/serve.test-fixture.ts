@@ -9,6 +9,7 @@ import { createServer } from "./server.ts";
 
 const logger = createLogger({ service: "fixture", level: "info" });
 const server = await createServer({
+  about: { title: "Fixture", description: "Serves a test.", links: [] },
   logger,
   metrics: createMetrics("fixture"),
   tracing: await startTracing("fixture", undefined),

@@ -36,6 +36,7 @@ export async function startTestServer(
   const logged: Record<string, unknown>[] = [];
   const metrics = createMetrics("test");
   const server = await createServer({
+    about: { title: "Test server", description: "Serves tests.", basePath: "/api/v1", links: [] },
     logger: createLogger({ service: "test", level: "info" }, { write: (line) => logged.push(JSON.parse(line)) }),
     metrics,
     tracing: await startTracing("test", undefined),

@@ -7,6 +7,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { type AccessOptions, controlAccess } from "./access.ts";
+import { type About, indexRoutes } from "./index-routes.ts";
 import { registerJsonParser } from "./json-parser.ts";
 import { type LogHash, observeRequests } from "./observe-requests.ts";
 import { operationsRoutes, type ReadinessCheck } from "./operations-routes.ts";
@@ -15,11 +16,14 @@ import { type ErrorShape, type ProblemKind, problemShape } from "./problem.ts";
 import { registerProblemHandler } from "./problem-handler.ts";
 import { problemRoutes } from "./problem-routes.ts";
 import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
+import { createRouteTable } from "./route-table.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { strictValidation } from "./strict-validation.ts";
+import { redirectTrailingSlashes } from "./trailing-slash.ts";
 
 export interface ServerOptions {
+  about: About;
   logger: Logger;
   metrics: Metrics;
   tracing: Tracing;
@@ -85,10 +89,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await options.tracing.instrument(server);
   registerRequestGuards(server, limits.urlBytes);
   const observe = observeRequests(server, options);
-  registerProblemHandler(server, errorShape);
+  const routes = createRouteTable(server);
+  redirectTrailingSlashes(server, routes);
+  registerProblemHandler(server, errorShape, routes);
   await shedLoad(server, limits.eventLoopDelayMs);
   await server.register(rateLimit, { global: false });
   controlAccess(server, options.access);
+  indexRoutes(server, options.about);
   operationsRoutes(server, options);
   if (errorShape === problemShape) {
     server.addSchema(problemDocument);
