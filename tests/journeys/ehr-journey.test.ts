@@ -24,7 +24,8 @@ describe("an app in a practice's EHR", () => {
   before(async () => {
     collector = await startCollector(cleanUp);
     // Enable every output that could leak a patient's id.
-    stack = await startDevStack(cleanUp, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "trace" });
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "trace" };
+    stack = await startDevStack(cleanUp, { environment });
     browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
       args: [...chromiumArgs, "--disable-sync"],

@@ -27,17 +27,30 @@ async function findThreeFreePorts(): Promise<number> {
   }
 }
 
-/** Starts `npm run dev -- --ephemeral` on free ports. */
+type Ports = DevStack["ports"];
+
+async function findPorts(): Promise<Ports> {
+  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await findThreeFreePorts()];
+  return { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
+}
+
+export interface DevStackOptions {
+  environment?: Record<string, string>;
+  /** Keeps the data in this PostgreSQL, where the stack can be started again with the same ports. */
+  kept?: { databaseUrl: string; ports?: Ports | undefined };
+}
+
+/** Starts `npm run dev`, on free ports and with `--ephemeral` unless its data is kept. */
 export async function startDevStack(
   cleanUp: CleanUp,
-  extraEnvironment: Record<string, string> = {},
+  { environment = {}, kept }: DevStackOptions = {},
 ): Promise<DevStack> {
-  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await findThreeFreePorts()];
-  const ports = { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
-  const { DATABASE_URL: _own, ...environment } = process.env;
-  const child = spawn("npm", ["run", "dev", "--", "--ephemeral"], {
+  const ports = kept?.ports ?? (await findPorts());
+  const { DATABASE_URL: _own, ...inherited } = process.env;
+  const database = kept === undefined ? {} : { DATABASE_URL: kept.databaseUrl };
+  const child = spawn("npm", ["run", "dev", "--", ...(kept === undefined ? ["--ephemeral"] : [])], {
     cwd: root,
-    env: { ...environment, ...extraEnvironment, ...ports, FORCE_COLOR: "0" },
+    env: { ...inherited, ...environment, ...database, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -59,8 +72,12 @@ export async function startDevStack(
   });
   await eventually("the stack prints ready", 60_000, () => /^ready$/m.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
-  const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [marketplace, ehr, idp + 1, idp + 2].map(
-    (port) => `http://127.0.0.1:${port}`,
-  );
+  const idp = Number(ports.IDP_PORT);
+  const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [
+    ports.MARKETPLACE_PORT,
+    ports.EHR_PORT,
+    idp + 1,
+    idp + 2,
+  ].map((port) => `http://127.0.0.1:${port}`);
   return { marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, output: () => output, signal, exited };
 }

@@ -5,7 +5,7 @@ import type { DevStack } from "./dev-stack.ts";
 export interface GuideStep {
   /** The heading above the commands. */
   heading: string;
-  /** The text of a `sh` block. */
+  /** The text of an `sh` block. Blocks of `bash` are for production, and not run. */
   commands: string;
   /** The `text` block right after the commands, if there is one. */
   expectedOutput: string | undefined;
@@ -32,15 +32,9 @@ export function parseGuide(markdown: string): GuideStep[] {
 
 const stepSeparator = "\u001e";
 
-/** Runs all steps in one shell and returns the output of each step. */
-export async function runGuide(steps: readonly GuideStep[], stack: DevStack): Promise<string[]> {
-  const script = steps
-    .map(({ commands }) =>
-      commands
-        .replaceAll("http://127.0.0.1:8080", stack.marketplaceUrl)
-        .replaceAll("http://127.0.0.1:8081", stack.ehrUrl),
-    )
-    .join(`\nprintf '\\036'\n`);
+/** Runs all steps in one shell, with the ports of the stack in its environment, and returns the output of each step. */
+export async function runGuide(steps: readonly GuideStep[], stack: Pick<DevStack, "ports">): Promise<string[]> {
+  const script = steps.map(({ commands }) => commands).join(`\nprintf '\\036'\n`);
   const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
     cwd: root,
     env: { ...process.env, ...stack.ports },

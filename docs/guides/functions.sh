@@ -1,0 +1,71 @@
+# Functions for the commands of the README and of the guides, in Bash or Zsh. Load them from the root of the repository:
+#   . docs/guides/functions.sh
+# If the stack uses other ports, set the same variables here as for `npm run dev`.
+API=http://127.0.0.1:${MARKETPLACE_PORT:-8080}/api/v1
+EHR=http://127.0.0.1:${EHR_PORT:-8081}/api
+JSON='Content-Type: application/json'
+
+# Prints the Authorization header of a demo user of the local stack: bearer riverside-admin
+bearer() {
+  local token
+  token=$(node_modules/.bin/node dev/src/identity-provider/token.ts "$1") && echo "Authorization: Bearer $token"
+}
+
+# Sends a request with curl and prints the response. On an error response it prints the reason, and fails.
+call() {
+  local response
+  if response=$(curl -sS --fail-with-body "$@"); then
+    if [ -n "$response" ]; then printf '%s\n' "$response"; fi
+  else
+    printf '%s' "$response" | pick '.message ?? response.error_description ?? `${response.title}. ${response.detail}`' | sed 's/^/Refused: /' >&2
+    return 1
+  fi
+}
+
+# Prints a value of the JSON on standard input, by a JavaScript expression: pick '[0].id'
+pick() {
+  node -e "const text = fs.readFileSync(0, 'utf8');
+    if (text.trim() === '') process.exit(1);
+    let response;
+    try { response = JSON.parse(text); } catch { console.error('Not JSON: ' + text.slice(0, 200)); process.exit(1); }
+    console.log(response$1);"
+}
+
+# Whether a response has a value: says paused .data.status "$EHR/…" -H "$ADMIN"
+says() {
+  local found
+  found=$(call "${@:3}" | pick "$2")
+  [ "$found" = "$1" ] || { echo "$3 says $found instead of $1" >&2; return 1; }
+}
+
+# Repeats a command until it succeeds, for a minute at most. Then it fails with what the last attempt printed.
+wait_until() {
+  local deadline=$((SECONDS + 60))
+  until "$@" > /dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$deadline" ]; then "$@"; return; fi
+    sleep 0.2
+  done
+}
+
+# Cancels a practice's subscription to an app, lifts a block on it, and waits until the EHR has removed the app.
+# So a guide can start over after one that wasn't finished: unsubscribe riverside-clinic northwind-scribe
+unsubscribe() {
+  local operator id
+  operator=$(bearer operator) || return
+  id=$(call "$API/subscriptions?orgAlias=$1" -H "$operator" | pick ".find(each => each.appSlug === '$2')?.id ?? ''") || return
+  if [ -z "$id" ]; then return; fi
+  call -X POST "$API/subscriptions/$id/cancel" -H "$operator" > /dev/null || return
+  call -X POST "$API/subscriptions/$id/lift-block" -H "$operator" > /dev/null || return
+  wait_until says false .data "$EHR/app-installations/$2/installed" -H "$operator" -H "X-Org-Alias: $1"
+}
+
+# Subscribes a practice to an app by its first plan, waits until the EHR has installed it, and prints the subscription's id.
+subscribe() {
+  local operator plan
+  unsubscribe "$1" "$2" || return
+  operator=$(bearer operator) || return
+  plan=$(call "$API/apps/$2/pricing" | pick '[0].id') || return
+  call "$API/subscriptions" -H "$operator" -H "$JSON" \
+    -d "{\"appSlug\": \"$2\", \"orgAlias\": \"$1\", \"pricingPlanId\": \"$plan\"}" | pick .id || return
+  wait_until says true .data "$EHR/app-installations/$2/installed" -H "$operator" -H "X-Org-Alias: $1"
+}
