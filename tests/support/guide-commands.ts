@@ -35,7 +35,7 @@ const stepSeparator = "\u001e";
 /** Runs all steps in one shell, with the ports of the stack in its environment, and returns the output of each step. */
 export async function runGuide(steps: readonly GuideStep[], stack: Pick<DevStack, "ports">): Promise<string[]> {
   const script = steps.map(({ commands }) => commands).join(`\nprintf '\\036'\n`);
-  const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
+  const { stdout } = await run("bash", ["--norc", "-euo", "pipefail", "-c", script], {
     cwd: root,
     env: { ...process.env, ...stack.ports },
     timeout: 120_000,
