@@ -33,7 +33,7 @@ test("returns every problem of a configuration with pointer and keyword, without
     problems.map(({ pointer, detail }) => `${pointer} ${detail}`),
     [
       "/missing is required",
-      "/language must be one of the values of `enum` in the schema",
+      "/language must be one of: en, es",
       "/key must have at least 8 characters",
       "/mail/password is required",
       "/mail/host must have the format hostname",
@@ -45,6 +45,21 @@ test("returns every problem of a configuration with pointer and keyword, without
     ],
   );
   assert.doesNotMatch(JSON.stringify(problems), /short|"de"/);
+});
+
+test("an error names up to twenty of the values that the schema allows, each shortened", () => {
+  const detailOf = (schema: ConfigSchema): string | undefined =>
+    compileSchema({ type: "object", properties: { a: schema } })({ a: 0.5 })[0]?.detail;
+  const numbers = Array.from({ length: 21 }, (_, nth) => nth);
+  assert.equal(detailOf({ type: "number", enum: numbers.slice(1) }), `must be one of: ${numbers.slice(1).join(", ")}`);
+  assert.equal(detailOf({ type: "number", enum: numbers }), `must be one of: ${numbers.slice(0, 20).join(", ")}, …`);
+  assert.equal(detailOf({ type: "number", enum: [7] }), "must be 7");
+  assert.equal(detailOf({ type: "number", const: 7 }), "must be 7");
+  const long = "x".repeat(61);
+  const problems = compileSchema({ type: "object", properties: { a: { type: "string", enum: [long, "y"] } } })({
+    a: "z",
+  });
+  assert.equal(problems[0]?.detail, `must be one of: ${long.slice(1)}…, y`);
 });
 
 test("without a schema any object is accepted, and nothing else is", () => {

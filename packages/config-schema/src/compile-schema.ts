@@ -7,6 +7,9 @@ const maxProblems = 20;
 const maxPatternSteps = 1_000_000;
 /** The cost of starting a match, in characters. */
 const startCost = 8;
+/** A schema may have thousands of values, and long ones. */
+const maxListedValues = 20;
+const maxListedCharacters = 60;
 
 /** The problems of one configuration, and the pattern steps used so far. */
 class Validation {
@@ -69,20 +72,30 @@ const typeTests: Record<ConfigSchema["type"], (value: unknown) => boolean> = {
 
 function valueChecks(schema: ConfigSchema): Check[] {
   const checks: Check[] = [];
-  if (schema.enum !== undefined) {
-    const allowed = new Set(schema.enum.map(canonicalJson));
+  const { enum: values } = schema;
+  if (values !== undefined) {
+    const allowed = new Set(values.map(canonicalJson));
     checks.push((value, pointer, validation) => {
-      if (!allowed.has(canonicalJson(value)))
-        validation.add(pointer, "enum", "must be one of the values of `enum` in the schema");
+      if (!allowed.has(canonicalJson(value))) validation.add(pointer, "enum", `must be ${listValues(values)}`);
     });
   }
   if (schema.const !== undefined) {
     const only = canonicalJson(schema.const);
     checks.push((value, pointer, validation) => {
-      if (canonicalJson(value) !== only) validation.add(pointer, "const", "must be the value of `const` in the schema");
+      if (canonicalJson(value) !== only) validation.add(pointer, "const", `must be ${listValues([schema.const])}`);
     });
   }
   return checks;
+}
+
+/** Lists values of the schema, which is public, never of a configuration. */
+function listValues(values: unknown[]): string {
+  const listed = values.slice(0, maxListedValues).map((value) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return text.length > maxListedCharacters ? `${text.slice(0, maxListedCharacters)}…` : text;
+  });
+  if (values.length > maxListedValues) listed.push("…");
+  return listed.length === 1 ? String(listed[0]) : `one of: ${listed.join(", ")}`;
 }
 
 function typeChecks(schema: ConfigSchema): Check[] {

@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from "fastify";
 
-const maxListedValues = 10;
+const maxListedValues = 20;
 
 const examples: Record<string, string> = {
   "date-time": "a date and time with a time zone, such as 2026-03-18T09:30:00Z",

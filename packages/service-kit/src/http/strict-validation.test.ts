@@ -27,6 +27,8 @@ const body = closed(["name"], {
   tags: { type: "array", items: text },
 });
 
+const twenty = (first: number): string => Array.from({ length: 20 }, (_, nth) => `v${first + nth}`).join(", ");
+
 describe("requests are validated strictly", () => {
   const cleanUp = cleanUpAfter();
   let running: TestServer;
@@ -39,13 +41,14 @@ describe("requests are validated strictly", () => {
           scope.addSchema({ $id: "Scoped", type: "object" });
           scope.get("/scoped", { schema: { querystring: query } }, (request) => request.query);
         });
-        const choices = Array.from({ length: 12 }, (_, nth) => `v${nth}`);
+        const choices = Array.from({ length: 21 }, (_, nth) => `v${nth}`);
         const described = {
           type: "object",
           properties: {
             choice: { enum: ["a", "b"] },
             only: { enum: ["a"] },
-            many: { enum: choices },
+            many: { enum: choices.slice(1) },
+            more: { enum: choices },
             number: { enum: [1, null] },
             agreed: { const: true },
             at: { type: "string", format: "date-time" },
@@ -73,7 +76,8 @@ describe("requests are validated strictly", () => {
   for (const [field, value, detail] of [
     ["choice", "c", "must be one of: a, b"],
     ["only", "c", "must be a"],
-    ["many", "c", "must be one of: v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, …"],
+    ["many", "c", `must be one of: ${twenty(1)}`],
+    ["more", "c", `must be one of: ${twenty(0)}, …`],
     ["number", 2, "must be one of: 1, null"],
     ["agreed", false, "must be true"],
     ["at", "2026-11-15", "must be a date and time with a time zone, such as 2026-03-18T09:30:00Z"],

@@ -93,7 +93,7 @@ describe("configuring an app", () => {
     const wrong = { language: "de", apiKey: "short", mail: { host: "?" }, "od/d~": 1 };
     const message = await assertFailure(await put(slug, wrong), 400);
     for (const part of [
-      "/body/language must be one of the values of `enum` in the schema",
+      "/body/language must be one of: en-US, es-US",
       "/body/apiKey must have at least 8 characters",
       "/body/mail/password is required",
       "/body/mail/host must have the format hostname",
