@@ -142,7 +142,10 @@ describe("the JSON parser", () => {
     "application/json5",
   ]) {
     test(`a body of another type is 415: ${type}`, async () => {
-      await expectProblem(await post("{}", type), 415, "unsupported-media-type");
+      const response = await post("{}", type);
+      const { detail } = await expectProblem(response, 415, "unsupported-media-type");
+      assert.equal(detail, "The Content-Type of the body is not supported; accepted: application/json.");
+      assert.equal(response.headers.get("accept"), "application/json");
     });
   }
 

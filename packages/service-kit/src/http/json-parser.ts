@@ -9,11 +9,14 @@ declare module "fastify" {
   }
 }
 
+/** Of the body of every route. */
+export const acceptedMediaType = "application/json";
+
 /** Accepts JSON only. An empty body counts as no body, whatever its Content-Type. */
 export function registerJsonParser(server: FastifyInstance): void {
   server.removeContentTypeParser("text/plain");
   const parse = server.getDefaultJsonParser("error", "error");
-  server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+  server.addContentTypeParser(acceptedMediaType, { parseAs: "string" }, (request, body, done) => {
     const text = body as string;
     if (text === "") done(null, undefined);
     else if (isNestedTooDeep(text)) done(invalidRequest("/body", tooDeepDetail));

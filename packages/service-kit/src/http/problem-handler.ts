@@ -8,6 +8,7 @@ import type {
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { describeValidationError } from "./describe-validation-error.ts";
 import { invalidInputs, invalidRequest } from "./invalid-request.ts";
+import { acceptedMediaType } from "./json-parser.ts";
 import { isHealthCheck } from "./operations-routes.ts";
 import { type ErrorShape, escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import type { RouteTable } from "./route-table.ts";
@@ -64,7 +65,11 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
         `The body is larger than ${request.routeOptions.bodyLimit / 1_024} KiB, the limit of this route.`,
       );
     case 415:
-      return new Problem(standardProblems.unsupportedMediaType, "The Content-Type of the body is not supported.");
+      return new Problem(
+        standardProblems.unsupportedMediaType,
+        `The Content-Type of the body is not supported; accepted: ${acceptedMediaType}.`,
+        { headers: { accept: acceptedMediaType } },
+      );
     case 429:
       return new Problem(standardProblems.rateLimited, "The limit of requests per minute is exceeded.");
     default:

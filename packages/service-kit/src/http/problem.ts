@@ -76,7 +76,7 @@ const meanings: Record<number, string> = {
   410: "The resource is permanently gone",
   413: "The body is too large",
   414: "The URL is too long",
-  415: "The body's media type is not supported",
+  415: "The body's media type is not supported; `Accept` and `detail` name the accepted one",
   422: "The request is well-formed, but refers to something that can't be used",
   429: "Too many requests; retry after `Retry-After` seconds",
   431: "The headers are too large",

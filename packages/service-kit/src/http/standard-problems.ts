@@ -56,7 +56,7 @@ export const standardProblems = {
     code: "unsupported-media-type",
     status: 415,
     title: "The media type is not supported",
-    advice: "Send JSON, with `Content-Type: application/json`.",
+    advice: "Send one of the media types that `detail` names: JSON, with `Content-Type: application/json`.",
   },
   rateLimited: {
     code: "rate-limited",
