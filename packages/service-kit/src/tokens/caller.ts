@@ -24,7 +24,7 @@ export interface Caller {
   /** The organisations that the token names, each with the caller's roles in it. */
   readonly organisations: ReadonlyMap<string, ReadonlySet<OrganisationRole>>;
   readonly vendors: ReadonlySet<string>;
-  /** Why roles of the token are ignored; appended to the detail of a 403. */
+  /** Why roles of the token are ignored, or where it should have some; appended to the detail of a 403. */
   readonly ignoredRoleReasons: readonly string[];
 }
 

@@ -113,6 +113,25 @@ describe("an organisation role without an organisation", () => {
   });
 });
 
+describe("a token without roles", () => {
+  test("gets the claim in which none were found as the reason", () => {
+    for (const claims of [{}, { realm_access: {} }, { realm_access: { roles: [] } }, { roles: ["operator"] }]) {
+      const { ignoredRoleReasons } = callerWith(claims, { roles: "realm_access.roles" });
+      assert.deepEqual(ignoredRoleReasons, ["No roles found in claim `realm_access.roles`."], JSON.stringify(claims));
+    }
+  });
+
+  test("gets the known roles as the reason if it has only others", () => {
+    assert.deepEqual(callerWith({ roles: ["offline_access", "Operator"] }).ignoredRoleReasons, [
+      `None of the roles found in claim \`roles\` is one of: ${roles.join(", ")}.`,
+    ]);
+  });
+
+  test("needs no reason if it has a role in an organisation", () => {
+    assert.deepEqual(callerWith({ organization: { a: { roles: ["org-member"] }, b: {} } }).ignoredRoleReasons, []);
+  });
+});
+
 describe("claim paths", () => {
   for (const [path, claims] of [
     ["realm_access.roles", { realm_access: { roles: ["operator"] } }],

@@ -46,7 +46,8 @@ function parseOrganisations(claim: unknown): Map<string, Set<OrganisationRole>> 
 export function buildCaller(claims: JWTPayload & { iss: string; sub: string }, paths: ClaimPaths): Caller {
   const organisations = parseOrganisations(getValue(claims, paths.organisation));
   const vendors = new Set(parseNames(getValue(claims, paths.vendor)));
-  const claimedRoles = new Set(parseNames(getValue(claims, paths.roles)).filter(isRole));
+  const roleNames = parseNames(getValue(claims, paths.roles));
+  const claimedRoles = new Set(roleNames.filter(isRole));
   const ignoredRoleReasons: string[] = [];
   const globalRoles = new Set<Role>();
   for (const role of claimedRoles) {
@@ -60,7 +61,16 @@ export function buildCaller(claims: JWTPayload & { iss: string; sub: string }, p
       globalRoles.add(role);
     }
   }
+  const hasOrganisationRole = organisations.values().some((held) => held.size > 0);
+  if (claimedRoles.size === 0 && !hasOrganisationRole) {
+    ignoredRoleReasons.push(describeMissingRoles(roleNames.length, paths.roles));
+  }
   return { issuer: claims.iss, subject: claims.sub, roles: globalRoles, organisations, vendors, ignoredRoleReasons };
+}
+
+function describeMissingRoles(names: number, path: string): string {
+  if (names === 0) return `No roles found in claim \`${path}\`.`;
+  return `None of the roles found in claim \`${path}\` is one of: ${roles.join(", ")}.`;
 }
 
 function describeIgnoredRole(role: OrganisationRole, organisations: number, path: string): string {
