@@ -82,6 +82,7 @@ export function testProductionConfig(
   read: (environment: NodeJS.ProcessEnv) => unknown,
   valid: Environment,
   rows: ProductionRow[],
+  optional: string[] = [],
 ): void {
   const readErrors = (environment: Environment): Map<string, string> => {
     try {
@@ -107,6 +108,17 @@ export function testProductionConfig(
         assert.doesNotMatch(errors.get(variable) ?? "", /hunter2/);
       });
     }
+
+    test("names every missing variable at once, each with an example, also if NODE_ENV is invalid", () => {
+      const required = Object.keys(valid).filter((variable) => !optional.includes(variable));
+      const errors = readErrors({});
+      assert.deepEqual([...errors.keys()].toSorted(), required.toSorted());
+      for (const [variable, error] of errors) {
+        assert.match(error, new RegExp(`^  ${variable}: is required.* For example: ${variable}=`));
+      }
+      const invalid = readErrors({ NODE_ENV: "staging" });
+      assert.deepEqual([...invalid.keys()].toSorted(), ["NODE_ENV", ...required].toSorted());
+    });
 
     test("reports all invalid variables at once", () => {
       const invalid = Object.fromEntries(rows);

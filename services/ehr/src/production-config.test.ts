@@ -32,4 +32,5 @@ testProductionConfig(
     ],
     ["FHIR_BASE_URL", "fhir.example/{orgAlias}", /is not a URL/],
   ],
+  ["MARKETPLACE_TOKEN_URL", "MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"],
 );

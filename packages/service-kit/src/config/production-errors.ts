@@ -19,9 +19,12 @@ export interface ProductionVariables {
   MIGRATION_DATABASE_URL: string;
 }
 
-/** Returns why each variable can't be used in production. */
+/**
+ * Returns why each variable can't be used in production. An invalid NODE_ENV counts as production, so that the first start names all
+ * missing variables.
+ */
 export function findProductionErrors(read: Partial<ProductionVariables>): VariableErrors {
-  if (read.NODE_ENV !== "production") return {};
+  if (read.NODE_ENV === "development" || read.NODE_ENV === "test") return {};
   return {
     METRICS_TOKEN: findMetricsTokenError(read.METRICS_TOKEN),
     TOKEN_JWKS_URL: findHttpsError(

@@ -25,6 +25,7 @@ export const processEnvironment = {
   }),
   METRICS_TOKEN: str({
     desc: "Bearer token that /metrics requires; in production it must have at least 32 characters",
+    example: "$(openssl rand -hex 32)",
     default: "",
   }),
   ENCRYPTION_KEYS: encryptionKeysVariable,

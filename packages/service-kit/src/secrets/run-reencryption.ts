@@ -17,7 +17,10 @@ export type Reencrypt<Schema> = (
 export function readReencryptionConfig(environment: NodeJS.ProcessEnv) {
   const specs = {
     NODE_ENV: nodeEnvironment,
-    DATABASE_URL: databaseUrl({ desc: "Connection string of the service's PostgreSQL, with the service's own login" }),
+    DATABASE_URL: databaseUrl({
+      desc: "Connection string of the service's PostgreSQL, with the service's own login",
+      example: "postgres://service:secret@db.internal:5432/service?sslmode=verify-full",
+    }),
     ENCRYPTION_KEYS: encryptionKeysVariable,
   };
   return readEnvironment(environment, specs, findProductionErrors);
