@@ -65,7 +65,14 @@ export const putConfigBody = settings("The whole configuration; `null` for a sec
 
 /** FHIR's type `id`, which includes UUIDs. */
 const fhirIdPattern = "^[A-Za-z0-9.-]{1,64}$";
-const fhirId = (description: string) => Type.String({ pattern: fhirIdPattern, maxLength: 64, description });
+const fhirId = (description: string) =>
+  Type.String({
+    pattern: fhirIdPattern,
+    maxLength: 64,
+    "x-error-message": "must be a FHIR id: 1 to 64 letters, digits, hyphens and dots",
+    description,
+    examples: ["example-patient.1"],
+  });
 
 export const launchTypes = ["native", "smart", "standalone"] as const;
 export const launchBody = Type.Object(

@@ -29,7 +29,7 @@ describe("an app that the EHR launches by SMART App Launch", () => {
     ehr = await startLaunchingEhr(cleanUp);
     issuer = ehr.identityProvider.issuer;
   });
-  const [patientId, encounterId] = [randomUUID(), randomUUID()];
+  const [patientId, encounterId] = [`Patient-${randomUUID()}.1`, randomUUID()];
 
   async function assertRefused(response: URLSearchParams, error: string, description: RegExp): Promise<void> {
     assert.deepEqual([response.get("error"), response.get("state"), response.get("code")], [error, "a state", null]);

@@ -272,6 +272,14 @@ describe("launching an app", () => {
     });
   }
 
+  test("the message about an invalid id describes a FHIR id, and that about an invalid type lists the types", async () => {
+    const slug = await install(ehr.ownerUrl);
+    const body = { encounterId: "MRN_0815", launchType: "SMART" };
+    const message = await assertFailure(await launchAs(member, slug, body), 400);
+    assert.match(message, /\/body\/encounterId must be a FHIR id: 1 to 64 letters, digits, hyphens and dots/);
+    assert.match(message, /\/body\/launchType must be one of: native, smart, standalone/);
+  });
+
   test("a request without a body launches like one with {}", async () => {
     const slug = await install(ehr.ownerUrl);
     const response = await ehr.as(member, `/app-installations/${slug}/launch`, { method: "POST" });
