@@ -42,7 +42,7 @@ describe("allowAnyOrigin", () => {
       assert.equal(response.status, status);
       assert.equal(response.headers.get("access-control-allow-origin"), "*", path);
       const exposed = String(response.headers.get("access-control-expose-headers"));
-      for (const header of ["ETag", "X-Request-Id", "Retry-After", "RateLimit-Limit"])
+      for (const header of ["ETag", "Link", "X-Request-Id", "Retry-After", "RateLimit-Limit"])
         assert.ok(exposed.includes(header));
       assertSecurityHeaders(response);
     }

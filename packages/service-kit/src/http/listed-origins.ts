@@ -11,7 +11,7 @@ export async function allowListedOrigins(scope: FastifyInstance, origins: string
   await scope.register(cors, {
     origin: origins,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: [...exposedHeaders, "Location", "Link"],
+    exposedHeaders: [...exposedHeaders, "Location"],
     maxAge: 86_400,
     strictPreflight: false,
   });

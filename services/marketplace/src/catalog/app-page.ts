@@ -9,6 +9,14 @@ export interface PageRequest {
   sort: { property: string; descending: boolean };
 }
 
+export interface FoundPage {
+  /** Null if the requested category doesn't exist. */
+  total: number | null;
+  count: number;
+  /** The JSON of the apps, joined by commas. */
+  content: string;
+}
+
 export function parsePageRequest(query: ListAppsQuery): PageRequest {
   const [property = "name", direction] = query.sort.split(",");
   return {
@@ -19,14 +27,14 @@ export function parsePageRequest(query: ListAppsQuery): PageRequest {
   };
 }
 
-/** `content` is the JSON of the apps, joined by commas. It is inserted as text to avoid parsing it. */
-export function buildPageJson(request: PageRequest, found: { total: number; count: number; content: string }): string {
-  const { page, size } = request;
-  const totalPages = Math.ceil(found.total / size);
+/** The content is inserted as text to avoid parsing it. */
+export function buildPageJson({ page, size }: PageRequest, found: FoundPage): string {
+  const totalElements = found.total ?? 0;
+  const totalPages = Math.ceil(totalElements / size);
   const sort = { sorted: true, unsorted: false, empty: false };
   const envelope: Omit<AppPage, "content"> = {
     pageable: { pageNumber: page, pageSize: size, offset: page * size, paged: true, unpaged: false, sort },
-    totalElements: found.total,
+    totalElements,
     totalPages,
     last: page >= totalPages - 1,
     first: page === 0,

@@ -17,6 +17,8 @@ import { findApp, findCategories, findFeatured, findMostPopular, findPage, findP
 export interface CatalogDeps {
   database: Kysely<DB>;
   responseCache: ResponseCache;
+  /** Of the paths of the catalog's routes. */
+  prefix: string;
 }
 
 const maxSearchResults = 100;
@@ -36,9 +38,12 @@ const jsonArrayResponse = (apps: string[], headers?: Record<string, string>): Re
 
 export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise<Representation> {
   const request = parsePageRequest(query);
-  return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () =>
-    jsonResponse(buildPageJson(request, await findPage(deps.database, request))),
-  );
+  return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () => {
+    const found = await findPage(deps.database, request);
+    const isUnknownCategory = request.category !== undefined && found.total === null;
+    const help = `<${deps.prefix}/apps/categories>; rel="help"; title="Unknown category: see the list of categories"`;
+    return jsonResponse(buildPageJson(request, found), isUnknownCategory ? { link: help } : {});
+  });
 }
 
 /** `path` is the search's own, for the link to the next page. */

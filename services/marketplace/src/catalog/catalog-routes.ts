@@ -72,6 +72,11 @@ export async function catalogRoutes(
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
   const config = { access: "anyone" } as const;
+  const pageOfApps = responses("A page of apps", { $ref: "AppPage#" });
+  const linkToCategories = {
+    type: "string",
+    description: '`rel="help"`: the list of categories, if the requested one is unknown',
+  };
 
   routes.get(
     "/apps",
@@ -83,7 +88,7 @@ export async function catalogRoutes(
         summary: "List apps",
         description: "A page of published apps, filtered by category and sorted.",
         querystring: listAppsQuery,
-        response: responses("A page of apps", { $ref: "AppPage#" }),
+        response: { ...pageOfApps, 200: { ...pageOfApps[200], headers: { link: linkToCategories } } },
       },
     },
     async (request, reply) =>

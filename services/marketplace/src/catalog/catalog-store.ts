@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
-import type { PageRequest } from "./app-page.ts";
+import type { FoundPage, PageRequest } from "./app-page.ts";
 
 const maxFeatured = 100;
 
@@ -17,17 +17,14 @@ const sortedTable = (property: string): RawBuilder<unknown> =>
   property === "popularity" ? sql`app_popularity` : sql`app_listings`;
 
 /** Finds the page's ids by an index that ends with the id, then reads only the rows on the page. */
-export async function findPage(
-  database: Kysely<DB>,
-  request: PageRequest,
-): Promise<{ total: number; count: number; content: string }> {
+export async function findPage(database: Kysely<DB>, request: PageRequest): Promise<FoundPage> {
   const { category, page, size } = request;
   const column = sortColumns[request.sort.property] ?? sql`name`;
   const direction = request.sort.descending ? sql`desc` : sql`asc`;
   const inCategory = category === undefined ? sql`` : sql`where category = ${category}`;
-  const { rows } = await sql<{ total: number; count: number; content: string }>`
+  const { rows } = await sql<FoundPage>`
     select
-      (select coalesce(sum(apps), 0)::integer from category_counts ${inCategory}) as total,
+      (select sum(apps)::integer from category_counts ${inCategory}) as total,
       count(*)::integer as count,
       coalesce(string_agg(app_dto, ',' order by page.sort_key ${direction}, page.app_id ${direction}), '') as content
     from (
@@ -36,7 +33,7 @@ export async function findPage(
       limit ${size} offset ${Math.min(page * size, Number.MAX_SAFE_INTEGER)}
     ) page
     join app_listings using (app_id)`.execute(database);
-  return rows[0] ?? { total: 0, count: 0, content: "" };
+  return rows[0] ?? { total: null, count: 0, content: "" };
 }
 
 export async function findApp(database: Kysely<DB>, slug: string): Promise<string | undefined> {

@@ -62,11 +62,19 @@ describe("GET /apps", () => {
     const found = await page("?category=DOCUMENTATION&size=3");
     assert.deepEqual([found.totalElements, found.totalPages, found.content.length], [4, 2, 3]);
     assert.ok(found.content.every((app) => app.category === "DOCUMENTATION"));
+    const beyond = await marketplace.get("/apps?category=DOCUMENTATION&page=9");
+    assert.deepEqual([((await beyond.json()) as AppPage).empty, beyond.headers.get("link")], [true, null]);
   });
 
   for (const category of ["NO_SUCH", "documentation", "'; drop table apps; --", "X".repeat(300)]) {
-    test(`the unknown category ${JSON.stringify(category)} is an empty page`, async () => {
-      const found = await page(`?category=${encodeURIComponent(category)}`);
+    test(`the unknown category ${JSON.stringify(category)} is an empty page, which links to the list of categories`, async () => {
+      const response = await marketplace.get(`/apps?category=${encodeURIComponent(category)}`);
+      const found = (await response.json()) as AppPage;
+      const [, target = "", rel, title] =
+        /^<(.*)>; rel="(.*)"; title="(.*)"$/.exec(response.headers.get("link") ?? "") ?? [];
+      assert.deepEqual([rel, title], ["help", "Unknown category: see the list of categories"]);
+      const categories = (await (await fetch(new URL(target, response.url))).json()) as { category: string }[];
+      assert.ok(categories.some((each) => each.category === "DOCUMENTATION"));
       assert.deepEqual(
         [found.empty, found.totalElements, found.totalPages, found.first, found.last],
         [true, 0, 0, true, true],
