@@ -893,7 +893,7 @@ END),
     CONSTRAINT pricing_plans_trial_days_check CHECK (((trial_days >= 0) AND (trial_days <= 365)))
 );
 
-CREATE VIEW public.plans_on_sale AS
+CREATE VIEW public.plan_records AS
  SELECT plan.id,
     plan.app_id,
     plan."position",
@@ -901,7 +901,8 @@ CREATE VIEW public.plans_on_sale AS
     plan.currency,
     plan.amount,
     plan."interval",
-    (row_to_json(wire.*))::text AS dto
+    ((plan.published_at IS NOT NULL) AND (plan.retired_at IS NULL)) AS on_sale,
+    row_to_json(wire.*) AS dto
    FROM (public.pricing_plans plan
      CROSS JOIN LATERAL ( SELECT plan.id,
             plan.name,
@@ -917,8 +918,19 @@ CREATE VIEW public.plans_on_sale AS
             plan.tier_mode AS "tierMode",
             plan.metric,
             plan.aggregation,
-            plan.features) wire)
-  WHERE ((plan.published_at IS NOT NULL) AND (plan.retired_at IS NULL));
+            plan.features) wire);
+
+CREATE VIEW public.plans_on_sale AS
+ SELECT plan_records.id,
+    plan_records.app_id,
+    plan_records."position",
+    plan_records.pricing_model,
+    plan_records.currency,
+    plan_records.amount,
+    plan_records."interval",
+    (plan_records.dto)::text AS dto
+   FROM public.plan_records
+  WHERE plan_records.on_sale;
 
 CREATE VIEW public.starting_prices AS
  SELECT DISTINCT ON (plan.app_id) plan.app_id,
@@ -1355,6 +1367,8 @@ CREATE INDEX subscriptions_newest_first ON public.subscriptions USING btree (org
 
 CREATE INDEX subscriptions_of_app ON public.subscriptions USING btree (app_id, status, created_at DESC, id DESC);
 
+CREATE INDEX subscriptions_of_app_paused_by_reason ON public.subscriptions USING btree (app_id, pause_reason, created_at, id) WHERE (status = 'paused'::text);
+
 CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
 
 CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree (organisation_id, app_id) WHERE (trial_ends_at IS NOT NULL);
@@ -1593,6 +1607,8 @@ GRANT SELECT(trial_days) ON TABLE public.pricing_plans TO marketplace_service;
 GRANT SELECT(published_at) ON TABLE public.pricing_plans TO marketplace_service;
 
 GRANT SELECT(retired_at) ON TABLE public.pricing_plans TO marketplace_service;
+
+GRANT SELECT ON TABLE public.plan_records TO marketplace_service;
 
 GRANT SELECT(id) ON TABLE public.vendors TO marketplace_service;
 

@@ -118,9 +118,11 @@ export {
   pauseSubscriptionBody,
   type SubscriptionDto,
   type SubscriptionPage,
+  type SubscriptionState,
   subscriptionDto,
   subscriptionPage,
   subscriptionParams,
+  subscriptionState,
   subscriptionStatuses,
 } from "./subscriptions.ts";
 export {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { PricingPlanDto } from "./catalog.ts";
 import { noNulPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
 import { type PageQuery, pageQuery } from "./paging.ts";
@@ -57,7 +58,8 @@ export const listSubscriptionsQuery = Type.Object({
 });
 export type ListSubscriptionsQuery = Static<typeof listSubscriptionsQuery>;
 
-export const subscriptionDto = Type.Object(
+/** A subscription without its plan: what the EHR reads, and what the audit log has. */
+export const subscriptionState = Type.Object(
   {
     id: uuid("Subscription identifier"),
     appId: uuid("App identifier"),
@@ -73,9 +75,18 @@ export const subscriptionDto = Type.Object(
     pausedAt: nullable(instant("Paused"), "null unless it is paused"),
     cancelledAt: nullable(instant("Cancelled"), "null unless it is cancelled"),
   },
+  { $id: "SubscriptionState", title: "SubscriptionState" },
+);
+export type SubscriptionState = Static<typeof subscriptionState>;
+
+export const subscriptionDto = Type.Object(
+  {
+    ...subscriptionState.properties,
+    pricingPlan: Type.Ref("PricingPlanDto#", { description: "The subscribed plan, also if it is no longer on sale" }),
+  },
   { $id: "SubscriptionDto", title: "SubscriptionDto" },
 );
-export type SubscriptionDto = Static<typeof subscriptionDto>;
+export type SubscriptionDto = SubscriptionState & { pricingPlan: PricingPlanDto };
 
 export const listedSubscriptionDto = Type.Object(
   {
@@ -102,6 +113,14 @@ export type ListVendorSubscriptionsQuery = Static<typeof listVendorSubscriptions
 
 export const listAllSubscriptionsQuery = Type.Object({
   ...listVendorSubscriptionsQuery.properties,
+  vendor: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      pattern: noNulPattern,
+      description: "Only subscriptions to apps of the vendor with this slug; an unknown vendor has none",
+      examples: ["northwind-health"],
+    }),
+  ),
   orgAlias: Type.Optional(
     Type.String({
       maxLength: 64,

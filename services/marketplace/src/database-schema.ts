@@ -208,6 +208,18 @@ export interface Organisations {
   updated_at: Timestamp;
 }
 
+export interface PlanRecords {
+  amount: Numeric | null;
+  app_id: string | null;
+  currency: string | null;
+  dto: Json | null;
+  id: string | null;
+  interval: string | null;
+  on_sale: boolean | null;
+  position: number | null;
+  pricing_model: string | null;
+}
+
 export interface PlansOnSale {
   amount: Numeric | null;
   app_id: string | null;
@@ -386,6 +398,7 @@ export interface DB {
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;
   organisations: Organisations;
+  plan_records: PlanRecords;
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;
   published_apps: PublishedApps;

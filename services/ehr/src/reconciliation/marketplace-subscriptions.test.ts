@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionState } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { createAppParser } from "../apps/parse-app.ts";
 import { buildApp } from "../marketplace-events/events.test-support.ts";
@@ -13,7 +13,7 @@ import { createSubscriptionLister, type ListSubscriptions } from "./marketplace-
 import { createMarketplaceTokens, type MarketplaceCredentials } from "./marketplace-tokens.ts";
 import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
-const subscription = (orgAlias = "riverside-clinic"): SubscriptionDto => ({
+const subscription = (orgAlias = "riverside-clinic"): SubscriptionState => ({
   id: randomUUID(),
   appId: randomUUID(),
   appSlug: "northwind-scribe",

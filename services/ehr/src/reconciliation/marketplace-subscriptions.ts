@@ -1,4 +1,4 @@
-import { type EventApp, type SubscriptionDto, subscriptionDto } from "@ehr-marketplace/contracts";
+import { type EventApp, type SubscriptionState, subscriptionState } from "@ehr-marketplace/contracts";
 import type { ParseApp } from "../apps/parse-app.ts";
 import { createValidator } from "../create-validator.ts";
 import { readBoundedText } from "../read-bounded-text.ts";
@@ -6,7 +6,7 @@ import type { MarketplaceTokens } from "./marketplace-tokens.ts";
 import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
 /** A subscription with its app, unless the listed app is invalid. */
-export type ListedSubscription = SubscriptionDto & { app?: EventApp };
+export type ListedSubscription = SubscriptionState & { app?: EventApp };
 export type ListSubscriptions = (orgAlias: string) => Promise<ListedSubscription[]>;
 
 const timeoutMs = 10_000;
@@ -16,8 +16,8 @@ const maxPages = 500;
 const maxResponseBytes = 4 * 1_048_576;
 const maxDetailLength = 200;
 
-const validatePage = createValidator<SubscriptionDto[]>({ type: "array", items: { $ref: "SubscriptionDto#" } }, [
-  subscriptionDto,
+const validatePage = createValidator<SubscriptionState[]>({ type: "array", items: { $ref: "SubscriptionState#" } }, [
+  subscriptionState,
 ]);
 
 /** Lists all subscriptions of an organisation at the marketplace, including cancelled ones. */
@@ -121,7 +121,7 @@ function parseItems(text: string, parseApp: ParseApp): ListedSubscription[] {
 }
 
 /** Leaves out an invalid app; the subscription itself and the other apps stay usable. */
-function withApp(item: SubscriptionDto & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
+function withApp(item: SubscriptionState & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
   const { app: given, ...subscription } = item;
   const result = parseApp(given);
   return "app" in result && result.app.slug === item.appSlug ? { ...subscription, app: result.app } : subscription;

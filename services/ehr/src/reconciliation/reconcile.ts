@@ -1,4 +1,4 @@
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionState } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
@@ -76,7 +76,7 @@ export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Pro
 
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
 
-function isUpToDate(known: StoredState, listed: SubscriptionDto): boolean {
+function isUpToDate(known: StoredState, listed: SubscriptionState): boolean {
   const isSame = known.status === listed.status && known.appSlug === listed.appSlug;
   return isSame && known.asOf >= new Date(listed.updatedAt) && (known.isConfirmed || !isLive(listed));
 }
@@ -92,7 +92,7 @@ async function scheduleRecheck(deps: ReconciliationDeps, orgAlias: string, corre
 }
 
 /** Counts installed subscriptions that aren't listed. They stay: an incomplete list must not remove apps from a practice. */
-function countUnlisted(known: Map<string, StoredState>, listed: SubscriptionDto[]): number {
+function countUnlisted(known: Map<string, StoredState>, listed: SubscriptionState[]): number {
   const ids = new Set(listed.map(({ id }) => id));
   const isUnlisted = ([id, { status, isConfirmed }]: [string, StoredState]): boolean =>
     status !== "cancelled" && isConfirmed && !ids.has(id);

@@ -1,3 +1,4 @@
+import type { PricingPlanDto } from "@ehr-marketplace/contracts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { FoundPage, PageRequest } from "./app-page.ts";
@@ -93,12 +94,11 @@ export function findCategories(database: Kysely<DB>) {
 export function findOfferRow(database: Kysely<DB>, slug: string, planId: string) {
   return database
     .selectFrom("apps")
-    .leftJoin("pricing_plans", (join) =>
+    .leftJoin("plan_records", (join) =>
       join
-        .onRef("pricing_plans.app_id", "=", "apps.id")
-        .on("pricing_plans.id", "=", planId)
-        .on("pricing_plans.published_at", "is not", null)
-        .on("pricing_plans.retired_at", "is", null),
+        .onRef("plan_records.app_id", "=", "apps.id")
+        .on("plan_records.id", "=", planId)
+        .on("plan_records.on_sale", "=", true),
     )
     .select([
       "apps.id",
@@ -110,11 +110,17 @@ export function findOfferRow(database: Kysely<DB>, slug: string, planId: string)
       "apps.smart_launch_url as smartLaunchUrl",
       "apps.fhir_scopes as fhirScopes",
       "apps.vendor_id as vendorId",
-      "pricing_plans.id as planId",
-      "pricing_plans.pricing_model as pricingModel",
-      "pricing_plans.trial_days as trialDays",
+      sql<PricingPlanDto | null>`plan_records.dto`.as("plan"),
     ])
     .where("apps.slug", "=", slug)
     .where("apps.status", "=", "published")
     .executeTakeFirst();
+}
+
+export function findPlan(database: Kysely<DB>, id: string) {
+  return database
+    .selectFrom("plan_records")
+    .select(sql<PricingPlanDto>`dto`.as("plan"))
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
 }

@@ -1,14 +1,13 @@
-import type { EventApp } from "@ehr-marketplace/contracts";
-import { slugPattern } from "@ehr-marketplace/contracts";
+import { type EventApp, type PricingPlanDto, slugPattern } from "@ehr-marketplace/contracts";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findOfferRow } from "./catalog-store.ts";
+import { findOfferRow, findPlan } from "./catalog-store.ts";
 
 export interface Offer {
   app: EventApp;
   vendorId: string;
   /** Undefined if the app has no such plan on sale. */
-  plan: { id: string; countsUnits: boolean; trialDays: number } | undefined;
+  plan: PricingPlanDto | undefined;
 }
 
 const slug = new RegExp(slugPattern);
@@ -18,7 +17,11 @@ export async function findOffer(database: Kysely<DB>, appSlug: string, planId: s
   if (!slug.test(appSlug)) return undefined;
   const row = await findOfferRow(database, appSlug, planId);
   if (row === undefined) return undefined;
-  const { planId: id, pricingModel, trialDays, vendorId, ...app } = row;
-  const countsUnits = pricingModel === "PER_UNIT" || pricingModel === "TIERED";
-  return { app, vendorId, plan: id === null || trialDays === null ? undefined : { id, countsUnits, trialDays } };
+  const { plan, vendorId, ...app } = row;
+  return { app, vendorId, plan: plan ?? undefined };
+}
+
+/** Returns an existing plan, on sale or not. */
+export async function getPlan(database: Kysely<DB>, id: string): Promise<PricingPlanDto> {
+  return (await findPlan(database, id)).plan;
 }

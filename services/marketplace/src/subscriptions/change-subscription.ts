@@ -1,4 +1,4 @@
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionDto, SubscriptionState } from "@ehr-marketplace/contracts";
 import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
 import { forbidden, Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
@@ -22,7 +22,7 @@ import {
   rolesForCommandInState,
 } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
-import { auditedState, columnsOf, stateOf, subscriptionRecord } from "./subscription-record.ts";
+import { auditedState, columnsOf, stateOf, subscriptionState } from "./subscription-record.ts";
 import { type LockedSubscription, lockSubscription, updateSubscription } from "./subscription-store.ts";
 
 const refusals: Record<Refusal, ProblemKind> = {
@@ -48,19 +48,20 @@ export async function changeSubscription(
     // Access is checked twice. Here: may the caller give this command in any state? Inside: in the current state? A repeated
     // request gets its stored response even if the state has changed to one in which the caller may not give the command.
     requireCommandRole(by, locked, rolesForCommand(command));
-    return runOnce(async () => {
+    const changed = await runOnce(async () => {
       const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
         case "refused":
           throw new Problem(refusals[decision.because], `Subscription ${id} is ${locked.row.status}.`);
         case "unchanged":
-          return subscriptionRecord(locked.row);
+          return subscriptionState(locked.row);
         case "changed":
           if (decision.event !== null) await requireChangeAllowed(transaction, by, locked, now);
           return applyChange(transaction, queue, { by, role, locked, command, decision, now });
       }
     });
+    return { ...changed, pricingPlan: locked.row.pricing_plan };
   });
 }
 
@@ -98,7 +99,7 @@ interface Change {
   now: Date;
 }
 
-async function applyChange(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionDto> {
+async function applyChange(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionState> {
   const { row, app } = change.locked;
   const { state, event } = change.decision;
   const at = nextInstant(change.now, row.updated_at);
@@ -127,5 +128,5 @@ async function applyChange(transaction: Transaction<DB>, queue: Queue, change: C
     before: auditedState(row),
     after: auditedState(changed),
   });
-  return subscriptionRecord(changed);
+  return subscriptionState(changed);
 }

@@ -40,6 +40,7 @@ describe("subscribing", () => {
       updatedAt: record.createdAt,
       pausedAt: null,
       cancelledAt: null,
+      pricingPlan: (await marketplace.plans("northwind-scribe"))[0],
     });
     assert.ok(Date.parse(record.createdAt) >= began && Date.parse(record.createdAt) <= Date.now());
     assert.match(record.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
@@ -76,6 +77,7 @@ describe("subscribing", () => {
     });
     const audit = await marketplace.requestAs("operator", "/organisations/riverside-clinic/audit");
     const [entry] = ((await audit.json()) as AuditPage).items;
+    const { pricingPlan: _plan, ...state } = record;
     assert.deepEqual(
       [entry?.action, entry?.target, entry?.actor.role, entry?.before, entry?.after, entry?.at],
       [
@@ -83,7 +85,7 @@ describe("subscribing", () => {
         { kind: "subscription", id: record.id },
         "operator",
         null,
-        { ...record, blockReason: null },
+        { ...state, blockReason: null },
         record.createdAt,
       ],
     );
@@ -139,13 +141,30 @@ describe("subscribing", () => {
     assert.notEqual((await subscribed(marketplace, "waitlist-wren", { model: "FLAT" })).trialEndsAt, null);
   });
 
-  test("a subscription keeps its plan when it is retired; new subscriptions can't use it", async () => {
-    const taken = await subscribed(marketplace, "ten-year-heart");
-    await rows("update pricing_plans set retired_at = now() where id = $1", taken.pricingPlanId);
-    const found = await marketplace.requestAs("riverside-admin", `/subscriptions/${taken.id}`);
-    assert.deepEqual(await found.json(), taken);
-    const body = { appSlug: "ten-year-heart", orgAlias: "hilltop-family-practice", pricingPlanId: taken.pricingPlanId };
-    await assertProblem(await marketplace.requestAs("hilltop-admin", "/subscriptions", { body }), 422, "unknown-plan");
+  test("a subscription keeps and shows its plan when it is retired; new subscriptions can't use it", async () => {
+    const headers = { "idempotency-key": "before it was retired" };
+    const pricingPlanId = await planOf(marketplace, "ten-year-heart");
+    const body = { appSlug: "ten-year-heart", orgAlias: "riverside-clinic", pricingPlanId };
+    const post = (): Promise<Response> => marketplace.requestAs("riverside-admin", "/subscriptions", { body, headers });
+    const taken = (await (await post()).json()) as SubscriptionDto;
+    assertShape("PricingPlanDto", taken.pricingPlan);
+    assert.equal(taken.pricingPlan.id, pricingPlanId);
+    await rows("update pricing_plans set retired_at = now() where id = $1", pricingPlanId);
+    const { vendor } = (await (await marketplace.get("/apps/ten-year-heart")).json()) as AppDto;
+    const read = async (who: "riverside-admin" | "billing" | "operator", path: string): Promise<unknown> =>
+      (await marketplace.requestAs(who, path, { headers: { "x-vendor-slug": vendor.slug } })).json();
+    assert.deepEqual(await read("riverside-admin", `/subscriptions/${taken.id}`), taken);
+    assert.deepEqual(await (await post()).json(), taken, "the response to a repeated request");
+    const [listed] = (await read("riverside-admin", "/subscriptions?orgAlias=riverside-clinic&limit=1")) as unknown[];
+    assert.deepEqual(listed, taken);
+    const page = { items: [taken], next: null };
+    assert.deepEqual(await read("billing", "/admin/subscriptions?appSlug=ten-year-heart"), page);
+    assert.deepEqual(await read("operator", "/developer/subscriptions?appSlug=ten-year-heart"), page);
+    const cancelled = (await (await cancel(taken.id)).json()) as SubscriptionDto;
+    assert.deepEqual(cancelled.pricingPlan, taken.pricingPlan);
+    const another = { ...body, orgAlias: "hilltop-family-practice" };
+    const refused = await marketplace.requestAs("hilltop-admin", "/subscriptions", { body: another });
+    await assertProblem(refused, 422, "unknown-plan");
   });
 
   test("of concurrent requests for the same organisation and app, one succeeds", async () => {

@@ -1,4 +1,4 @@
-import type { CreateSubscriptionBody, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { CreateSubscriptionBody, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
@@ -7,14 +7,14 @@ import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
-import { findOffer, type Offer } from "../catalog/find-offer.ts";
+import { findOffer, getPlan, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { findOrganisationId } from "../organisations/read-organisations.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
-import { auditedState, subscriptionRecord } from "./subscription-record.ts";
+import { auditedState, subscriptionState } from "./subscription-record.ts";
 import {
   findConflictingSubscription,
   findNthCreation,
@@ -46,9 +46,12 @@ export async function createSubscription(
 ): Promise<SubscriptionDto> {
   const role = requireRole(by.caller, input.orgAlias, ["org-admin", "operator"]);
   const now = clock();
-  return database.transaction().execute((transaction) =>
-    runIdempotently(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest, async () => {
+  return database.transaction().execute(async (transaction) => {
+    let pricingPlan: PricingPlanDto | undefined;
+    const context = { caller: by.caller, now, bodyDigest };
+    const created = await runIdempotently(transaction, context, idempotentRequest, async () => {
       const { app, plan, vendorId } = await requireOffer(transaction, input);
+      pricingPlan = plan;
       const organisationId = await findOrganisationId(transaction, input.orgAlias);
       if (organisationId === undefined) {
         throw invalidField(
@@ -63,15 +66,14 @@ export async function createSubscription(
         organisation_id: organisationId,
         app_id: app.id,
         pricing_plan_id: plan.id,
-        quantity: plan.countsUnits ? (input.quantity ?? 1) : null,
+        quantity: countsUnits(plan) ? (input.quantity ?? 1) : null,
         status: "active",
         trial_end: plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * dayMs),
         created_at: now,
         updated_at: now,
         revision: 1,
       });
-      const row: SubscriptionRow = { ...inserted, org_alias: input.orgAlias, app_slug: app.slug };
-      const record = subscriptionRecord(row);
+      const row: SubscriptionRow = { ...inserted, org_alias: input.orgAlias, app_slug: app.slug, pricing_plan: plan };
       await recordEvent(transaction, queue, {
         event: "subscription.created",
         app,
@@ -92,10 +94,16 @@ export async function createSubscription(
         before: null,
         after: auditedState(row),
       });
-      return record;
-    }),
-  );
+      return subscriptionState(row);
+    });
+    // The response to a repeated request is stored without its plan.
+    pricingPlan ??= await getPlan(transaction, created.pricingPlanId);
+    return { ...created, pricingPlan };
+  });
 }
+
+const countsUnits = ({ pricingModel }: PricingPlanDto): boolean =>
+  pricingModel === "PER_UNIT" || pricingModel === "TIERED";
 
 async function requireOffer(
   transaction: Transaction<DB>,
@@ -106,7 +114,7 @@ async function requireOffer(
   if (offer === undefined) throw invalidField(subscriptionProblems.unknownApp, "appSlug", "is not a published app");
   const { plan } = offer;
   if (plan === undefined) throw invalidField(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
-  if (input.quantity !== undefined && !plan.countsUnits) {
+  if (input.quantity !== undefined && !countsUnits(plan)) {
     throw invalidField(subscriptionProblems.quantityNotCounted, "quantity", "is not allowed for this plan");
   }
   return { ...offer, plan };

@@ -12,7 +12,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import { rowsRead } from "../rows-read.test-support.ts";
-import { findSubscriptionsInRanges } from "./subscription-list-store.ts";
+import { findFilteredSubscriptions } from "./subscription-list-store.ts";
 
 const practices = 150;
 type Who = Parameters<MarketplaceWithCallers["requestAs"]>[0];
@@ -122,6 +122,18 @@ describe("lists of subscriptions over organisations", () => {
       ["pauseReason=SECURITY&status=cancelled", () => false],
       ["orgAlias=practice-7", ({ orgAlias }) => orgAlias === "practice-7"],
       ["appSlug=lumen-schedule", ({ appSlug }) => appSlug === "lumen-schedule"],
+      ["vendor=northwind-health", ({ appSlug }) => vendors.get(appSlug) === "northwind-health"],
+      [
+        "vendor=northwind-health&orgAlias=practice-7&status=active",
+        ({ appSlug, orgAlias, status }) =>
+          vendors.get(appSlug) === "northwind-health" && orgAlias === "practice-7" && status === "active",
+      ],
+      [
+        "vendor=northwind-health&pauseReason=NON_PAYMENT",
+        ({ appSlug, pauseReason }) => vendors.get(appSlug) === "northwind-health" && pauseReason === "NON_PAYMENT",
+      ],
+      ["vendor=northwind-health&appSlug=lumen-schedule", () => false],
+      ["vendor=nobody", () => false],
       [
         "appSlug=lumen-schedule&orgAlias=practice-7",
         ({ appSlug, orgAlias }) => appSlug === "lumen-schedule" && orgAlias === "practice-7",
@@ -137,28 +149,40 @@ describe("lists of subscriptions over organisations", () => {
 
   test("a page reads no more rows of each app and status than it returns, under a generic plan", async () => {
     const cursor = { at: "2026-01-01T00:05:00.000Z", id: "ffffffff-ffff-7fff-bfff-ffffffffffff" };
-    const limit = 20;
+    // Fewer than an app has in any status or for any reason.
+    const limit = 10;
     const statuses = ["active", "paused", "cancelled"];
+    const northwindApps = new Set(northwinds().map(({ appSlug }) => appSlug)).size;
     for (const after of [undefined, cursor]) {
       for (const [filter, ranges] of [
-        [{ vendor: "northwind-health" }, 3 * new Set(northwinds().map(({ appSlug }) => appSlug)).size],
+        [{ vendor: "northwind-health" }, 3 * northwindApps],
         [{ vendor: "northwind-health", appSlug: "northwind-scribe" }, 3],
         [{}, 3],
-        [{ pauseReason: "SECURITY" }, 3],
+        [{ pauseReason: "SECURITY" }, 1],
+        [{ appSlug: "northwind-scribe", pauseReason: "SECURITY" }, 1],
+        [{ vendor: "northwind-health", pauseReason: "SECURITY" }, northwindApps],
       ] as const) {
+        const possible = "pauseReason" in filter ? ["paused"] : statuses;
         const read = await rowsRead(connected, (database) =>
-          findSubscriptionsInRanges(database, { ...filter, statuses }, { after, limit }),
+          findFilteredSubscriptions(database, { ...filter, statuses: possible }, { after, limit }),
         );
-        // The rows of the page are read once more, with organisation and app.
-        const most = ranges * (limit + 1) + 4 * limit + 60;
+        // The rows of the page are read once more, with organisation, app and plan.
+        const most = ranges * (limit + 1) + 5 * limit + 60;
         assert.ok(read <= most, `${JSON.stringify(filter)} reads ${read}, and may read ${most} of ${all.length}`);
       }
-      // An organisation has few subscriptions; they are read once for each status.
-      const filter = { orgAlias: "practice-7", statuses };
-      const read = await rowsRead(connected, (database) =>
-        findSubscriptionsInRanges(database, filter, { after, limit }),
-      );
-      assert.ok(read <= 1_000, `an organisation's take ${read} of ${all.length}`);
+      // The 60 subscriptions of an organisation are read and then filtered.
+      for (const other of [
+        {},
+        { appSlug: "northwind-scribe" },
+        { vendor: "northwind-health" },
+        { pauseReason: "SECURITY" },
+      ]) {
+        const filter = { orgAlias: "practice-7", ...other, statuses };
+        const read = await rowsRead(connected, (database) =>
+          findFilteredSubscriptions(database, filter, { after, limit }),
+        );
+        assert.ok(read <= 300, `${JSON.stringify(filter)} reads ${read} of ${all.length}`);
+      }
     }
   });
 });

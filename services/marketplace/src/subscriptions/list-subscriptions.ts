@@ -9,12 +9,12 @@ import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
-import { findSubscriptionsInRanges, type ListFilter } from "./subscription-list-store.ts";
+import { findFilteredSubscriptions, type ListFilter } from "./subscription-list-store.ts";
 import { subscriptionRecord } from "./subscription-record.ts";
 
 function listSubscriptionPage(database: Kysely<DB>, filter: ListFilter, query: PageQuery): Promise<SubscriptionPage> {
   return listPage(query, {
-    find: (slice) => findSubscriptionsInRanges(database, filter, slice),
+    find: (slice) => findFilteredSubscriptions(database, filter, slice),
     getTime: (row) => row.created_at,
     toItem: subscriptionRecord,
   });
@@ -39,9 +39,9 @@ export function listAllSubscriptions(
   database: Kysely<DB>,
   query: ListAllSubscriptionsQuery,
 ): Promise<SubscriptionPage> {
-  const { orgAlias, appSlug, status, pauseReason } = query;
+  const { orgAlias, vendor, appSlug, status, pauseReason } = query;
   // Only paused subscriptions have a reason.
   const possible = pauseReason === undefined ? subscriptionStatuses : (["paused"] as const);
   const statuses = possible.filter((each) => status === undefined || each === status);
-  return listSubscriptionPage(database, { orgAlias, appSlug, pauseReason, statuses }, query);
+  return listSubscriptionPage(database, { orgAlias, vendor, appSlug, pauseReason, statuses }, query);
 }

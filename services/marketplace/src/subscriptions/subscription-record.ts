@@ -1,10 +1,16 @@
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { SubscriptionDto, SubscriptionState } from "@ehr-marketplace/contracts";
 import type { BlockReason, PauseReason, State } from "./subscription.ts";
 import type { SubscriptionRow } from "./subscription-store.ts";
 
 const instant = (given: Date | null): string | null => given?.toISOString() ?? null;
 
-export function subscriptionRecord(row: SubscriptionRow): SubscriptionDto {
+export const subscriptionRecord = (row: SubscriptionRow): SubscriptionDto => ({
+  ...subscriptionState(row),
+  pricingPlan: row.pricing_plan,
+});
+
+/** The record without its plan, which never changes, for what is stored: audit entries and responses of idempotency keys. */
+export function subscriptionState(row: SubscriptionRow): SubscriptionState {
   return {
     id: row.id,
     appId: row.app_id,
@@ -12,7 +18,7 @@ export function subscriptionRecord(row: SubscriptionRow): SubscriptionDto {
     orgAlias: row.org_alias,
     pricingPlanId: row.pricing_plan_id,
     quantity: row.quantity,
-    status: row.status as SubscriptionDto["status"],
+    status: row.status as SubscriptionState["status"],
     pauseReason: row.pause_reason as PauseReason | null,
     trialEndsAt: instant(row.trial_ends_at),
     createdAt: row.created_at.toISOString(),
@@ -22,9 +28,9 @@ export function subscriptionRecord(row: SubscriptionRow): SubscriptionDto {
   };
 }
 
-/** The audit log's form of a subscription: the record, plus the block reason, which the API doesn't show. */
-export function auditedState(row: SubscriptionRow): SubscriptionDto & { blockReason: string | null } {
-  return { ...subscriptionRecord(row), blockReason: row.block_reason };
+/** The audit log's form of a subscription: its state, plus the block reason, which the API doesn't show. */
+export function auditedState(row: SubscriptionRow): SubscriptionState & { blockReason: string | null } {
+  return { ...subscriptionState(row), blockReason: row.block_reason };
 }
 
 /** The casts are safe: check constraints allow no other combinations. */

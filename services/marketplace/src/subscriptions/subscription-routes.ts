@@ -5,6 +5,7 @@ import {
   listSubscriptionsQuery,
   noNulPattern,
   pauseSubscriptionBody,
+  pricingPlanDto,
   subscriptionDto,
   subscriptionParams,
 } from "@ehr-marketplace/contracts";
@@ -41,7 +42,7 @@ const vendorHeader = {
 } as const;
 
 export async function subscriptionRoutes(scope: FastifyInstance, options: SubscriptionDeps): Promise<void> {
-  for (const schema of [eventApp, listedSubscriptionDto, subscriptionDto]) scope.addSchema(schema);
+  for (const schema of [eventApp, listedSubscriptionDto, pricingPlanDto, subscriptionDto]) scope.addSchema(schema);
   subscriptionListRoutes(scope, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Subscriptions"];

@@ -1,18 +1,25 @@
-import type { EventApp } from "@ehr-marketplace/contracts";
+import type { EventApp, PricingPlanDto } from "@ehr-marketplace/contracts";
 import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { Apps, DB, Subscriptions } from "../database-schema.ts";
 
-/** A subscription with the organisation's alias and the app's slug. */
-export type SubscriptionRow = Selectable<Subscriptions> & { org_alias: string; app_slug: string };
+/** A subscription with the organisation's alias, the app's slug and the plan. */
+export type SubscriptionRow = Selectable<Subscriptions> & {
+  org_alias: string;
+  app_slug: string;
+  pricing_plan: PricingPlanDto;
+};
+
+const pricingPlan = sql<PricingPlanDto>`plan_records.dto`.as("pricing_plan");
 
 const withNames = (database: Kysely<DB>) =>
   database
     .selectFrom("subscriptions")
     .innerJoin("organisations", "organisations.id", "subscriptions.organisation_id")
     .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .innerJoin("plan_records", "plan_records.id", "subscriptions.pricing_plan_id")
     .selectAll("subscriptions")
-    .select(["organisations.alias as org_alias", "apps.slug as app_slug"]);
+    .select(["organisations.alias as org_alias", "apps.slug as app_slug", pricingPlan]);
 
 /** `id` must be a UUID as PostgreSQL accepts it. The `uuid` format of JSON Schema also accepts urn:uuid:…, which PostgreSQL rejects. */
 export async function findSubscription(database: Kysely<DB>, id: string) {
@@ -161,8 +168,9 @@ export async function findSubscriptions(
   let query = database
     .selectFrom("subscriptions")
     .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .innerJoin("plan_records", "plan_records.id", "subscriptions.pricing_plan_id")
     .selectAll("subscriptions")
-    .select("apps.slug as app_slug")
+    .select(["apps.slug as app_slug", pricingPlan])
     .$if(withApp, (selection) => selection.select(appColumns))
     .where("organisation_id", "=", organisationIdOf(alias));
   if (status !== undefined) query = query.where("subscriptions.status", "=", status);
