@@ -10,7 +10,9 @@ Starts the local stack: PostgreSQL, the marketplace (API and worker), the EHR, a
   --help       print this text
 
 Environment: MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's health use the two
-ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser).`;
+ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser), ALLOWED_ORIGINS (of
+pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of front ends: 3000,
+4200, 5173, 8000 and 8090).`;
 
 function readArguments() {
   const flag = { type: "boolean", default: false } as const;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
+import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support";
 import { chromium } from "playwright-core";
@@ -11,6 +12,30 @@ async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<voi
   // npm exits at once; its child process prints when it has stopped.
   await eventually("the stack prints stopped", 30_000, () => /^stopped$/m.test(stack.output()));
   await assert.rejects(fetch(stack.marketplaceUrl));
+}
+
+/** Sends what a browser sends for a page of this origin: a preflight request, and then the request with its token. */
+async function assertCallable({ marketplaceUrl, ehrUrl, ports }: DevStack, origin: string): Promise<void> {
+  const token = await requestAccessToken(`http://127.0.0.1:${ports.IDP_PORT}`, "riverside-admin");
+  for (const url of [
+    `${marketplaceUrl}/api/v1/subscriptions?orgAlias=riverside-clinic`,
+    `${ehrUrl}/api/app-installations`,
+  ]) {
+    const preflight = await fetch(url, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "authorization,content-type,idempotency-key",
+      },
+    });
+    const allowed = (name: string): string | null => preflight.headers.get(`access-control-allow-${name}`);
+    assert.deepEqual([preflight.status, allowed("origin")], [204, origin], url);
+    assert.match(allowed("methods") ?? "", /GET.*POST.*PUT/);
+    assert.equal(allowed("headers"), "authorization,content-type,idempotency-key");
+    const response = await fetch(url, { headers: { origin, authorization: `Bearer ${token}` } });
+    assert.deepEqual([response.status, response.headers.get("access-control-allow-origin")], [200, origin], url);
+  }
 }
 
 describe("the development stack of a new user", () => {
@@ -44,6 +69,14 @@ describe("the development stack of a new user", () => {
       assert.ok(title.includes("EHR") && "health" in links, url);
       for (const path of Object.values(links)) assert.equal((await fetch(url + path)).status, 200, url + path);
     }
+  });
+
+  test("lets a front end on another port call both APIs with a token", async () => {
+    for (const origin of ["http://localhost:5173", "http://127.0.0.1:3000"]) await assertCallable(stack, origin);
+    const response = await fetch(`${stack.marketplaceUrl}/api/v1/subscriptions`, {
+      headers: { origin: "http://localhost" },
+    });
+    assert.equal(response.headers.get("access-control-allow-origin"), null);
   });
 
   test("renders the API reference in a browser without loading anything from other origins", async () => {
@@ -91,8 +124,11 @@ describe("the development stack of a new user", () => {
   test("stops on SIGINT", () => assertStops(stack, "SIGINT"));
 });
 
-test("the development stack stops on SIGTERM", async (t) => {
-  await assertStops(await startDevStack(cleanUpAfter(t)), "SIGTERM");
+test("the development stack allows the origins in ALLOWED_ORIGINS, and stops on SIGTERM", async (t) => {
+  const origin = "http://localhost:7777";
+  const stack = await startDevStack(cleanUpAfter(t), { ALLOWED_ORIGINS: origin });
+  await assertCallable(stack, origin);
+  await assertStops(stack, "SIGTERM");
 });
 
 /** Finds the processes that have the stack's port in their environment, including npm. */

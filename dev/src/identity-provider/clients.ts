@@ -8,6 +8,8 @@ export const consoleClientId = "marketplace-console";
 
 /** RFC 8252, section 7.3: a native client may use any port of the loopback address in its redirect URI. */
 export const consoleRedirectUri = "http://127.0.0.1/callback";
+/** Where many development servers open their pages. */
+const localhostRedirectUri = "http://localhost/callback";
 
 const personaClients = personaNames.map(
   (persona): ClientMetadata => ({
@@ -27,7 +29,7 @@ const consoleClient: ClientMetadata = {
   token_endpoint_auth_method: "none",
   grant_types: ["authorization_code", "refresh_token"],
   response_types: ["code"],
-  redirect_uris: [consoleRedirectUri],
+  redirect_uris: [consoleRedirectUri, localhostRedirectUri],
 };
 
 export const clients = [...personaClients, consoleClient];

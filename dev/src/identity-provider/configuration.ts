@@ -14,6 +14,7 @@ const day = 24 * hour;
 /** The provider issues JWTs only for a resource with one audience; the audiences below are added to the token afterwards. */
 const resource = "urn:ehr-marketplace:apis";
 const audiences = ["marketplace", "ehr"];
+const loopbackHosts = new Set<string | undefined>(["127.0.0.1", "localhost"]);
 
 const createFeatures = (smart: SmartLaunches): Configuration["features"] => ({
   clientCredentials: { enabled: true },
@@ -60,7 +61,7 @@ export function createConfiguration(keys: JWK[], smart: SmartLaunches): Configur
     clientBasedCORS(_context, origin, client) {
       const app = smart.appOf(client);
       if (app !== undefined) return origin === new URL(app.redirectUri).origin;
-      return client.clientAuthMethod === "none" && URL.parse(origin)?.hostname === "127.0.0.1";
+      return client.clientAuthMethod === "none" && loopbackHosts.has(URL.parse(origin)?.hostname);
     },
     cookies: { keys: [randomBytes(32).toString("base64url")] },
     ttl: {

@@ -55,16 +55,18 @@ describe("signing in to the console", () => {
     assert.equal(identity.payload["organization"], undefined);
   });
 
-  test("redirects to any port of the loopback address, with the state", async () => {
-    const browser = openBrowser();
-    const query = { ...openid, redirect_uri: anyPort, state: "a state" };
-    const back = await choosePersona(browser, await beginSignIn(browser, idp.issuer, query), "operator");
-    assert.equal(back.origin + back.pathname, anyPort);
-    assert.equal(back.searchParams.get("state"), "a state");
-    assert.equal(back.searchParams.get("iss"), idp.issuer);
-    const code = back.searchParams.get("code") ?? "";
-    assert.equal((await redeemCode(code, { redirect_uri: anyPort, code_verifier: verifier })).status, 200);
-  });
+  for (const redirectUri of [anyPort, "http://localhost:49152/callback"]) {
+    test(`redirects to any port of the loopback address, with the state: ${redirectUri}`, async () => {
+      const browser = openBrowser();
+      const query = { ...openid, redirect_uri: redirectUri, state: "a state" };
+      const back = await choosePersona(browser, await beginSignIn(browser, idp.issuer, query), "operator");
+      assert.equal(back.origin + back.pathname, redirectUri);
+      assert.equal(back.searchParams.get("state"), "a state");
+      assert.equal(back.searchParams.get("iss"), idp.issuer);
+      const code = back.searchParams.get("code") ?? "";
+      assert.equal((await redeemCode(code, { redirect_uri: redirectUri, code_verifier: verifier })).status, 200);
+    });
+  }
 
   test("never redirects to another host or path", async () => {
     for (const elsewhere of ["https://elsewhere.example/callback", "http://127.0.0.1/elsewhere"]) {
@@ -98,6 +100,7 @@ describe("signing in to the console", () => {
   test("can be revoked by pages of the console on any port, and not by other sites", async () => {
     for (const [origin, status, allowed] of [
       ["http://127.0.0.1:49152", 200, "http://127.0.0.1:49152"],
+      ["http://localhost:5173", 200, "http://localhost:5173"],
       ["https://elsewhere.example", 400, null],
       ["null", 400, null],
     ] as const) {

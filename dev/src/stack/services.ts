@@ -14,7 +14,17 @@ export interface StackContext {
 
 const services = new URL("../../../services/", import.meta.url).pathname;
 const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() };
-export const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** The usual ports of front ends under development, such as Vite's 5173. */
+const frontEndPorts = [3000, 4200, 5173, 8000, 8090];
+const frontEndOrigins = frontEndPorts.flatMap((port) => [`http://localhost:${port}`, urlOf(port)]);
+
+/** Origins whose pages may call the APIs with a token; `ALLOWED_ORIGINS` replaces the usual ones. */
+const readAllowedOrigins = (): string => process.env["ALLOWED_ORIGINS"] || frontEndOrigins.join();
+
+export function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
 
 export function marketplaceService({ ports, databases, ...given }: StackContext): ServiceOptions {
   return {
@@ -24,6 +34,7 @@ export function marketplaceService({ ports, databases, ...given }: StackContext)
     environment: {
       ...marketplaceEnvironment(databases.marketplace.serviceUrl, given.identityProvider),
       ...local,
+      ALLOWED_ORIGINS: readAllowedOrigins(),
       MARKETPLACE_PORT: String(ports.marketplace),
       MEDIA_DIRECTORY: given.mediaDirectory,
     },
@@ -53,6 +64,7 @@ export function ehrService({ ports, databases, identityProvider }: StackContext)
     environment: {
       ...ehrEnvironment(databases.ehr.serviceUrl, urls, identityProvider),
       ...local,
+      ALLOWED_ORIGINS: readAllowedOrigins(),
       EHR_PORT: String(ports.ehr),
       MARKETPLACE_TOKEN_URL: `${issuer}/token`,
       MARKETPLACE_CLIENT_ID: "ehr-service",
