@@ -321,6 +321,34 @@ describe("replays run by workers", () => {
     assert.equal(response.status, 204);
   });
 
+  test("a vendor with a late endpoint catches up by the list of its subscriptions and a replay; another vendor gets none", async () => {
+    const as = async <T>(who: "northwind-developer" | "lumen-developer", path: string, body?: object): Promise<T> => {
+      const options = body === undefined ? {} : { body };
+      const response = await sendApiRequest(api.url, `/developer${path}`, callers.token(who), options);
+      assert.ok(response.ok, await response.clone().text());
+      return (await response.json()) as T;
+    };
+    const caughtUp = async (who: "northwind-developer" | "lumen-developer", path: string): Promise<Set<string>> => {
+      const given = { ...registration(`${receiver.url}${path}`), events: ["subscription.created"] };
+      const { id } = await as<{ id: string }>(who, "/webhooks", given);
+      const since = { from: "2020-01-01T00:00:00Z", to: ago(0) };
+      const replay = await as<ReplayDto>(who, `/webhooks/${id}/replays`, since);
+      const heard = (): string[] =>
+        receiver.received.filter((each) => each.path === path).map(({ event }) => event.subscription.id);
+      await eventually("the replay is done and delivered", 60_000, async () => {
+        const { status } = await as<ReplayDto>(who, `/webhooks/${id}/replays/${replay.id}`);
+        return status === "done" && new Set(heard()).size >= replay.total;
+      });
+      return new Set(heard());
+    };
+    type Listed = { items: SubscriptionDto[]; next: string | null };
+    const { items, next } = await as<Listed>("northwind-developer", "/subscriptions?status=active&limit=1000");
+    assert.deepEqual([items.length, next], [practices, null]);
+    assert.deepEqual(await caughtUp("northwind-developer", "/caught-up"), new Set(items.map(({ id }) => id)));
+    assert.deepEqual(await as<Listed>("lumen-developer", "/subscriptions"), { items: [], next: null });
+    assert.deepEqual(await caughtUp("lumen-developer", "/elsewhere"), new Set());
+  });
+
   test("new deliveries are sent at once while replayed deliveries hang", async () => {
     const hanging: (() => void)[] = [];
     receiver.received.length = 0;
