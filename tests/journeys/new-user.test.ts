@@ -126,7 +126,7 @@ describe("the development stack of a new user", () => {
 
 test("the development stack allows the origins in ALLOWED_ORIGINS, and stops on SIGTERM", async (t) => {
   const origin = "http://localhost:7777";
-  const stack = await startDevStack(cleanUpAfter(t), { ALLOWED_ORIGINS: origin });
+  const stack = await startDevStack(cleanUpAfter(t), { environment: { ALLOWED_ORIGINS: origin } });
   await assertCallable(stack, origin);
   await assertStops(stack, "SIGTERM");
 });
