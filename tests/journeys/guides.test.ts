@@ -177,7 +177,11 @@ describe("the guides show", () => {
     },
     "marketplace-operator": {
       Organisations: ["Meadow Clinic"],
-      "Pauses and blocks": ["paused\nactive", "paused\ncancelled\nsubscription-blocked\ncancelled"],
+      "Pauses and blocks": [
+        "paused\nactive",
+        "northwind-scribe\ntrue",
+        "paused\ncancelled\nsubscription-blocked\ncancelled",
+      ],
     },
   })) {
     for (const [heading, outputs] of Object.entries(promises)) {
