@@ -19,10 +19,11 @@ export async function startInProcess(
 ): Promise<{ url: string; server: FastifyInstance }> {
   const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
   const app = await createApp(createLogger({ service: "test", level: "silent" }));
-  const url = await app.server.listen({ host: "127.0.0.1", port: 0 });
+  // Registered first: a route with a mistake is found only here, and an app that isn't stopped keeps the test's process running.
   cleanUp(async () => {
     await app.server.close();
     await app.stop();
   });
+  const url = await app.server.listen({ host: "127.0.0.1", port: 0 });
   return { url, server: app.server };
 }

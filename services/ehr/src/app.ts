@@ -44,9 +44,13 @@ const service = "ehr-api";
 
 /** The composition root of the process. It contains no business logic. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
+  // If a later step throws, the earlier ones are undone; otherwise their connections would keep the process running.
+  await using started = new AsyncDisposableStack();
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
+  started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
   const tokens = createTokenVerifier({ ...config.tokens, logger });
+  started.defer(() => tokens.stop());
   const clock = (): Date => new Date();
   const encryption = createEncryption(config.encryptionKeys);
   const common = { database: database.query, queue, clock };
@@ -61,6 +65,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const reconciles = reconciliation !== undefined;
   const catalog = createMarketplaceCatalog(marketplaceUrl, { parseApp });
   const confirmer = createAppConfirmer({ ...common, catalog, logger, reconciles });
+  started.defer(() => confirmer.stop());
   registerSubscriptionMetrics(metrics.registry, database.query);
   if (reconciles) registerReconciliationMetrics(metrics.registry, database.query, clock);
   const installations = createInstallationCache({
@@ -77,6 +82,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     onDisconnected: installations.disconnected,
     logger,
   });
+  started.defer(() => listener.stop());
   const server = await createServer({
     about,
     logger,
@@ -132,16 +138,11 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     (boss) => workAppFetches(boss, (slug) => confirmer.confirm(slug)),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
   ]);
+  started.defer(async () => {
+    stopping.abort();
+    await scheduledJobs;
+  });
 
-  return {
-    server,
-    async stop() {
-      tokens.stop();
-      await listener.stop();
-      stopping.abort();
-      await scheduledJobs;
-      await confirmer.stop();
-      await context.stop();
-    },
-  };
+  const running = started.move();
+  return { server, stop: () => running.disposeAsync() };
 }

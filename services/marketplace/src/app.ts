@@ -39,9 +39,14 @@ const writingMethods = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /** Composition root of the API process. */
 export async function createApp(config: Config, logger: Logger, resolver: Resolver = createResolver()): Promise<App> {
+  // If a later step throws, the earlier ones are undone; otherwise their connections would keep the process running.
+  await using started = new AsyncDisposableStack();
+  started.defer(() => resolver.close());
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: false });
+  started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
   const tokens = createTokenVerifier({ ...config.tokens, logger });
+  started.defer(() => tokens.stop());
   const server = await createServer({
     about,
     logger,
@@ -77,8 +82,10 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     onConnected: () => responseCache.invalidate(),
     logger,
   });
+  started.defer(() => listener.stop());
 
   const deliveryNotifier = createNotifier({ pool: database.pool, channel: deliveriesChannel, logger });
+  started.defer(() => deliveryNotifier.stop());
 
   await apiReference(server, apiDescription);
   await server.register(catalogRoutes, {
@@ -116,14 +123,6 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     await server.register(mediaRoutes, { prefix: "/media", directory: config.mediaDirectory });
   }
 
-  return {
-    server,
-    async stop() {
-      tokens.stop();
-      resolver.close();
-      await listener.stop();
-      await deliveryNotifier.stop();
-      await context.stop();
-    },
-  };
+  const running = started.move();
+  return { server, stop: () => running.disposeAsync() };
 }
