@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { run } from "node:test";
-import { spec } from "node:test/reporters";
-import type { FailedTest } from "./failures.ts";
+import { type FailedTest, failureList } from "./failures.ts";
 import { type Progress, progressText, showProgress } from "./progress.ts";
+import { isCancelled, reportText } from "./report-text.ts";
 
 export interface Counts {
   passed: number;
@@ -44,10 +44,13 @@ export async function runFiles(
   // The timeout of a test doesn't end a file whose process hangs.
   const watchdog = setTimeout(() => {
     output.stop();
-    console.error("No test has reported for minutes; the process of a test file hangs. Exiting.");
+    console.error(failureList(session.failures));
+    const hanging = files.filter((file) => !finished.has(file)).join(", ");
+    console.error(`No test has reported for minutes. Exiting; these files have not ended: ${hanging}`);
     process.exit(1);
   }, 2 * limits.timeout);
   stream.on("data", () => watchdog.refresh());
+  const finished = new Set<string>();
   const stderr = new Map<string, string>();
   stream.on("test:stderr", ({ file, message }) => stderr.set(file, (stderr.get(file) ?? "") + message));
   stream.on("test:pass", (test) => {
@@ -58,15 +61,18 @@ export async function runFiles(
     const { failureType } = test.details.error as { failureType?: string };
     if (test.details.type === "suite" && failureType === "subtestsFailed") return;
     counts.failed += 1;
+    if (isCancelled(test)) return;
     session.failures.push(isWholeFile(test) ? { ...test, stderr: stderr.get(test.name) } : test);
   });
   // The events above come in the order of the files, these ones when they happen.
   stream.on("test:complete", (test) => {
     const { failureType } = (test.details.error ?? {}) as { failureType?: string };
     if (!test.details.passed && failureType !== "subtestsFailed") session.progress.failedTests += 1;
-    if (isWholeFile(test)) session.onFileEnd(test.name, test.details.duration_ms);
+    if (!isWholeFile(test)) return;
+    finished.add(test.name);
+    session.onFileEnd(test.name, test.details.duration_ms);
   });
-  const reported = stream.compose(spec).setEncoding("utf8");
+  const reported = reportText(stream);
   reported.on("data", (text: string) => output.write(text));
   await once(reported, "end");
   output.stop();

@@ -2,13 +2,13 @@
 //   node tests/run.ts [--postgres-15-too] [--all-rounds] [--watch] [pattern …]
 // Each file clones its databases from templates that are migrated once per run; all files share one identity provider. With
 // --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { glob, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
-import { spec } from "node:test/reporters";
-import { parseArgs } from "node:util";
+import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
 import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import {
@@ -17,20 +17,17 @@ import {
   startCluster,
   startDebianCluster,
 } from "@ehr-marketplace/dev/postgres";
+import { watchSources } from "@ehr-marketplace/dev/watch-sources";
 import { durationOf, longestFirst, readDurations, sumOf, writeDurations } from "./durations.ts";
 import { failureList } from "./failures.ts";
 import { excludedOnOldestPostgres, oldestPostgresTests } from "./oldest-postgres.ts";
 import { startText } from "./progress.ts";
+import { reportText } from "./report-text.ts";
 import { type Counts, currentProgress, runFiles, type Session } from "./run-files.ts";
 import { demoSettings, templates } from "./support/templates.ts";
 
-const allTests = [
-  "packages/**/*.test.ts",
-  "services/**/*.test.ts",
-  "dev/**/*.test.ts",
-  "bench/**/*.test.ts",
-  "tests/**/*.test.ts",
-];
+const workspaces = ["packages", "services", "dev", "bench", "tests"];
+const allTests = workspaces.map((folder) => `${folder}/**/*.test.ts`);
 const concurrency = 4;
 const fileTimeoutMs = 300_000;
 /** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
@@ -75,16 +72,34 @@ async function runTests(databases: Databases, files: string[], session: Session)
   return counts;
 }
 
-/** Runs the files now and whenever they, or what they import, change. Ends with Ctrl+C. */
+/** Runs the files now and whenever a source file changes. Ends with Ctrl+C. */
 async function watchFiles(databases: Databases, files: string[]): Promise<never> {
+  const sources = watchSources(workspaces, () => false);
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
+  const stopped = once(stopping.signal, "abort");
   try {
     await prepareTemplates(databases);
-    run({ files, watch: true, concurrency, timeout: fileTimeoutMs }).compose(spec).pipe(process.stdout);
-    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+    while (!stopping.signal.aborted) {
+      const change = sources.nextChange();
+      const reported = reportText(run({ files, concurrency, timeout: fileTimeoutMs }));
+      reported.pipe(process.stdout, { end: false });
+      await Promise.race([stopped, once(reported, "end").then(() => change)]);
+    }
   } finally {
     await databases.stop();
   }
   return process.exit(0);
+}
+
+/** Ends the run if a service can't be built: most tests would fail because of it, and few of them would show the reason. */
+async function checkServices(): Promise<void> {
+  const preflight = new URL("preflight.process.ts", import.meta.url).pathname;
+  const [code] = await once(spawn(process.execPath, [preflight], { stdio: "inherit" }), "exit");
+  if (code === 0) return;
+  console.error("\nNo test has run, because most of them would fail for this reason. Correct it, and run them again.");
+  console.log("0 passed, 1 failed");
+  process.exit(1);
 }
 
 /** Selects the fault tests and all other tests that use rounds. */
@@ -100,39 +115,27 @@ const usage = `Usage: npm test -- [options] [pattern …]
        npm run test:faults -- [options] [pattern …]
        npm run test:watch -- pattern …
 
-A pattern is a path or a quoted glob of test files; without one, all of them run.
+Runs the tests on a temporary PostgreSQL. A pattern is a path or a quoted glob of test files; without one, all of them
+run.
 
   --postgres-15-too  also run the tests that depend on the database on PostgreSQL 15
   --all-rounds       run all rounds of tests that have rounds, one file after another; test:faults sets it
-  --watch            run the named files now and after each change of them or of what they import; test:watch sets it
-  --help             print this text`;
+  --watch            run the named files now and after each change of a source file; test:watch sets it
+  --help             print this text
 
-function readArguments() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        "postgres-15-too": { type: "boolean", default: false },
-        "all-rounds": { type: "boolean", default: false },
-        watch: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
-    return process.exit(1);
-  }
-}
+Examples:
+  npm test
+  npm test -- services/marketplace/src/catalog/search-apps.test.ts
+  npm test -- 'packages/service-kit/**/*.test.ts'
+  npm run test:watch -- services/marketplace/src/catalog/search-apps.test.ts
+  npm run test:faults -- tests/faults/shared-host-outage.test.ts`;
 
-const { values, positionals } = readArguments();
-if (values.help) {
-  console.log(usage);
-  process.exit(0);
-}
-if (values.watch && positionals.length === 0) {
-  console.error(`Name the files to watch.\n\n${usage}`);
-  process.exit(1);
-}
+const flag = { type: "boolean", default: false } as const;
+const { values, positionals } = readArguments(usage, {
+  allowPositionals: true,
+  options: { "postgres-15-too": flag, "all-rounds": flag, watch: flag },
+});
+if (values.watch && positionals.length === 0) exitWithUsage("Name the files to watch.", usage);
 for (const pattern of positionals) {
   if ((await findFiles([pattern])).length > 0) continue;
   console.error(`No file matches ${pattern}. Patterns are relative to the folder of the repository.`);
@@ -142,6 +145,8 @@ const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
 const files = await findFiles(positionals.length === 0 ? allTests : positionals);
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
+// A single file reports the reason itself, and tests of packages don't need the services.
+if (chosen.length > 1 && chosen.some((file) => /^(services|tests)\//.test(file))) await checkServices();
 const identityProvider = await startIdentityProvider({ port: 0 });
 const { issuer, jwksUrl, keys } = identityProvider;
 process.env["TEST_IDENTITY_PROVIDER"] = JSON.stringify({ issuer, jwksUrl, keys });
