@@ -51,6 +51,8 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   );
   try {
     await waitUntilReady(child, options);
+    // From now on the process waits for a correction when the service ends.
+    child.send("ready");
   } catch (error) {
     await stopProcess(child);
     throw error;

@@ -1,16 +1,42 @@
-// Runs a service from its source, and restarts it when a file changes. When the parent process is killed, it detects the disconnect and
-// stops the service.
-import { spawn } from "node:child_process";
+// Runs a service from its source, and restarts it when a source file of the service or of a package changes. When the parent process is
+// killed, it detects the disconnect and stops the service.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { stopProcess } from "../stop-process.ts";
+import { watchSources } from "../watch-sources.ts";
 
 const [entry = "", inspectPort] = process.argv.slice(2);
-// With --watch, the inspector is that of the service: the process that watches has none.
 const inspect = inspectPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectPort}`];
-const service = spawn(process.execPath, [...inspect, "--watch", "--watch-preserve-output", entry], {
-  stdio: "inherit",
-});
-const stop = (): void => {
-  service.kill("SIGTERM");
+const root = join(import.meta.dirname, "../../..");
+const packages = globSync("packages/*/src", { cwd: root }).map((folder) => join(root, folder));
+const sources = watchSources([dirname(entry), ...packages], (path) => /\.test(-support|-fixture)?\.ts$/.test(path));
+
+const stopping = new AbortController();
+let service: ChildProcess | undefined;
+let wasReady = false;
+const stop = async (): Promise<void> => {
+  stopping.abort();
+  if (service !== undefined) await stopProcess(service);
+  process.exit(service?.exitCode ?? 0);
 };
-process.on("SIGTERM", stop);
-process.on("disconnect", stop);
-service.on("exit", (code) => process.exit(code ?? 0));
+process.on("SIGTERM", () => void stop());
+process.on("disconnect", () => void stop());
+process.on("message", () => {
+  wasReady = true;
+});
+
+while (!stopping.signal.aborted) {
+  const change = sources.nextChange();
+  service = spawn(process.execPath, [...inspect, entry], { stdio: "inherit" });
+  const isRunning = await Promise.race([once(service, "exit").then(() => false), change.then(() => true)]);
+  if (stopping.signal.aborted) break;
+  if (!isRunning) {
+    // Before it has been ready once, the stack reports the failure and ends.
+    if (!wasReady) process.exit(service.exitCode ?? 1);
+    console.log(`${basename(entry)} has exited. It is started again when a source file changes.`);
+  }
+  console.log(`${relative(process.cwd(), await change)} has changed. Restarting ${basename(entry)}.`);
+  await stopProcess(service);
+}
