@@ -1,15 +1,11 @@
-// npm run bench -- catalog [--apps 100000]
-// npm run bench -- subscriptions [--subscriptions 1000000]
-// npm run bench -- webhooks [--held 1000000] [--log-rows 10000000] [--seconds 60] [--figures 1,2,3,4]
-// npm run bench -- cost [--scenarios 100,100-ehr,200,200-ehr,250] [--seconds 20] [--sustained-seconds 60] [--profiles DIRECTORY]
-// npm run bench -- search [--queries FILE]
-// npm run bench -- ehr [--installations 1000000] [--seconds 60] [--figures 1,2,3,4]
+import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
 import { catalogBench } from "./catalog/catalog-bench.ts";
 import { costBench } from "./cost/cost-bench.ts";
 import { ehrBench } from "./ehr/ehr-bench.ts";
 import { printFigures } from "./figures.ts";
 import { searchBench } from "./search/search-bench.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
+import { usage } from "./usage.ts";
 import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
@@ -22,11 +18,8 @@ const benches: Record<string, typeof catalogBench> = {
 };
 
 const [name = "", ...options] = process.argv.slice(2);
+readArguments(usage, { args: [name], allowPositionals: true });
 const bench = benches[name];
-if (bench === undefined) {
-  console.error(`Usage: npm run bench -- ${Object.keys(benches).join("|")}`);
-  process.exitCode = 1;
-} else {
-  const figures = await bench(options);
-  process.exitCode = printFigures(name, figures) ? 0 : 1;
-}
+if (bench === undefined) exitWithUsage(name === "" ? "Name a benchmark." : `There is no benchmark "${name}".`, usage);
+const figures = await bench(options);
+process.exitCode = printFigures(name, figures) ? 0 : 1;

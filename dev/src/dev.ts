@@ -1,9 +1,11 @@
-import { parseArgs, styleText } from "node:util";
+import { styleText } from "node:util";
+import { readArguments } from "./command-line.ts";
 import { type Stack, startStack } from "./stack/start-stack.ts";
 
 const usage = `Usage: npm run dev -- [options]
 
 Starts the local stack: PostgreSQL, the marketplace (API and worker), the EHR, an identity provider and a demo app.
+When a source file changes, the services that use it restart. Ctrl+C stops the stack.
 
   --ephemeral  keep the data in a temporary folder, which is deleted when the stack stops; otherwise it stays in .dev
   --inspect    let debuggers attach: to the API on port 9229, the worker on 9230, the EHR on 9231
@@ -12,23 +14,15 @@ Starts the local stack: PostgreSQL, the marketplace (API and worker), the EHR, a
 Environment: MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's health use the two
 ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser), ALLOWED_ORIGINS (of
 pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of front ends: 3000,
-4200, 5173, 8000 and 8090).`;
+4200, 5173, 8000 and 8090).
 
-function readArguments() {
-  const flag = { type: "boolean", default: false } as const;
-  try {
-    return parseArgs({ options: { ephemeral: flag, inspect: flag, help: flag } }).values;
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
-    return process.exit(1);
-  }
-}
+Examples:
+  npm run dev
+  npm run dev -- --ephemeral --inspect
+  MARKETPLACE_PORT=9080 EHR_PORT=9081 IDP_PORT=9082 npm run dev`;
 
-const values = readArguments();
-if (values.help) {
-  console.log(usage);
-  process.exit(0);
-}
+const flag = { type: "boolean", default: false } as const;
+const { values } = readArguments(usage, { options: { ephemeral: flag, inspect: flag } });
 const began = performance.now();
 
 function report(step: string): void {

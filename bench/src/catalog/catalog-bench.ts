@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
 import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import { withClient } from "@ehr-marketplace/test-kit";
 import type { Figure } from "../figures.ts";
 import { startApi } from "../servers.ts";
+import { usage } from "../usage.ts";
 import { warmCpu } from "../warm-cpu.ts";
 import { coldThroughput } from "./cold-throughput.ts";
 import { pageLatency } from "./page-latency.ts";
@@ -14,7 +15,10 @@ import { searchLatency } from "./search-latency.ts";
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings. */
 export async function catalogBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({ args: options, options: { apps: { type: "string", default: "100000" } } });
+  const { values } = readArguments(usage, {
+    args: options,
+    options: { apps: { type: "string", default: "100000" } },
+  });
   const apps = Number(values.apps);
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({ directory, throwaway: true });

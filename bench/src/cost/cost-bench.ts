@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
 import type { Figure } from "../figures.ts";
+import { usage } from "../usage.ts";
 import { type Cost, measureCost } from "./measure-cost.ts";
 import { printCosts, printStatements } from "./print-costs.ts";
 
@@ -19,7 +20,7 @@ const scenarios = {
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings and `pg_stat_statements`; the bench's process sends the requests. */
 export async function costBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({
+  const { values } = readArguments(usage, {
     args: options,
     options: {
       seconds: { type: "string", default: "20" },

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { prepareEhrDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import { withClient } from "@ehr-marketplace/test-kit";
 import type { Figure } from "../figures.ts";
 import { startEhr } from "../servers.ts";
+import { usage } from "../usage.ts";
 import { warmCpu } from "../warm-cpu.ts";
 import { coldReads } from "./cold-reads.ts";
 import { launchThroughput } from "./launch-throughput.ts";
@@ -15,7 +16,7 @@ import { subscribeToInstalled } from "./subscribe-to-installed.ts";
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings, except commit timestamps for figure 4. */
 export async function ehrBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({
+  const { values } = readArguments(usage, {
     args: options,
     options: {
       installations: { type: "string", default: "1000000" },

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
 import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import type { Figure } from "../figures.ts";
+import { usage } from "../usage.ts";
 import { createThroughput } from "./create-throughput.ts";
 import { listLatency } from "./list-latency.ts";
 import { loadSubscriptions } from "./load-subscriptions.ts";
@@ -15,7 +16,10 @@ const apps = 1_000;
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings and an identity provider; every token is verified. */
 export async function subscriptionsBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({ args: options, options: { subscriptions: { type: "string", default: "1000000" } } });
+  const { values } = readArguments(usage, {
+    args: options,
+    options: { subscriptions: { type: "string", default: "1000000" } },
+  });
   const many = Number(values.subscriptions);
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({ directory, throwaway: true });

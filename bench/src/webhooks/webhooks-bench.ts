@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
 import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { type ServiceDatabase } from "@ehr-marketplace/test-kit";
 import type { Figure } from "../figures.ts";
 import { median } from "../measure.ts";
+import { usage } from "../usage.ts";
 import { measureDrainRate, queueBare, queueDeliveries } from "./drain.ts";
 import { listBenchApps } from "./event-source.ts";
 import { bareLatency } from "./latency.ts";
@@ -96,7 +97,7 @@ async function drainFigures(database: ServiceDatabase): Promise<Figure[]> {
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings; receivers, workers and the reference worker are separate processes. */
 export async function webhooksBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({
+  const { values } = readArguments(usage, {
     args: options,
     options: {
       held: { type: "string", default: "1000000" },

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
+import { readArguments } from "../command-line.ts";
 
 interface Result {
   script: string;
@@ -22,6 +23,18 @@ const runScript = (script: string): Promise<Result> =>
     });
   });
 
+const usage = `Usage: npm run check
+
+Runs every check:… script of package.json, as many at a time as there are cores, and fails if one of them fails.
+"npm run check:types -- --help" explains one of them.
+
+  --help  print this text
+
+Examples:
+  npm run check
+  npm run check:types`;
+
+readArguments(usage, {});
 const manifest = JSON.parse(await readFile("package.json", "utf8")) as { scripts: Record<string, string> };
 const scripts = Object.keys(manifest.scripts).filter((script) => script.startsWith("check:"));
 const waiting = [...scripts];

@@ -1,10 +1,22 @@
 // Fails on dependencies without integrity, with an unreviewed install script, or with a licence that isn't allowed.
 import { readFile } from "node:fs/promises";
+import { readArguments } from "../command-line.ts";
 import { type Dependencies, findLockProblems } from "./lock-problems.ts";
 
 const read = async <T>(name: string): Promise<T> =>
   JSON.parse(await readFile(new URL(`../../../${name}`, import.meta.url), "utf8")) as T;
 
+const usage = `Usage: npm run check:dependencies
+
+Fails on a locked dependency without integrity, with an install script that allowScripts in package.json doesn't list, or
+with a licence that isn't permissive. "… change a dependency" in CONTRIBUTING.md tells what to do about each.
+
+  --help  print this text
+
+Examples:
+  npm run check:dependencies`;
+
+readArguments(usage, {});
 const { packages } = await read<Pick<Dependencies, "packages">>("package-lock.json");
 const { allowScripts } = await read<Pick<Dependencies, "allowScripts">>("package.json");
 const problems = findLockProblems({ packages, allowScripts });

@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "../command-line.ts";
 import { startDebianCluster } from "../postgres/debian-cluster.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
 import { generateDatabaseTypes } from "./database-types.ts";
@@ -11,7 +11,19 @@ import { generateOpenApiDocument } from "./openapi-document.ts";
 import { dumpSchema } from "./schema-dump.ts";
 import { services } from "./services.ts";
 
-const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+const usage = `Usage: npm run generate -- [options]
+
+Generates schema.sql, openapi.json and src/database-schema.ts of both services, from their migrations and routes. Needs
+PostgreSQL 15 in /usr/lib/postgresql/15/bin.
+
+  --check  write nothing, list outdated files, and fail if there are any
+  --help   print this text
+
+Examples:
+  npm run generate
+  npm run generate -- --check`;
+
+const { values } = readArguments(usage, { options: { check: { type: "boolean", default: false } } });
 
 async function writeOrCheck(file: string, content: string): Promise<void> {
   const path = new URL(`../../../${file}`, import.meta.url);

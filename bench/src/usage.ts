@@ -1,0 +1,30 @@
+export const usage = `Usage: npm run bench -- NAME [options]
+
+Measures on a temporary PostgreSQL and prints the figures; fails if one misses its goal. Don't use the machine for
+anything else meanwhile.
+
+  catalog        pages, search and CPU time of the public catalog
+    --apps NUMBER               generated apps (100000)
+  search         relevance of the results of search
+    --queries FILE              judged queries instead of ours, as JSON
+  subscriptions  creates and lists subscriptions
+    --subscriptions NUMBER      stored subscriptions (1000000)
+  webhooks       delivery
+    --figures LIST              which of its measurements (1,2,3,4)
+    --seconds NUMBER            duration of each (60)
+    --held NUMBER               held deliveries (1000000)
+    --log-rows NUMBER           rows of the delivery log (10000000)
+  cost           CPU time, statements and latency of a change
+    --scenarios LIST            changes a second, with or without the EHR (100,100-ehr,200,200-ehr,250)
+    --seconds NUMBER            duration of each (20)
+    --sustained-seconds NUMBER  duration of the last one (60)
+    --profiles DIRECTORY        also write CPU profiles there
+  ehr            the EHR service
+    --figures LIST              which of its measurements (1,2,3,4)
+    --seconds NUMBER            duration of each (60)
+    --installations NUMBER      stored installations (1000000)
+  --help         print this text
+
+Examples:
+  npm run bench -- catalog --apps 10000
+  npm run bench -- webhooks --figures 1,3 --seconds 20`;

@@ -1,0 +1,51 @@
+export interface Tool {
+  purpose: string;
+  /** Words are separated by spaces. The paths that the caller names are added to the last command. */
+  commands: string[];
+  /** Without paths, the tool works on the whole repository. */
+  takesPaths?: boolean;
+  /** The tool's own options are listed by this command. */
+  ownHelp: string;
+}
+
+/** The scripts of package.json that run a tool of others. */
+export const tools: Record<string, Tool> = {
+  "check:types": {
+    purpose: "Checks types with TypeScript.",
+    commands: ["tsc --project tsconfig.json --incremental --tsBuildInfoFile node_modules/.cache/tsconfig.tsbuildinfo"],
+    ownHelp: "npx tsc --help",
+  },
+  "check:format": {
+    purpose: 'Checks the format of all files with Biome. "npm run format" corrects it.',
+    commands: ["biome check --error-on-warnings"],
+    takesPaths: true,
+    ownHelp: "npx biome check --help",
+  },
+  "check:lint": {
+    purpose: "Lints with oxlint.",
+    commands: ["oxlint --type-aware --deny-warnings"],
+    takesPaths: true,
+    ownHelp: "npx oxlint --help",
+  },
+  "check:boundaries": {
+    purpose: "Checks the dependency rules of ARCHITECTURE.md with dependency-cruiser.",
+    commands: ["depcruise --config .dependency-cruiser.js packages services dev bench tests"],
+    ownHelp: "npx depcruise --help",
+  },
+  "check:unused": {
+    purpose: "Finds unused files, exports and dependencies with Knip.",
+    commands: ["knip"],
+    ownHelp: "npx knip --help",
+  },
+  format: {
+    purpose: "Formats files with Biome.",
+    commands: ["biome check --write"],
+    takesPaths: true,
+    ownHelp: "npx biome check --help",
+  },
+  "setup:schemathesis": {
+    purpose: "Installs Schemathesis in .venv, for tests/journeys/schemathesis.test.ts. Needs python3 with venv.",
+    commands: ["python3 -m venv .venv", ".venv/bin/pip install --quiet schemathesis==4.32.5"],
+    ownHelp: ".venv/bin/schemathesis --help",
+  },
+};
