@@ -22,45 +22,28 @@ import { assertSecurityHeaders } from "./raw-response.ts";
 
 const ajv = createStrictAjv({ allErrors: true });
 const closeObject = (schema: object): object => ({ ...schema, additionalProperties: false });
-const schemas = [
-  appDto,
-  appPage,
-  auditEntry,
-  auditPage,
-  categoryDto,
-  eventApp,
-  failure,
-  foundAppDto,
-  listedSubscriptionDto,
-  organisationDto,
-  organisationPage,
-  pricingPlanDto,
-  problemDocument,
-  searchSynonyms,
-  subscriptionDto,
-  subscriptionEvent,
-];
-for (const schema of schemas) ajv.addSchema(closeObject(schema));
+const schemas = {
+  AppDto: appDto,
+  AppPage: appPage,
+  AuditEntry: auditEntry,
+  AuditPage: auditPage,
+  CategoryDto: categoryDto,
+  EventApp: eventApp,
+  Failure: failure,
+  FoundAppDto: foundAppDto,
+  ListedSubscriptionDto: listedSubscriptionDto,
+  OrganisationDto: organisationDto,
+  OrganisationPage: organisationPage,
+  PricingPlanDto: pricingPlanDto,
+  Problem: problemDocument,
+  SearchSynonyms: searchSynonyms,
+  SubscriptionDto: subscriptionDto,
+  SubscriptionEvent: subscriptionEvent,
+};
+for (const schema of Object.values(schemas)) ajv.addSchema(closeObject(schema));
 
 /** Validates a value against a schema of the contracts. An additional field fails too. */
-export function assertShape(
-  name:
-    | "AppDto"
-    | "AppPage"
-    | "AuditPage"
-    | "CategoryDto"
-    | "Failure"
-    | "FoundAppDto"
-    | "ListedSubscriptionDto"
-    | "OrganisationDto"
-    | "OrganisationPage"
-    | "PricingPlanDto"
-    | "Problem"
-    | "SearchSynonyms"
-    | "SubscriptionDto"
-    | "SubscriptionEvent",
-  value: unknown,
-): void {
+export function assertShape(name: keyof typeof schemas, value: unknown): void {
   const validate = ajv.getSchema(name);
   assert.ok(validate, `no schema is called ${name}`);
   assert.ok(validate(value), `${name}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)?.slice(0, 500)}`);
