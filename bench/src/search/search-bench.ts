@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import {
@@ -13,12 +13,13 @@ import {
 } from "@ehr-marketplace/dev/search-relevance";
 import type { Figure } from "../figures.ts";
 import { startApi } from "../servers.ts";
+import { usage } from "../usage.ts";
 
 const goals = { success: 0.92, mrr: 0.88 };
 
 /** Measures the relevance of search on the demo catalog. `--queries FILE` measures a JSON file of judged queries instead. */
 export async function searchBench(options: string[]): Promise<Figure[]> {
-  const { values } = parseArgs({ args: options, options: { queries: { type: "string" } } });
+  const { values } = readArguments(usage, { args: options, options: { queries: { type: "string" } } });
   const sets = await readSets(values.queries);
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
   const cluster = await startCluster({ directory: join(directory, "postgres"), throwaway: true });
