@@ -125,9 +125,9 @@ run.
 
 Examples:
   npm test
-  npm test -- services/marketplace/src/catalog/search-apps.test.ts
+  npm test -- services/marketplace/src/search/search-apps.test.ts
   npm test -- 'packages/service-kit/**/*.test.ts'
-  npm run test:watch -- services/marketplace/src/catalog/search-apps.test.ts
+  npm run test:watch -- services/marketplace/src/search/search-apps.test.ts
   npm run test:faults -- tests/faults/shared-host-outage.test.ts`;
 
 const flag = { type: "boolean", default: false } as const;

@@ -1,4 +1,4 @@
-# Functions for the commands of the README and of the guides, in Bash or Zsh. Load them from the root of the repository:
+# Functions for the commands of the README and of the guides, in Bash. Load them from the root of the repository:
 #   . docs/guides/functions.sh
 # If the stack uses other ports, set the same variables here as for `npm run dev`.
 API=http://127.0.0.1:${MARKETPLACE_PORT:-8080}/api/v1

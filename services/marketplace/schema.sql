@@ -509,11 +509,14 @@ CREATE TABLE public.search_terms (
 CREATE FUNCTION public.search_meanings(given_key text, OUT means text[], OUT related text[]) RETURNS record
     LANGUAGE sql STABLE
     BEGIN ATOMIC
- SELECT COALESCE((array_agg(DISTINCT meaning.phrase) FILTER (WHERE meaning.is_input))[1:100], '{}'::text[]) AS "coalesce",
-     COALESCE((array_agg(DISTINCT meaning.phrase) FILTER (WHERE (NOT meaning.is_input)))[1:100], '{}'::text[]) AS "coalesce"
-    FROM (public.search_terms input
-      JOIN public.search_terms meaning USING ("position"))
-   WHERE ((input.key = search_meanings.given_key) AND input.is_input AND meaning.is_meaning AND (meaning.key <> search_meanings.given_key));
+ SELECT COALESCE(array_agg(DISTINCT meanings.phrase) FILTER (WHERE meanings.is_input), '{}'::text[]) AS "coalesce",
+     COALESCE(array_agg(DISTINCT meanings.phrase) FILTER (WHERE (NOT meanings.is_input)), '{}'::text[]) AS "coalesce"
+    FROM ( SELECT meaning.phrase,
+             meaning.is_input
+            FROM (public.search_terms input
+              JOIN public.search_terms meaning USING ("position"))
+           WHERE ((input.key = search_meanings.given_key) AND input.is_input AND meaning.is_meaning AND (meaning.key <> search_meanings.given_key))
+          LIMIT 200) meanings;
 END;
 
 CREATE FUNCTION public.search_text(given text) RETURNS text
@@ -1087,7 +1090,10 @@ ALTER SEQUENCE public.schema_migrations_id_seq OWNED BY public.schema_migrations
 CREATE TABLE public.search_synonyms (
     "position" integer NOT NULL,
     term text,
-    synonyms text[] NOT NULL
+    synonyms text[] NOT NULL,
+    CONSTRAINT search_synonyms_position_check CHECK ((("position" >= 1) AND ("position" <= 3000))),
+    CONSTRAINT search_synonyms_synonyms_check CHECK ((((cardinality(synonyms) >= 1) AND (cardinality(synonyms) <= 40)) AND (length(array_to_string(synonyms, ''::text)) <= 3200))),
+    CONSTRAINT search_synonyms_term_check CHECK ((length(term) <= 80))
 );
 
 CREATE TABLE public.search_words (

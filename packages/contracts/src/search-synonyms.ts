@@ -20,7 +20,7 @@ const synonymGroup = Type.Object(
 );
 export type SynonymGroup = Static<typeof synonymGroup>;
 
-const fields = { synonyms: Type.Array(synonymGroup, { maxItems: 1_000 }) };
+const fields = { synonyms: Type.Array(synonymGroup, { maxItems: 3_000 }) };
 
 /** The whole set: operators read it, edit it and replace it. */
 export const searchSynonyms = Type.Object(fields, { $id: "SearchSynonyms", title: "SearchSynonyms" });

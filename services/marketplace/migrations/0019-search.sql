@@ -187,9 +187,9 @@ $$;
 
 -- The groups of synonyms as operators edit them. Without a term, all terms of the group mean the same; with one, it also means the others.
 create table search_synonyms (
-  position integer primary key,
-  term text,
-  synonyms text[] not null
+  position integer primary key check (position between 1 and 3000),
+  term text check (length(term) <= 80),
+  synonyms text[] not null check (cardinality(synonyms) between 1 and 40 and length(array_to_string(synonyms, '')) <= 3200)
 );
 -- The same, normalised. An input stands for the meanings of its group.
 create table search_terms (
@@ -237,16 +237,20 @@ grant select on search_terms to marketplace_service;
 create function search_meanings(given_key text, out means text[], out related text[]) language sql stable
   begin atomic
     select
-      coalesce((array_agg(distinct meaning.phrase) filter (where meaning.is_input))[1:100], '{}'),
-      coalesce((array_agg(distinct meaning.phrase) filter (where not meaning.is_input))[1:100], '{}')
-    from search_terms input
-    join search_terms meaning using (position)
-    where input.key = given_key and input.is_input and meaning.is_meaning and meaning.key <> given_key;
+      coalesce(array_agg(distinct phrase) filter (where is_input), '{}'),
+      coalesce(array_agg(distinct phrase) filter (where not is_input), '{}')
+    from (
+      select meaning.phrase, meaning.is_input
+      from search_terms input
+      join search_terms meaning using (position)
+      where input.key = given_key and input.is_input and meaning.is_meaning and meaning.key <> given_key
+      limit 200
+    ) meanings;
   end;
 
 -- Ranks the apps that have what the concepts of a query mean. Concept i is in alternatives[j] where concepts[j] = i, and counts
--- weights[i]; an alternative counts by its factor, and by the field in which it is. One generic plan for every query, and each step is
--- bounded: so no query can be slow.
+-- weights[i]; an alternative counts by its factor, and by the field in which it is. One generic plan for every query; the
+-- numbers of candidates and of alternatives are bounded.
 create function rank_apps(
   needle text, in_category text, concepts integer[], alternatives text[], loose boolean[], factors real[],
   weights real[]

@@ -1,5 +1,5 @@
 -- The synonyms and abbreviations of the field that every marketplace starts with; operators edit them by PUT /admin/search-synonyms.
--- "a, b, c": all mean the same. "a => b, c": a also means b and c, which don't mean a.
+-- "a, b, c": all mean the same. "a, d => b, c": a also means b and c, which don't mean a, and so does d: a group for each.
 insert into search_synonyms (position, term, synonyms)
 select
   row_number() over (order by place, term),
@@ -23,7 +23,7 @@ double booking => schedule, slots
 waiting list, waitlist, wait list, cancellation list, standby list, short notice list, short call list, quick fill list
 last minute cancellation, short notice cancellation => cancelled slot, cancellation
 fill empty slots, fill gaps => cancelled slot, unused slots
-no show, missed appointment, did not attend, dna, non attendance, no shows
+no show, missed appointment, did not attend, dna appointment, dna appointments, non attendance
 no show => visit reminders, waiting list
 forget, forgetting, forgot => reminders
 appointment confirmation, confirm appointment, confirm appointments => visit reminders, confirm
@@ -71,7 +71,7 @@ owe, how much, what will it cost => cost estimate, statement
 cost estimate, price estimate, good faith estimate, gfe, price transparency, out of pocket
 no surprises act => good faith estimate, cost estimate
 copay, copayment, co-pay, patient responsibility
-payment, pay, paid, payments, card on file, patient payments, collections
+payment, pay, paid, payments, card on file, patient payments, debt collection
 accounts receivable, ar => claims, denials, statements
 dunning, dunning letters, past due, payment reminder => statements, reminders
 patient balance, patient bill, bill pay, patient statement, statement
@@ -81,7 +81,7 @@ charge capture => charges, coding
 coding, medical coding, icd, icd 10, cpt, e m coding, em coding, hcpcs, code assist
 undercoding, upcoding => coding
 superbill => charges
-mips, macra, quality measures, quality reporting, hedis, cqm, ecqm, quality payment program, star ratings, qof, uds
+mips, macra, quality measures, quality reporting, hedis, cqm, ecqm, quality payment program, star ratings, qof
 mips => registries, gaps in care
 value based care, vbc, aco, accountable care, risk adjustment, hcc, raf
 aco => population health, registries, care gaps
@@ -124,10 +124,10 @@ scribe, ai scribe, ambient scribe, ambient documentation, ambient listening, med
 ai, artificial intelligence => ambient, draft, drafts
 dictation, transcription, speech recognition, voice recognition, speech to text, voice to text, dragon
 dictation, transcription, speech recognition => ambient notes, dictate
-note, progress note, clinical note, soap note, charting, documentation, clinical documentation, hpi, visit note
+note, progress note, clinical note, soap note, clinical documentation, hpi, visit note
 soap, dap => note, notes
 note taking, write notes, writes notes, write my notes, writes my notes, note writing => ambient notes, drafts the note
-operative note, op note, or note, op report, endoscopy report, operative report, procedure note
+operative note, op note, op report, endoscopy report, operative report, procedure note
 template, templates, macro, macros, dot phrase, dotphrase, smart phrase, smartphrase, text expander, autotext, snippets, snippet, canned text, boilerplate
 letter, letters => drafted
 pajama time, burnout, after hours charting => fewer clicks, inbox, ambient notes
@@ -176,7 +176,7 @@ hipaa => private, consent, security
 osha, training, policy, policies => compliance, staff
 huddle, daily huddle, morning meeting, team meeting, stand up, standup
 dashboard, report, reports, reporting, analytics, bi, business intelligence, kpi, statistics, metrics
-practice manager, office manager, practice management, pm, pms => practice, office administration, staff
+practice manager, office manager, practice management => practice, office administration, staff
 eprescribing, e-prescribing, e prescribing, erx, electronic prescribing, electronic prescription, prescribing, prescription, prescriptions, rx, script, scripts, prescribe
 eprescribing => refill, formulary, drug, medication
 refill, refills, renewal, repeat prescription, refill request, prescription renewal, rx refill, repeat medication
@@ -196,7 +196,7 @@ antibiotic, antibiotics, abx, antimicrobial, antimicrobial stewardship, antibiot
 infectious disease, infection, infections, uti, pneumonia, id clinic => antibiotic, resistance
 sepsis, deterioration, early warning, early warning score, ews, news2, mews, rapid response
 patient safety => early warning, safety
-lab, labs, laboratory, lab results, lab orders, lab order, lis, pathology, lab test, blood test, blood tests, bloods, test results
+lab, labs, laboratory, lab results, lab orders, lab order, lis, pathology, lab test, blood test, blood tests, test results
 phlebotomy, specimen, sample, tubes, specimen label
 cpoe, order entry, ordering, orders, order sets, order set
 results, result, result management, results inbox
@@ -208,7 +208,8 @@ aucs, appropriate use, auc, appropriate use criteria => imaging orders, imaging
 cds, clinical decision support, decision support, cdss, clinical guidance, best practice alert, bpa
 cds => guideline, guidelines, alerts, evidence
 guideline, guidelines, evidence based, evidence, uptodate, clinical pathway, clinical pathways
-calculator, risk calculator, risk score, medical calculator, risk
+calculator, risk calculator, risk score, medical calculator
+calculator => risk
 ascvd, framingham, cardiovascular risk, cvd risk, heart risk, qrisk
 alert, alerts, alarm, alarms, alert fatigue
 heart, cardiac, cardiology, cardiovascular, cardiologist, cardio
@@ -218,7 +219,7 @@ holter => ecg
 statin, cholesterol, lipids => cardiovascular risk
 blood pressure, bp, smbp, home bp, hypertension, hypertensive, htn, sphygmomanometer, bp cuff, blood pressure cuff, blood pressure monitor, high blood pressure
 bp => cuff
-vital signs, vitals, obs, observations, vital signs monitor
+vital signs, vitals, vital signs monitor
 vitals => vital signs, measurements
 spirometry, spirometer, pft, pulmonary function, lung function, pulmonary function test, breathing test
 pulmonology => spirometry
@@ -236,7 +237,7 @@ kidney, renal, nephrology, nephrologist, dialysis, hemodialysis, haemodialysis, 
 eye, ophthalmology, optometry, ophthalmologist, eye care, optometrist, ophtho, vision, oct, retina, glaucoma, cataract, iop, intraocular pressure, visual acuity, retina specialist, eyeglasses, glasses prescription, spectacles
 glasses => spectacle, eye
 skin, dermatology, dermatologist, derm, mole, lesion, rash, dermatoscope, dermoscopy, teledermatology
-wound, wound care, wounds, pressure ulcer, ulcer
+wound, wound care, wounds, pressure ulcer
 dental, odontology, dentist, dentistry, tooth, teeth, orthodontics, odontogram, perio, periodontist, periodontal, oral health, oral surgery, hygienist
 pediatric, paediatric, pediatrics, paediatrics, pediatrician, paediatrician, peds, children, child, kids, well child, well child check, well child visit, wcc, neonatal, neonatology, premature, infant, newborn, baby, babies, toddler
 growth chart, growth curve, growth curves, growth charts, percentile
@@ -244,7 +245,7 @@ milestones, developmental screening, asq => milestone
 imms, immunization, immunisation, vaccination, vaccine, vaccines, shots, jab, jabs, immunizations
 obgyn, ob gyn, obstetrics, gynecology, gynaecology, maternity, pregnancy, prenatal, antenatal, pregnant, midwife, women s health, womens health
 implant, implants, udi, device identifier => implants, operative
-surgery, surgical, surgeon, operation, operative, perioperative, pre op, post op, preop, postop, operating room, theatre
+surgery, surgical, surgeon, operative, perioperative, surgical operation, pre op, post op, preop, postop, operating room, theatre
 anesthesia, anaesthesia, anesthesiology => operative, surgery
 endoscopy, colonoscopy, gastroenterology, gi, gastro, endoscopist
 endoscopy => procedure notes, operative
@@ -254,15 +255,16 @@ orthopedics => knee replacement, imaging, home exercise, surgery
 physical therapy, physiotherapy, pt, physio, physical therapist, physiotherapist, rehab, rehabilitation, occupational therapy, ot, home exercise, exercise program, exercises, hep, home exercise program
 stroke, neurology, neurologist, neuro, brain
 mental health, behavioral health, behavioural health, bh, psychiatry, psychology, psychiatrist, psychologist, therapist, psychotherapy, telepsychiatry, counseling, counselling, counselor
-depression, anxiety, phq, phq 9, phq9, gad 7, gad7, mood, mood scale
+phq, phq 9, phq9, mood scale => depression, mood
+gad 7, gad7 => anxiety, mood
+depression, anxiety => mood, behavioral health
 mental health => safety plan
 therapy => behavioral health, sleep therapy, home exercise
 suicide, suicide risk, crisis => safety plan
 substance abuse, addiction, substance use, sud => behavioral health
 sleep, sleep apnea, sleep apnoea, cpap, osa, sleep therapy, sleep medicine, pap therapy, bipap, insomnia
 oncology, cancer, oncologist, chemo, chemotherapy, tumor, tumour, tumor board
-rheumatology, arthritis, biologics => prior authorization
-urology, urologist => bladder
+biologics => prior authorization
 ent, ear nose throat, otolaryngology, audiology, hearing => ear
 allergy clinic, immunology => allergy
 geriatrics, elderly, older adults, seniors, geriatric
@@ -285,7 +287,7 @@ satisfaction, satisfaction survey, patient opinion, patient satisfaction, patien
 satisfaction, survey, feedback => questions after each visit
 complaints, complaint => feedback, problems
 reviews, online reviews, google reviews, reputation, reputation management => feedback
-lep, translation, translate, interpreter, interpretation, language, languages, bilingual, multilingual, interpreting, limited english
+lep, translation, translate, interpreter, language interpretation, language, languages, bilingual, multilingual, interpreting, limited english
 spanish, espanol, latino, hispanic
 french, francais
 proms, patient reported outcomes, patient reported outcome, outcomes
@@ -295,8 +297,7 @@ afib, atrial fibrillation, arrhythmia, tachycardia, bradycardia => ecg
 mi, heart attack, chest pain, cad, chf, heart failure => ecg, cardiovascular risk
 hyperlipidemia, ldl => cardiovascular risk
 bmi => weight, growth
-cvs => cardiovascular
-aed, epilepsy, seizure => neurology
+epilepsy, seizure => neurology
 adhd, autism => behavioral health, milestones
 ptsd, bipolar, schizophrenia, eating disorder => behavioral health
 moca, cognitive screening, dementia, alzheimer => screening, memory
@@ -315,13 +316,11 @@ adr, adverse drug reaction => drug, allergy
 crcl, creatinine => kidney
 inr, warfarin, anticoagulation => blood thinners, dose
 bmp, cmp, cbc => lab
-stat => urgent
 icu, intensive care, critical care => early warning, ward
 ed, emergency department, emergency room, er => early warning, urgent
 snf, nursing home, skilled nursing, long term care, assisted living => discharge, ward
 asc, ambulatory surgery center, day surgery => operative, surgery
 wayfinding, directions => directions, map
-parking => feedback
 queue management => waiting, check in
 price list, fee schedule => price, cost estimate
 hsa, fsa => payment

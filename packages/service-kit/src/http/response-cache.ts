@@ -20,7 +20,8 @@ export class ResponseCache {
       ttl: options.lifetimeMs,
       maxSize: options.maxBytes,
       // The compressed forms are added later and are smaller; a factor of 1.5 leaves room for both.
-      sizeCalculation: (response, key) => Math.ceil(response.plain.body.length * 1.5) + key.length + 500,
+      sizeCalculation: ({ plain, headers }, key) =>
+        Math.ceil(plain.body.length * 1.5) + key.length + JSON.stringify(headers).length + 500,
       fetchMethod: (_key, _stale, { context: load }) => load(),
       // A pending load may be evicted when the cache is full; its callers still get their response.
       ignoreFetchAbort: true,

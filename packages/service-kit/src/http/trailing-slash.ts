@@ -17,9 +17,10 @@ export function redirectTrailingSlashes(server: FastifyInstance, routes: RouteTa
     const shorter = withoutTrailingSlash(path);
     // `/docs/` and the files of a wildcard route are served as they are; an empty parameter at the end is no resource.
     const isServed = /[/*]$/.test(request.routeOptions.url ?? "");
-    const isRead = request.method === "GET" || request.method === "HEAD";
+    // A request target may also be a URL, of any host.
+    const isRead = (request.method === "GET" || request.method === "HEAD") && /^\/(?!\/)/.test(url);
     if (shorter !== undefined && isRead && !isServed && routes.methodsOf(shorter).includes(request.method)) {
-      void reply.redirect(shorter + query, 308);
+      void reply.header("cache-control", "no-store").redirect(shorter + query, 308);
     } else {
       next();
     }

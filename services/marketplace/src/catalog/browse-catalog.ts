@@ -12,7 +12,15 @@ import type { DB } from "../database-schema.ts";
 import { findApps, type SearchResult } from "../search/search-apps.ts";
 import { buildPageJson, parsePageRequest } from "./app-page.ts";
 import { catalogProblems } from "./catalog-errors.ts";
-import { findApp, findCategories, findFeatured, findMostPopular, findPage, findPricing } from "./catalog-store.ts";
+import {
+  findApp,
+  findCategories,
+  findFeatured,
+  findMostPopular,
+  findPage,
+  findPricing,
+  isCategory,
+} from "./catalog-store.ts";
 
 export interface CatalogDeps {
   database: Kysely<DB>;
@@ -41,13 +49,14 @@ export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise
   return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () => {
     const found = await findPage(deps.database, request);
     const isUnknownCategory = request.category !== undefined && found.total === null;
-    const help = `<${deps.prefix}/apps/categories>; rel="help"; title="Unknown category: see the list of categories"`;
-    return jsonResponse(buildPageJson(request, found), isUnknownCategory ? { link: help } : {});
+    return jsonResponse(buildPageJson(request, found), isUnknownCategory ? { link: categoryHelp(deps) } : {});
   });
 }
 
-/** `path` is the search's own, for the link to the next page. */
-export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery, path: string): Promise<Representation> {
+const categoryHelp = ({ prefix }: CatalogDeps): string =>
+  `<${prefix}/apps/categories>; rel="help"; title="Unknown category: see the list of categories"`;
+
+export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Promise<Representation> {
   const text = query.q?.trim() ?? "";
   const { category, page, highlight } = query;
   const limit = Math.min(query.limit, highlight ? maxHighlighted : maxSearchResults);
@@ -61,20 +70,24 @@ export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery, path
       text === "" && category !== undefined
         ? { ...(await findMostPopular(deps.database, category, { limit, offset })), corrected: undefined }
         : await findApps(deps.database, { text, category, limit, offset, highlight });
-    return jsonArrayResponse(found.apps, searchHeaders(found, { ...query, limit }, path));
+    const headers: Record<string, string> = { "x-total-count": String(found.total) };
+    // A header is ASCII, and words may not be.
+    if (found.corrected !== undefined) headers["x-did-you-mean"] = encodeURIComponent(found.corrected);
+    if (offset + limit < found.total) {
+      // Only what is in the cache's key: the response is shared.
+      const next = new URLSearchParams({
+        ...(text !== "" && { q: text }),
+        ...(category !== undefined && { category }),
+        limit: String(limit),
+        highlight: String(highlight),
+        page: String(page + 1),
+      });
+      headers["link"] = `<${deps.prefix}/apps/search?${next.toString()}>; rel="next"`;
+    } else if (category !== undefined && found.total === 0 && !(await isCategory(deps.database, category))) {
+      headers["link"] = categoryHelp(deps);
+    }
+    return jsonArrayResponse(found.apps, headers);
   });
-}
-
-function searchHeaders(found: SearchResult, query: SearchAppsQuery, path: string): Record<string, string> {
-  const headers: Record<string, string> = { "x-total-count": String(found.total) };
-  // A header is ASCII, and words may not be.
-  if (found.corrected !== undefined) headers["x-did-you-mean"] = encodeURIComponent(found.corrected);
-  if ((query.page + 1) * query.limit < found.total) {
-    const next = new URLSearchParams();
-    for (const [name, value] of Object.entries({ ...query, page: query.page + 1 })) next.set(name, String(value));
-    headers["link"] = `<${path}?${next.toString()}>; rel="next"`;
-  }
-  return headers;
 }
 
 export async function listFeatured(deps: CatalogDeps): Promise<Representation> {

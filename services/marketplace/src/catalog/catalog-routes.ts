@@ -47,12 +47,18 @@ function responses(description: string, schema: object, ...problems: number[]): 
 }
 
 const searchHeaders = {
-  "x-total-count": { type: "integer", description: "Number of apps that match; of many, the 400 most relevant" },
+  "x-total-count": {
+    type: "integer",
+    description: "Number of apps found; a search considers at most 400, popular ones first",
+  },
   "x-did-you-mean": {
     type: "string",
     description: "The corrected text, percent-encoded, if the search was for this instead of `q`",
   },
-  link: { type: "string", description: '`rel="next"`, if there is another page' },
+  link: {
+    type: "string",
+    description: '`rel="next"`, if there is another page; `rel="help"`, if the category is unknown',
+  },
 };
 
 const withSearchHeaders = (documented: Record<number, object>): Record<number, object> => ({
@@ -109,10 +115,8 @@ export async function catalogRoutes(
         response: withSearchHeaders(responses("Apps, the most relevant first", arrayOf("FoundAppDto"))),
       },
     },
-    async (request, reply) => {
-      const path = `${scope.prefix}/apps/search`;
-      return sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery, path));
-    },
+    async (request, reply) =>
+      sendRepresentation(request, reply, await searchApps(options, request.query as SearchAppsQuery)),
   );
 
   routes.get(

@@ -82,6 +82,15 @@ export async function findMostPopular(
   return { total: counted?.apps ?? 0, apps: await findByPopularity(database, sql`category = ${category}`, page) };
 }
 
+export async function isCategory(database: Kysely<DB>, category: string): Promise<boolean> {
+  const found = await database
+    .selectFrom("categories")
+    .select("category")
+    .where("category", "=", category)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 export function findCategories(database: Kysely<DB>) {
   return database
     .selectFrom("categories")

@@ -16,6 +16,11 @@ function maxDistance(word: string): number {
   return word.length < 12 ? 2 : 3;
 }
 
+/** Words of the dictionary have at most 40 letters; two of them may have been written as one. */
+const maxLength = 80;
+
+export const isCorrectable = (word: string): boolean => maxDistance(word) > 0 && word.length <= maxLength;
+
 /** An unfinished word is also compared with the beginning of the other, which costs half a letter. */
 function distanceTo(word: string, candidate: string, isUnfinished: boolean): number {
   const whole = editDistance(word, candidate);
@@ -27,6 +32,10 @@ function distanceTo(word: string, candidate: string, isUnfinished: boolean): num
 /** Chooses the word that was probably meant. People seldom mistype the first letter. */
 export function correctWord(word: string, similar: SimilarWord[], isUnfinished: boolean): string | undefined {
   const ranked = similar
+    .filter(
+      ({ word: other }) =>
+        Math.abs(other.length - word.length) <= maxDistance(word) || (isUnfinished && other.length > word.length),
+    )
     .map((candidate) => ({
       ...candidate,
       distance: distanceTo(word, candidate.word, isUnfinished) + (candidate.word[0] === word[0] ? 0 : 0.5),

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { SearchSynonyms, SynonymGroup } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -42,11 +42,15 @@ export async function putSynonyms(
   return database.transaction().execute(async (transaction) => {
     await lockSynonyms(transaction);
     const before = tag(await findSynonyms(transaction));
-    if (ifMatch !== before.etag) {
+    // A proxy that compresses makes the tag a weak one.
+    if (ifMatch.replace(/^W\//, "") !== before.etag) {
       throw new Problem(searchProblems.synonymsChanged, "The synonyms aren't those with the ETag in If-Match.");
     }
     // In the order in which they are stored and read
     const groups = given.map(({ term, synonyms }) => (term === undefined ? { synonyms } : { term, synonyms }));
+    if (!JSON.stringify(groups).isWellFormed() || /\\ud[89a-f]/i.test(JSON.stringify(groups))) {
+      throw invalidRequest("/body/synonyms", "has text with half of a surrogate pair");
+    }
     if (isDeepStrictEqual(groups, before.synonyms)) return before;
     await replaceSynonyms(transaction, groups);
     await recordAudit(transaction, {

@@ -24,6 +24,11 @@ describe("highlight", () => {
     assert.equal(mark("Blood pressure at home", "blood", "blood pressure"), "[Blood pressure] at home");
   });
 
+  test("takes time in proportion to the text, also if every word matches", () => {
+    const text = "a ".repeat(100_000);
+    assert.equal(highlight(text, toPhrases([["a"]]), stemsOf("a"))?.length, 200_000);
+  });
+
   test("is undefined if nothing matches", () => {
     assert.equal(mark("Video visits", "fax"), undefined);
     assert.equal(mark("", "fax"), undefined);

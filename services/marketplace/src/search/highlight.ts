@@ -31,10 +31,11 @@ function findPhrases(text: string, phrases: Phrases, stems: Map<string, string>)
     const begun = (phrases.get(stem) ?? []).filter((phrase) =>
       phrase.every((each, offset) => tokens[index + offset]?.stem === each),
     );
-    const last = tokens[index + Math.max(0, ...begun.map(({ length }) => length)) - 1];
-    if (begun.length === 0 || last === undefined) continue;
+    const length = Math.max(0, ...begun.map((phrase) => phrase.length));
+    const last = tokens[index + length - 1];
+    if (length === 0 || last === undefined) continue;
     ranges.push({ start, end: last.end });
-    next = tokens.indexOf(last) + 1;
+    next = index + length;
   }
   return ranges;
 }

@@ -37,23 +37,23 @@ describe("The relevance of search on the demo catalog", () => {
     );
   });
 
-  for (const [query, expected] of [
+  for (const [query, ...expected] of [
     ["telehelth", "northwind-visits"],
     ["telehealth", "northwind-visits"],
-    ["cardiology", "ten-year-heart"],
-    ["cardiolgy", "ten-year-heart"],
-    ["billing", "tallowmere-claims"],
-    ["no-show", "lumen-reminders"],
-    ["sms", "lumen-reminders"],
-    ["erx", "refill-robin"],
-    ["rpm", "cuffline"],
-    ["cds", "ten-year-heart"],
+    ["cardiology", "ten-year-heart", "lumen-twelve-lead"],
+    ["cardiolgy", "ten-year-heart", "lumen-twelve-lead"],
+    ["billing", "tallowmere-claims", "denial-garden", "paper-lantern-statements"],
+    ["no-show", "lumen-reminders", "waitlist-wren"],
+    ["sms", "lumen-reminders", "waitlist-wren", "senal-messages", "paper-lantern-statements", "small-applause"],
+    ["erx", "refill-robin", "formulary-fox", "gullhaven-prior-auth", "antibiotic-almanac"],
+    ["rpm", "cuffline", "slumber-log"],
+    ["cds", "ten-year-heart", "renal-rudder", "northwind-watch", "antibiotic-almanac"],
     ["hipaa", "consent-ledger"],
-    ["prescription", "refill-robin"],
+    ["prescription", "refill-robin", "formulary-fox", "gullhaven-prior-auth", "antibiotic-almanac"],
   ] as const) {
-    test(`"${query}" shows ${expected} among the first four`, async () => {
-      const found = (await search(query)).slice(0, 4);
-      assert.ok(found.includes(expected), found.join(", "));
+    test(`"${query}" shows ${expected.join(" or ")} first`, async () => {
+      const [first = "nothing", ...others] = await search(query);
+      assert.ok((expected as readonly string[]).includes(first), [first, ...others.slice(0, 3)].join(", "));
     });
   }
 });

@@ -132,6 +132,26 @@ describe("GET /apps/search", () => {
     assert.ok((await search("q=quokka")).every((app) => !("highlights" in app)));
   });
 
+  test("Link repeats only known parameters, because the response is cached for everyone", async () => {
+    const response = await marketplace.get(`/apps/search?q=blood+pressure&limit=1&x=${"~".repeat(2_000)}`);
+    assert.equal(
+      response.headers.get("link"),
+      '</api/v1/apps/search?q=blood+pressure&limit=1&highlight=false&page=1>; rel="next"',
+    );
+  });
+
+  test("Link leads to the categories if the category is unknown", async () => {
+    for (const query of ["category=NO_SUCH", "q=scribe&category=NO_SUCH"]) {
+      const response = await marketplace.get(`/apps/search?${query}`);
+      assert.match(response.headers.get("link") ?? "", /^<\/api\/v1\/apps\/categories>; rel="help"/);
+    }
+    assert.equal((await marketplace.get("/apps/search?q=zzxqvkkw&category=FINANCIAL")).headers.get("link"), null);
+  });
+
+  test("highlight=true has at most 20 apps on a page", async () => {
+    assert.equal((await search("q=patient&limit=100&highlight=true")).length, 20);
+  });
+
   test("finds apps by two letters", async () => {
     assert.ok(slugs(await search("q=qu")).includes("in-name"));
   });

@@ -1,17 +1,16 @@
 import type { AppDto, FoundAppDto } from "@ehr-marketplace/contracts";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { correctWord } from "./correct-word.ts";
+import { correctWord, isCorrectable } from "./correct-word.ts";
 import { highlight, highlightExcerpt, toPhrases, wordsIn } from "./highlight.ts";
 import { type Concept, interpretQuery, type QueryWords } from "./interpret-query.ts";
 import {
+  findCorrections,
   findMatching,
   findSimilarNames,
-  findSimilarWords,
   findStems,
   lookUpWords,
   type SearchPage,
-  splitWord,
 } from "./search-store.ts";
 
 export interface Search {
@@ -29,7 +28,10 @@ export interface SearchResult extends SearchPage {
 }
 
 /** Long descriptions are highlighted in their first part only. */
-const maxHighlightedLength = 5_000;
+const maxHighlightedLength = 1_500;
+
+/** Comparing a text with all names takes longer the longer it is. */
+const maxComparedLength = 60;
 
 /** Finds apps by what the text means: corrected, with synonyms, the most relevant first. */
 export async function findApps(database: Kysely<DB>, search: Search): Promise<SearchResult> {
@@ -38,25 +40,31 @@ export async function findApps(database: Kysely<DB>, search: Search): Promise<Se
   const meant = corrected === undefined ? typed : await lookUpWords(database, corrected);
   const concepts = interpretQuery(meant);
   if (concepts.length === 0) {
-    const similar = await findSimilarNames(database, { ...search, text: typed.text });
-    return { ...similar, corrected: undefined };
+    const text = typed.text.slice(0, maxComparedLength);
+    return { ...(await findSimilarNames(database, { ...search, text })), corrected: undefined };
   }
   const page = await findMatching(database, { ...search, text: meant.text }, concepts);
   const apps = search.highlight ? await highlightApps(database, page.apps, concepts) : page.apps;
   return { ...page, apps, corrected };
 }
 
-/** Replaces words that nobody knows by the known words that were probably meant. Undefined if there are none. */
+/** Replaces words that are neither in the catalog nor in the synonyms by those that were probably meant. Undefined if there are none. */
 async function correctWords(database: Kysely<DB>, { words, phrases }: QueryWords): Promise<string | undefined> {
-  const corrected = await Promise.all(
-    words.map(async ({ word, isKnown, completions }, index) => {
-      const isInPhrase = phrases.some(({ start, length }) => start <= index && index < start + length);
-      if (isInPhrase || isKnown || completions.length > 0) return word;
-      const similar = await findSimilarWords(database, word);
-      const isLast = index === words.length - 1;
-      return correctWord(word, similar, isLast) ?? (await splitWord(database, word)) ?? word;
-    }),
+  const isInPhrase = (index: number): boolean =>
+    phrases.some(({ start, length }) => start <= index && index < start + length);
+  const unknown = words
+    .filter(({ isKnown, completions }, index) => !isKnown && completions.length === 0 && !isInPhrase(index))
+    .map(({ word }) => word)
+    .filter(isCorrectable);
+  if (unknown.length === 0) return undefined;
+  const last = words.at(-1)?.word;
+  const corrections = new Map(
+    (await findCorrections(database, unknown)).map(({ typed, similar, split }) => [
+      typed,
+      correctWord(typed, similar, typed === last) ?? split ?? typed,
+    ]),
   );
+  const corrected = words.map(({ word }) => corrections.get(word) ?? word);
   return corrected.every((word, index) => word === words[index]?.word) ? undefined : corrected.join(" ");
 }
 
@@ -76,4 +84,5 @@ async function highlightApps(database: Kysely<DB>, apps: string[], concepts: Con
   });
 }
 
-const beginning = (description: string): string => description.slice(0, maxHighlightedLength);
+/** Without half of a character at its end. */
+const beginning = (description: string): string => description.slice(0, maxHighlightedLength).toWellFormed();

@@ -4,7 +4,7 @@ export const searchProblems = {
   synonymsChanged: {
     code: "search-synonyms-changed",
     status: 412,
-    title: "Someone else changed the synonyms",
+    title: "The synonyms have changed",
     advice:
       "`GET /admin/search-synonyms` again, repeat your change in what it returns, and send that with its `ETag` as `If-Match`.",
   },

@@ -75,33 +75,42 @@ export async function lookUpWords(database: Kysely<DB>, text: string): Promise<Q
   return rows[0] ?? { text: "", catalogSize: 0, words: [], phrases: [] };
 }
 
-/** Finds words of the dictionary that resemble the word: by trigrams, and for short words by the first letter. */
-export async function findSimilarWords(database: Kysely<DB>, word: string): Promise<SimilarWord[]> {
-  const { rows } = await sql<SimilarWord>`
-    (
-      select word, apps, in_synonyms as "isInSynonyms" from search_words where word % ${word}
-      order by similarity(word, ${word}) desc, apps desc, word limit ${sql.lit(maxSimilar)}
-    )
-    union
-    (
-      select word, apps, in_synonyms from search_words
-      where length(${word}::text) <= 6 and word >= left(${word}, 1) and word < left(${word}, 1) || chr(1114111)
-        and length(word) between length(${word}::text) - 1 and length(${word}::text) + 1
-        and levenshtein_less_equal(word, left(${word}, 6), 2) <= 2
-      order by apps desc, word limit ${sql.lit(maxSimilar)}
-    )`.execute(database);
-  return rows;
+export interface Correction {
+  typed: string;
+  /** Words of the dictionary that resemble it: by trigrams, and for short words by the first letter. */
+  similar: SimilarWord[];
+  /** Two words of the dictionary that were written as one, such as "bloodpressure". */
+  split: string | null;
 }
 
-/** Finds two words of the catalog that were written as one, such as "bloodpressure". */
-export async function splitWord(database: Kysely<DB>, word: string): Promise<string | undefined> {
-  const { rows } = await sql<{ words: string }>`
-    select first.word || ' ' || second.word as words
-    from generate_series(3, length(${word}::text) - 3) as at
-    join search_words first on first.word = left(${word}, at)
-    join search_words second on second.word = substr(${word}, at + 1)
-    order by least(first.apps, second.apps) desc limit 1`.execute(database);
-  return rows[0]?.words;
+export async function findCorrections(database: Kysely<DB>, words: string[]): Promise<Correction[]> {
+  const { rows } = await sql<Correction>`
+    select typed, coalesce(found.similar, '[]') as similar, (
+      select first.word || ' ' || second.word
+      from generate_series(3, length(typed) - 3) as at
+      join search_words first on first.word = left(typed, at)
+      join search_words second on second.word = substr(typed, at + 1)
+      order by least(first.apps, second.apps) desc limit 1
+    ) as split
+    from unnest(${words}::text[]) as typed
+    cross join lateral (
+      select json_agg(json_build_object('word', word, 'apps', apps, 'isInSynonyms', in_synonyms)) as similar
+      from (
+        (
+          select word, apps, in_synonyms from search_words where word % typed and show_trgm(typed) <> '{}'
+          order by similarity(word, typed) desc, apps desc, word limit ${sql.lit(maxSimilar)}
+        )
+        union
+        (
+          select word, apps, in_synonyms from search_words
+          where length(typed) <= 6 and word >= left(typed, 1) and word < left(typed, 1) || chr(1114111)
+            and length(word) between length(typed) - 1 and length(typed) + 1
+            and levenshtein_less_equal(left(word, 7), left(typed, 6), 2) <= 2
+          order by apps desc, word limit ${sql.lit(maxSimilar)}
+        )
+      ) candidates
+    ) found`.execute(database);
+  return rows;
 }
 
 export interface SearchRequest {
@@ -163,7 +172,7 @@ export async function findSimilarNames(
   const { rows } = await sql<PageRow>`
     with ranked as materialized (
       select app_id, greatest(similarity(name, ${text}), word_similarity(${text}, name)) as relevance from app_search
-      where (name % ${text} or ${text} <% name) and (${category ?? null}::text is null or category = ${category ?? null})
+      where (name % ${text} or ${text} <% name) and show_trgm(${text}) <> '{}' and (${category ?? null}::text is null or category = ${category ?? null})
       order by relevance desc, app_id limit ${sql.lit(maxSimilar)}
     ),
     page as (
