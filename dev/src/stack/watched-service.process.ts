@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { stopProcess } from "../stop-process.ts";
 import { watchSources } from "../watch-sources.ts";
 
@@ -11,6 +11,7 @@ const [entry = "", inspectPort] = process.argv.slice(2);
 const inspect = inspectPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectPort}`];
 const root = join(import.meta.dirname, "../../..");
 const packages = globSync("packages/*/src", { cwd: root }).map((folder) => join(root, folder));
+const name = relative(root, entry);
 const sources = watchSources([dirname(entry), ...packages], (path) => /\.test(-support|-fixture)?\.ts$/.test(path));
 
 const stopping = new AbortController();
@@ -35,8 +36,8 @@ while (!stopping.signal.aborted) {
   if (!isRunning) {
     // Before it has been ready once, the stack reports the failure and ends.
     if (!wasReady) process.exit(service.exitCode ?? 1);
-    console.log(`${basename(entry)} has exited. It is started again when a source file changes.`);
+    console.log(`${name} has exited. It is started again when a source file changes.`);
   }
-  console.log(`${relative(process.cwd(), await change)} has changed. Restarting ${basename(entry)}.`);
+  console.log(`${relative(root, await change)} has changed. Restarting ${name}.`);
   await stopProcess(service);
 }
