@@ -85,7 +85,7 @@ const unsettledDeliveries = "select id::text as line from deliveries where statu
 
 /** Advances time until installations match subscriptions and no delivery is unsettled, so that the match is final. */
 async function waitUntilConverged(services: Services): Promise<void> {
-  await eventually("installations match subscriptions", 90_000, async () => {
+  await eventually("installations match subscriptions", 240_000, async () => {
     if (
       (await readLines(services.marketplace.ownerUrl, unsettledDeliveries)).length === 0 &&
       (await isConverged(services))
@@ -126,7 +126,7 @@ test("the EHR's installations converge without intervention after kill -9 and da
   const first = await Promise.all(
     services.practices.flatMap((practice) => [subscribe(practice, 0), subscribe(practice, 1)]),
   );
-  await eventually("all apps are installed", 20_000, () => isConverged(services));
+  await eventually("all apps are installed", 90_000, () => isConverged(services));
 
   ehr.child.kill("SIGKILL");
   await ehr.exited;
@@ -142,7 +142,7 @@ test("the EHR's installations converge without intervention after kill -9 and da
     await operate(`/subscriptions/${cancelled.id}/cancel`);
     await operate(`/subscriptions/${other.id}/pause`, { reason: "NON_PAYMENT" });
   }
-  await eventually("the practices' recipients are held", 40_000, async () => {
+  await eventually("the practices' recipients are held", 120_000, async () => {
     if ((await countHeldRecipients()) === heldBefore + services.practices.length) return true;
     await tryAdvanceTime(services, 2 * minute);
     return false;

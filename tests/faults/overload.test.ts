@@ -31,7 +31,8 @@ test("an overloaded event loop sheds requests with 503 for ten seconds, liveness
     }
   }
   t.diagnostic(JSON.stringify(counts));
-  assert.ok(counts.shed > counts.served, JSON.stringify(counts));
+  // How many are served in between depends on the load of the machine; without shedding, all would be.
+  assert.ok(counts.shed >= 3, JSON.stringify(counts));
 
   await eventually("fifty concurrent requests are all served", 20_000, async () => {
     const responses = await Promise.all(Array.from({ length: 50 }, getApp));

@@ -38,7 +38,7 @@ export async function runGuide(steps: readonly GuideStep[], stack: Pick<DevStack
   const { stdout } = await run("bash", ["--norc", "-euo", "pipefail", "-c", script], {
     cwd: root,
     env: { ...process.env, ...stack.ports },
-    timeout: 120_000,
+    timeout: 600_000,
   });
   return stdout.split(stepSeparator).map((printed) => printed.trim());
 }
