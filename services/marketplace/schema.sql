@@ -238,13 +238,15 @@ begin
         else phraseto_tsquery('public.catalog_search', phrase)
       end as query
     ) parsed
+    where numnode(query) > 0
     group by concept, factor
   ) grouped;
 
   with concept as (
-    select concept, string_agg('(' || plainto_tsquery('public.catalog_search', phrase)::text || ')', ' | ')::tsquery as query
+    select concept, string_agg('(' || query::text || ')', ' | ')::tsquery as query
     from unnest(concepts, alternatives) as each (concept, phrase)
-    where phrase <> ''
+    cross join lateral (select plainto_tsquery('public.catalog_search', phrase) as query) parsed
+    where numnode(query) > 0
     group by concept
   )
   select

@@ -27,6 +27,8 @@ function findUnbounded(schema: Schema, pointer: string, mayBeOpen = false): stri
 }
 
 /** Routes whose bodies are limited only by the body limit. */
+/** A set that is replaced as a whole. */
+const largeBodies = new Map([["PUT /api/v1/admin/search-synonyms", 262_144]]);
 const acceptAnyBody = new Set([
   // An app without a schema accepts any object.
   "PUT /api/app-installations/:appSlug/config",
@@ -57,8 +59,9 @@ describe("every request schema is bounded", () => {
       const withSchema = routesAndAccess.filter(({ schema }) => schema?.body !== undefined || schema?.querystring);
       assert.ok(withSchema.length > 5);
       for (const { method, url, maxBodyBytes } of routesAndAccess) {
-        const limit = acceptAnyBody.has(`${method} ${url}`) ? 65_536 : 16_384;
-        assert.equal(maxBodyBytes, limit, `${method} ${url}`);
+        const route = `${method} ${url}`;
+        const limit = acceptAnyBody.has(route) ? 65_536 : (largeBodies.get(route) ?? 16_384);
+        assert.equal(maxBodyBytes, limit, route);
       }
     });
   }

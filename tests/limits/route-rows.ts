@@ -32,6 +32,8 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/webhooks/:id/replays/:replayId": "northwind's",
   "DELETE /api/v1/developer/webhooks/:id/replays/:replayId": "northwind's",
   "GET /api/v1/admin/webhooks/health": "all",
+  "GET /api/v1/admin/search-synonyms": "all",
+  "PUT /api/v1/admin/search-synonyms": "all",
 };
 
 export const ehrRows: Record<string, string> = {

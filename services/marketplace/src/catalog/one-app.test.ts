@@ -80,13 +80,12 @@ describe("one app, its pricing, featured apps, and categories", () => {
     "NORTHWIND-SCRIBE",
     "northwind_scribe",
     "northwind-scribe%20",
-    "..",
+    "..%2Fsearch",
     "%F0%9F%92%8A",
     "a".repeat(500),
   ]) {
     test(`/apps/${path.slice(0, 30)} and its pricing are 404`, async () => {
-      const segment = path === ".." ? "%2E%2E" : path;
-      const responses = [`/apps/${segment}`, `/apps/${segment}/pricing`].map((url) =>
+      const responses = [`/apps/${path}`, `/apps/${path}/pricing`].map((url) =>
         marketplace.server.inject(`/api/v1${url}`),
       );
       for (const response of await Promise.all(responses)) assert.equal(response.statusCode, 404, response.body);
