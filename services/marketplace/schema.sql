@@ -483,19 +483,19 @@ $$;
 
 CREATE FUNCTION public.search_key(phrase text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN (SELECT string_agg(public.search_stem(each.word), ' '::text ORDER BY each.place) AS string_agg FROM unnest(string_to_array(search_key.phrase, ' '::text)) WITH ORDINALITY each(word, place));
+    RETURN (SELECT string_agg(public.search_stem(each.word), ' '::text ORDER BY each.nth) AS string_agg FROM unnest(string_to_array(search_key.phrase, ' '::text)) WITH ORDINALITY each(word, nth));
 
 CREATE FUNCTION public.search_listings(given text, in_category text, max_results integer) RETURNS SETOF text
     LANGUAGE sql STABLE
     AS $$
   with word as (
-    select array_agg(place::integer) as places, array_agg(word) as words, array_agg(false) as loose,
+    select array_agg(nth::integer) as numbers, array_agg(word) as words, array_agg(false) as loose,
       array_agg(1::real) as ones
-    from unnest((string_to_array(search_text(given), ' '))[1:8]) with ordinality as each (word, place)
+    from unnest((string_to_array(search_text(given), ' '))[1:8]) with ordinality as each (word, nth)
   )
   select listing.app_dto
   from word
-  cross join lateral rank_apps(search_text(given), in_category, places, words, loose, ones, ones) ranked
+  cross join lateral rank_apps(search_text(given), in_category, numbers, words, loose, ones, ones) ranked
   join app_listings listing using (app_id)
   order by ranked.relevance desc, app_id limit max_results
 $$;

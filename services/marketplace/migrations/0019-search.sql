@@ -16,8 +16,8 @@ create function search_stem(word text) returns text language sql immutable paral
 
 -- A normalised phrase in a form that can be compared: "no shows" and "no show" have the same key.
 create function search_key(phrase text) returns text language sql immutable parallel safe return (
-  select string_agg(public.search_stem(word), ' ' order by place)
-  from unnest(string_to_array(phrase, ' ')) with ordinality as each (word, place)
+  select string_agg(public.search_stem(word), ' ' order by nth)
+  from unnest(string_to_array(phrase, ' ')) with ordinality as each (word, nth)
 );
 
 drop function search_listings(text, text, integer);
@@ -412,13 +412,13 @@ $$;
 create function search_listings(given text, in_category text, max_results integer) returns setof text
   language sql stable as $$
   with word as (
-    select array_agg(place::integer) as places, array_agg(word) as words, array_agg(false) as loose,
+    select array_agg(nth::integer) as numbers, array_agg(word) as words, array_agg(false) as loose,
       array_agg(1::real) as ones
-    from unnest((string_to_array(search_text(given), ' '))[1:8]) with ordinality as each (word, place)
+    from unnest((string_to_array(search_text(given), ' '))[1:8]) with ordinality as each (word, nth)
   )
   select listing.app_dto
   from word
-  cross join lateral rank_apps(search_text(given), in_category, places, words, loose, ones, ones) ranked
+  cross join lateral rank_apps(search_text(given), in_category, numbers, words, loose, ones, ones) ranked
   join app_listings listing using (app_id)
   order by ranked.relevance desc, app_id limit max_results
 $$;

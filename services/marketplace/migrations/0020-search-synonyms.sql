@@ -2,7 +2,7 @@
 -- "a, b, c": all mean the same. "a, d => b, c": a also means b and c, which don't mean a, and so does d: a group for each.
 insert into search_synonyms (position, term, synonyms)
 select
-  row_number() over (order by place, term),
+  row_number() over (order by nth, term),
   term,
   regexp_split_to_array(btrim(regexp_replace(line, '^.*=>', '')), '\s*,\s*')
 from regexp_split_to_table($synonyms$
@@ -413,7 +413,7 @@ cheque, check
 organisation, organization
 recognise, recognize
 specialty, speciality, specialities, specialties
-$synonyms$, '\n') with ordinality as each (line, place)
+$synonyms$, '\n') with ordinality as each (line, nth)
 left join lateral regexp_split_to_table(btrim(substring(line from '^(.*)=>')), '\s*,\s*') as term on true
 where line <> '';
 

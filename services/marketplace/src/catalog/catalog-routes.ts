@@ -61,9 +61,9 @@ const searchHeaders = {
   },
 };
 
-const withSearchHeaders = (documented: Record<number, object>): Record<number, object> => ({
+const withHeaders = (documented: Record<number, object>, headers: object): Record<number, object> => ({
   ...documented,
-  200: { ...documented[200], headers: searchHeaders },
+  200: { ...documented[200], headers },
 });
 
 const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${name}#` } });
@@ -78,7 +78,6 @@ export async function catalogRoutes(
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
   const config = { access: "anyone" } as const;
-  const pageOfApps = responses("A page of apps", { $ref: "AppPage#" });
   const linkToCategories = {
     type: "string",
     description: '`rel="help"`: the list of categories, if the requested one is unknown',
@@ -94,7 +93,7 @@ export async function catalogRoutes(
         summary: "List apps",
         description: "A page of published apps, filtered by category and sorted.",
         querystring: listAppsQuery,
-        response: { ...pageOfApps, 200: { ...pageOfApps[200], headers: { link: linkToCategories } } },
+        response: withHeaders(responses("A page of apps", { $ref: "AppPage#" }), { link: linkToCategories }),
       },
     },
     async (request, reply) =>
@@ -112,7 +111,7 @@ export async function catalogRoutes(
         description:
           "Searches name, summary, description, vendor and category, with the synonyms and abbreviations of the field. Most relevant first.",
         querystring: searchAppsQuery,
-        response: withSearchHeaders(responses("Apps, the most relevant first", arrayOf("FoundAppDto"))),
+        response: withHeaders(responses("Apps, the most relevant first", arrayOf("FoundAppDto")), searchHeaders),
       },
     },
     async (request, reply) =>

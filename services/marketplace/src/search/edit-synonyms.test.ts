@@ -9,7 +9,8 @@ describe("The synonyms of search", () => {
   const cleanUp = cleanUpAfter();
   let marketplace: MarketplaceWithCallers;
   before(async () => {
-    marketplace = await startMarketplaceWithCallers(cleanUp);
+    // The largest set takes seconds to store on a busy machine.
+    marketplace = await startMarketplaceWithCallers(cleanUp, { STATEMENT_TIMEOUT_MS: "60000" });
   });
   const path = "/admin/search-synonyms";
   async function read(): Promise<{ synonyms: SynonymGroup[]; etag: string }> {

@@ -39,6 +39,10 @@ export async function putSynonyms(
   given: SynonymGroup[],
   ifMatch: string,
 ): Promise<TaggedSynonyms> {
+  const isWellFormed = given.every(({ term = "", synonyms }) =>
+    [term, ...synonyms].every((text) => text.isWellFormed()),
+  );
+  if (!isWellFormed) throw invalidRequest("/body/synonyms", "has text with half of a surrogate pair");
   return database.transaction().execute(async (transaction) => {
     await lockSynonyms(transaction);
     const before = tag(await findSynonyms(transaction));
@@ -48,9 +52,6 @@ export async function putSynonyms(
     }
     // In the order in which they are stored and read
     const groups = given.map(({ term, synonyms }) => (term === undefined ? { synonyms } : { term, synonyms }));
-    if (!JSON.stringify(groups).isWellFormed() || /\\ud[89a-f]/i.test(JSON.stringify(groups))) {
-      throw invalidRequest("/body/synonyms", "has text with half of a surrogate pair");
-    }
     if (isDeepStrictEqual(groups, before.synonyms)) return before;
     await replaceSynonyms(transaction, groups);
     await recordAudit(transaction, {

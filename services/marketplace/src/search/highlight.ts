@@ -28,10 +28,10 @@ function findPhrases(text: string, phrases: Phrases, stems: Map<string, string>)
   let next = 0;
   for (const [index, { start, stem }] of tokens.entries()) {
     if (index < next) continue;
-    const begun = (phrases.get(stem) ?? []).filter((phrase) =>
+    const matching = (phrases.get(stem) ?? []).filter((phrase) =>
       phrase.every((each, offset) => tokens[index + offset]?.stem === each),
     );
-    const length = Math.max(0, ...begun.map((phrase) => phrase.length));
+    const length = Math.max(0, ...matching.map((phrase) => phrase.length));
     const last = tokens[index + length - 1];
     if (length === 0 || last === undefined) continue;
     ranges.push({ start, end: last.end });

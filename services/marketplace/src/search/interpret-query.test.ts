@@ -18,20 +18,20 @@ const phrase = (start: number, length: number, means: string[], related: string[
 });
 const interpret = (words: QueryWord[], phrases: QueryPhrase[] = []): Concept[] =>
   interpretQuery({ words, phrases, catalogSize: 100 });
-const said = ({ alternatives }: Concept): string[] =>
+const exact = ({ alternatives }: Concept): string[] =>
   alternatives.filter(({ isLoose }) => !isLoose).map((alternative) => alternative.phrase);
 
 describe("interpretQuery", () => {
   test("makes a concept of each word", () => {
-    assert.deepEqual(interpret([word("claims"), word("denials")]).map(said), [["claims"], ["denials"]]);
+    assert.deepEqual(interpret([word("claims"), word("denials")]).map(exact), [["claims"], ["denials"]]);
   });
 
   test("takes the longest phrase that has synonyms as one concept", () => {
     const words = [word("home"), word("blood"), word("pressure")];
     const [first, second, ...rest] = interpret(words, [phrase(1, 1, ["haem"]), phrase(1, 2, ["bp"])]);
     assert.deepEqual(rest, []);
-    assert.deepEqual(said(first as Concept), ["home"]);
-    assert.deepEqual(said(second as Concept), ["blood pressure", "bp", "blood", "pressure", "haem"]);
+    assert.deepEqual(exact(first as Concept), ["home"]);
+    assert.deepEqual(exact(second as Concept), ["blood pressure", "bp", "blood", "pressure", "haem"]);
   });
 
   test("what was typed counts more than a synonym, and that more than a related word, and words apart least", () => {
@@ -44,9 +44,9 @@ describe("interpretQuery", () => {
 
   test("ignores stop words, unless there are only stop words or a phrase has them", () => {
     const stop = (text: string): QueryWord => word(text, { isStopWord: true });
-    assert.deepEqual(interpret([stop("the"), word("fax")]).map(said), [["fax"]]);
-    assert.deepEqual(interpret([stop("all"), stop("in")]).map(said), [["all"], ["in"]]);
-    assert.deepEqual(interpret([stop("no"), word("show")], [phrase(0, 2, ["missed"])]).map(said), [
+    assert.deepEqual(interpret([stop("the"), word("fax")]).map(exact), [["fax"]]);
+    assert.deepEqual(interpret([stop("all"), stop("in")]).map(exact), [["all"], ["in"]]);
+    assert.deepEqual(interpret([stop("no"), word("show")], [phrase(0, 2, ["missed"])]).map(exact), [
       ["no show", "missed", "show"],
     ]);
   });
@@ -60,7 +60,7 @@ describe("interpretQuery", () => {
 
   test("completes the last word, with the synonyms of what it may become", () => {
     const completions = [{ word: "telehealth", means: ["video visit"] }];
-    assert.deepEqual(interpret([word("teleh", { isKnown: false, completions })]).map(said), [
+    assert.deepEqual(interpret([word("teleh", { isKnown: false, completions })]).map(exact), [
       ["telehealth", "video visit"],
     ]);
   });
@@ -78,7 +78,7 @@ describe("interpretQuery", () => {
       words.map((_, index) => phrase(index, 1, synonyms, synonyms)),
     );
     assert.deepEqual(
-      concepts.map((concept) => said(concept)[0]),
+      concepts.map((concept) => exact(concept)[0]),
       words.map((each) => each.word),
     );
     assert.ok(concepts.flatMap(({ alternatives }) => alternatives).length <= 64);

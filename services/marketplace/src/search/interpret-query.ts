@@ -75,8 +75,8 @@ function weightOf({ word, apps }: QueryWord, catalogSize: number): number {
   return genericWords.has(word) ? Math.min(weight, 2 * minWeight) : weight;
 }
 
-/** A phrase as it is said, and with its words apart. */
-function sayings(phrase: string, factor: number, loose: number = looseness.synonym): Alternative[] {
+/** The phrase as it is, and with its words apart. */
+function toAlternatives(phrase: string, factor: number, loose: number = looseness.synonym): Alternative[] {
   const whole = { phrase, isLoose: false, factor };
   return phrase.includes(" ") ? [whole, { phrase, isLoose: true, factor: factor * loose }] : [whole];
 }
@@ -87,14 +87,14 @@ function phraseConcept(words: QueryWord[], phrases: QueryPhrase[], parts: QueryP
   const weights = (meaningful.length === 0 ? words : meaningful).map((word) => weightOf(word, catalogSize));
   return {
     alternatives: [
-      ...sayings(typed, factors.typed, looseness.typed),
+      ...toAlternatives(typed, factors.typed, looseness.typed),
       ...(words.length > 1
-        ? words.filter((word) => !isWeak(word)).flatMap(({ word }) => sayings(word, factors.part))
+        ? words.filter((word) => !isWeak(word)).flatMap(({ word }) => toAlternatives(word, factors.part))
         : []),
-      ...phrases.flatMap(({ means }) => means.flatMap((meaning) => sayings(meaning, factors.synonym))),
-      ...phrases.flatMap(({ related }) => related.flatMap((meaning) => sayings(meaning, factors.related))),
+      ...phrases.flatMap(({ means }) => means.flatMap((meaning) => toAlternatives(meaning, factors.synonym))),
+      ...phrases.flatMap(({ related }) => related.flatMap((meaning) => toAlternatives(meaning, factors.related))),
       ...parts.flatMap(({ means, related }) =>
-        [...means, ...related].flatMap((meaning) => sayings(meaning, factors.partSynonym)),
+        [...means, ...related].flatMap((meaning) => toAlternatives(meaning, factors.partSynonym)),
       ),
     ],
     weight: Math.max(...weights) + (words.length > 1 ? 0.3 : 0),
@@ -103,14 +103,14 @@ function phraseConcept(words: QueryWord[], phrases: QueryPhrase[], parts: QueryP
 
 function completions({ completions: completed, isKnown }: QueryWord, hasSynonyms: boolean): Alternative[] {
   return completed.flatMap(({ word, means }) => [
-    ...sayings(word, isKnown ? factors.longerWord : factors.completion),
-    ...(hasSynonyms ? [] : means.flatMap((meaning) => sayings(meaning, factors.completionSynonym))),
+    ...toAlternatives(word, isKnown ? factors.longerWord : factors.completion),
+    ...(hasSynonyms ? [] : means.flatMap((meaning) => toAlternatives(meaning, factors.completionSynonym))),
   ]);
 }
 
 function wordConcept(word: QueryWord, catalogSize: number): Concept {
   return {
-    alternatives: [...(word.isKnown ? sayings(word.word, factors.typed) : []), ...completions(word, false)],
+    alternatives: [...(word.isKnown ? toAlternatives(word.word, factors.typed) : []), ...completions(word, false)],
     weight: weightOf(word, catalogSize),
   };
 }
@@ -121,10 +121,10 @@ export function interpretQuery({ words, phrases, catalogSize }: QueryWords): Con
   const concepts: Concept[] = [];
   for (let start = 0; start < words.length; ) {
     const word = words[start] as QueryWord;
-    const begun = phrases.filter((phrase) => phrase.start === start && (phrase.length > 1 || !word.isStopWord));
-    const length = Math.max(0, ...begun.map((phrase) => phrase.length));
+    const matching = phrases.filter((phrase) => phrase.start === start && (phrase.length > 1 || !word.isStopWord));
+    const length = Math.max(0, ...matching.map((phrase) => phrase.length));
     if (length > 0) {
-      const found = begun.filter((phrase) => phrase.length === length);
+      const found = matching.filter((phrase) => phrase.length === length);
       const parts = phrases.filter(
         (phrase) =>
           phrase.length < length &&

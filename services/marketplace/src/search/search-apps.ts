@@ -70,11 +70,11 @@ async function correctWords(database: Kysely<DB>, { words, phrases }: QueryWords
 
 async function highlightApps(database: Kysely<DB>, apps: string[], concepts: Concept[]): Promise<string[]> {
   const found = apps.map((json) => JSON.parse(json) as AppDto);
-  const said = concepts.flatMap(({ alternatives }) => alternatives.filter(({ isLoose }) => !isLoose));
+  const exact = concepts.flatMap(({ alternatives }) => alternatives.filter(({ isLoose }) => !isLoose));
   const texts = found.flatMap(({ name, summary, description }) => [name, summary, beginning(description)]);
-  const words = new Set([...texts, ...said.map(({ phrase }) => phrase)].flatMap(wordsIn));
+  const words = new Set([...texts, ...exact.map(({ phrase }) => phrase)].flatMap(wordsIn));
   const stems = await findStems(database, [...words]);
-  const phrases = toPhrases(said.map(({ phrase }) => wordsIn(phrase).map((word) => stems.get(word) ?? word)));
+  const phrases = toPhrases(exact.map(({ phrase }) => wordsIn(phrase).map((word) => stems.get(word) ?? word)));
   return found.map((app) => {
     const name = highlight(app.name, phrases, stems);
     const summary = highlight(app.summary, phrases, stems);

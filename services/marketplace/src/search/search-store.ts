@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { SimilarWord } from "./correct-word.ts";
 import type { Concept, QueryWords } from "./interpret-query.ts";
@@ -13,20 +13,20 @@ const maxPhraseCompletions = 3;
 export async function lookUpWords(database: Kysely<DB>, text: string): Promise<QueryWords & { text: string }> {
   const { rows } = await sql<QueryWords & { text: string }>`
     with typed as (
-      select word, (place - 1)::integer as place, search_stem(word) as stem
-      from unnest((string_to_array(search_text(${text}), ' '))[1:${sql.lit(maxWords)}]) with ordinality as each (word, place)
+      select word, (nth - 1)::integer as nth, search_stem(word) as stem
+      from unnest((string_to_array(search_text(${text}), ' '))[1:${sql.lit(maxWords)}]) with ordinality as each (word, nth)
       where word <> ''
     ),
     run as (
-      select first.place as start, length, joined.*
+      select first.nth as start, length, joined.*
       from typed first, generate_series(1, ${sql.lit(maxPhraseWords)}) as length, lateral (
         select
-          string_agg(stem, ' ' order by place) as key,
-          string_agg(word, ' ' order by place) as phrase,
-          string_agg(word, '' order by place) as word
-        from typed where place >= first.place and place < first.place + length
+          string_agg(stem, ' ' order by nth) as key,
+          string_agg(word, ' ' order by nth) as phrase,
+          string_agg(word, '' order by nth) as word
+        from typed where nth >= first.nth and nth < first.nth + length
       ) joined
-      where first.place + length <= (select count(*) from typed)
+      where first.nth + length <= (select count(*) from typed)
     ),
     phrase as (
       select start, length, meant.* from run cross join lateral search_meanings(key) meant
@@ -37,31 +37,31 @@ export async function lookUpWords(database: Kysely<DB>, text: string): Promise<Q
       where length = 2 or (length > 2 and length(run.word) = length)
       union all
       -- "blood pre" begins "blood pressure"
-      select start, length, array[begun.phrase] || meant.means, meant.related
+      select start, length, array[completed.phrase] || meant.means, meant.related
       from run
       cross join lateral (
         select distinct key, phrase from search_terms
         where is_input and search_terms.phrase > run.phrase and search_terms.phrase < run.phrase || chr(1114111)
         order by phrase limit ${sql.lit(maxPhraseCompletions)}
-      ) begun
-      cross join lateral search_meanings(begun.key) meant
+      ) completed
+      cross join lateral search_meanings(completed.key) meant
       where length > 1 and start + length = (select count(*) from typed)
     )
     select
-      coalesce((select string_agg(word, ' ' order by place) from typed), '') as text,
+      coalesce((select string_agg(word, ' ' order by nth) from typed), '') as text,
       (select coalesce(sum(apps), 0)::integer from category_counts) as "catalogSize",
       coalesce((
         select json_agg(json_build_object(
           'word', word, 'isStopWord', is_stop_word(word), 'apps', coalesce(known.apps, 0), 'isKnown', known.apps is not null,
           'completions', coalesce(completion.words, '[]')
-        ) order by place)
+        ) order by nth)
         from typed
         cross join lateral (select max(apps) as apps from search_words where search_words.stem = typed.stem) known
         left join lateral (
           select json_agg(json_build_object('word', found.word, 'means', meant.means)) as words
           from (
             select word, stem from search_words
-            where typed.place + 1 = (select count(*) from typed)
+            where typed.nth + 1 = (select count(*) from typed)
               and word > typed.word and word < typed.word || chr(1114111) and search_words.stem <> typed.stem
             order by apps desc, word limit ${sql.lit(maxCompletions)}
           ) found
@@ -127,62 +127,58 @@ export interface SearchPage {
   apps: string[];
 }
 
-interface PageRow {
-  total: number;
-  app_dto: string | null;
+/** Reads a page of the apps that a query ranks by `relevance`. */
+async function readPage(
+  database: Kysely<DB>,
+  ranking: RawBuilder<unknown>,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<SearchPage> {
+  const { rows } = await sql<{ total: number; app_dto: string | null }>`
+    with ranked as materialized (${ranking}),
+    page as (
+      select * from ranked order by relevance desc, app_id limit ${limit} offset ${offset}
+    )
+    select counted.total, listing.app_dto
+    from (select count(*)::integer as total from ranked) counted
+    left join (page join app_listings listing using (app_id)) on true
+    order by page.relevance desc, page.app_id`.execute(database);
+  return { total: rows[0]?.total ?? 0, apps: rows.flatMap(({ app_dto }) => app_dto ?? []) };
 }
-
-const toPage = (rows: PageRow[]): SearchPage => ({
-  total: rows[0]?.total ?? 0,
-  apps: rows.flatMap(({ app_dto }) => app_dto ?? []),
-});
 
 /** The apps that the concepts describe, the most relevant first. */
 export async function findMatching(
   database: Kysely<DB>,
-  { text, category, limit, offset }: SearchRequest,
+  { text, category, ...page }: SearchRequest,
   concepts: Concept[],
 ): Promise<SearchPage> {
   const alternatives = concepts.flatMap(({ alternatives: each }, index) =>
     each.map((alternative) => ({ ...alternative, concept: index + 1 })),
   );
-  const { rows } = await sql<PageRow>`
-    with ranked as materialized (
+  return readPage(
+    database,
+    sql`
       select app_id, relevance from rank_apps(
         ${text}, ${category ?? null}, ${alternatives.map(({ concept }) => concept)}::integer[],
         ${alternatives.map(({ phrase }) => phrase)}::text[], ${alternatives.map(({ isLoose }) => isLoose)}::boolean[],
         ${alternatives.map(({ factor }) => factor)}::real[], ${concepts.map(({ weight }) => weight)}::real[]
-      )
-    ),
-    page as (
-      select * from ranked order by relevance desc, app_id limit ${limit} offset ${offset}
-    )
-    select counted.total, listing.app_dto
-    from (select count(*)::integer as total from ranked) counted
-    left join (page join app_listings listing using (app_id)) on true
-    order by page.relevance desc, page.app_id`.execute(database);
-  return toPage(rows);
+      )`,
+    page,
+  );
 }
 
 /** The apps whose name resembles the text, which has no known word. */
 export async function findSimilarNames(
   database: Kysely<DB>,
-  { text, category, limit, offset }: SearchRequest,
+  { text, category, ...page }: SearchRequest,
 ): Promise<SearchPage> {
-  const { rows } = await sql<PageRow>`
-    with ranked as materialized (
+  return readPage(
+    database,
+    sql`
       select app_id, greatest(similarity(name, ${text}), word_similarity(${text}, name)) as relevance from app_search
       where (name % ${text} or ${text} <% name) and show_trgm(${text}) <> '{}' and (${category ?? null}::text is null or category = ${category ?? null})
-      order by relevance desc, app_id limit ${sql.lit(maxSimilar)}
-    ),
-    page as (
-      select * from ranked order by relevance desc, app_id limit ${limit} offset ${offset}
-    )
-    select counted.total, listing.app_dto
-    from (select count(*)::integer as total from ranked) counted
-    left join (page join app_listings listing using (app_id)) on true
-    order by page.relevance desc, page.app_id`.execute(database);
-  return toPage(rows);
+      order by relevance desc, app_id limit ${sql.lit(maxSimilar)}`,
+    page,
+  );
 }
 
 /** The stem of each word, as the catalog's words are stemmed. */
