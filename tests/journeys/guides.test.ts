@@ -179,7 +179,7 @@ describe("the guides show", () => {
       Organisations: ["Meadow Clinic"],
       "Pauses and blocks": [
         "paused\nactive",
-        "northwind-scribe\ntrue",
+        "northwind-scribe",
         "paused\ncancelled\nsubscription-blocked\ncancelled",
       ],
     },

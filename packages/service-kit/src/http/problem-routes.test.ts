@@ -38,7 +38,7 @@ describe("problem pages", () => {
   });
 
   test("each standard problem has a code and a status of the contract", () => {
-    const known = new Set([400, 401, 403, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 431, 500, 503]);
+    const known = new Set([400, 401, 403, 404, 405, 408, 409, 410, 413, 414, 415, 422, 428, 429, 431, 500, 503]);
     const kinds = Object.values(standardProblems);
     for (const { code, status } of kinds) {
       assert.match(code, /^[a-z]+(-[a-z]+)*$/);

@@ -58,6 +58,13 @@ export const standardProblems = {
     title: "The media type is not supported",
     advice: "Send one of the media types that `detail` names: JSON, with `Content-Type: application/json`.",
   },
+  preconditionRequired: {
+    code: "precondition-required",
+    status: 428,
+    title: "If-Match is required",
+    advice:
+      "Get the resource, repeat your change in what you got, and send its `ETag` as `If-Match`. Then no one else's change is overwritten.",
+  },
   rateLimited: {
     code: "rate-limited",
     status: 429,

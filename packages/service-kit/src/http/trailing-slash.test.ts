@@ -37,6 +37,11 @@ describe("a slash at the end of a path", () => {
         const response = await send(path, method);
         assert.deepEqual([response.status, response.headers.get("location")], [308, location], method);
         assertSecurityHeaders(response);
+        assert.equal(
+          response.headers.get("access-control-allow-origin"),
+          "*",
+          "a page of another origin can follow it",
+        );
       }
     });
   }

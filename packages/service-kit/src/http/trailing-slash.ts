@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { anyOriginHeaders } from "./any-origin.ts";
 import type { RouteTable } from "./route-table.ts";
 
 /** Returns the path without the slashes at its end, or undefined if it has none there. */
@@ -20,7 +21,8 @@ export function redirectTrailingSlashes(server: FastifyInstance, routes: RouteTa
     // A request target may also be a URL, of any host.
     const isRead = (request.method === "GET" || request.method === "HEAD") && /^\/(?!\/)/.test(url);
     if (shorter !== undefined && isRead && !isServed && routes.methodsOf(shorter).includes(request.method)) {
-      void reply.header("cache-control", "no-store").redirect(shorter + query, 308);
+      // Pages of any origin may follow it; it says only what the path did.
+      void reply.headers({ ...anyOriginHeaders, "cache-control": "no-store" }).redirect(shorter + query, 308);
     } else {
       next();
     }

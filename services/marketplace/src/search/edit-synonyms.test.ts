@@ -26,10 +26,11 @@ describe("The synonyms of search", () => {
       body: { synonyms },
       headers: etag === undefined ? {} : { "if-match": etag },
     });
-  const first = async (query: string): Promise<string | undefined> => {
+  const search = async (query: string): Promise<string[]> => {
     const response = await marketplace.get(`/apps/search?q=${encodeURIComponent(query)}`);
-    return ((await response.json()) as AppDto[])[0]?.slug;
+    return ((await response.json()) as AppDto[]).map(({ slug }) => slug);
   };
+  const first = async (query: string): Promise<string | undefined> => (await search(query))[0];
   const changes = async (): Promise<AuditPage["items"]> => {
     const response = await marketplace.requestAs("operator", "/admin/audit?action=search-synonyms.change");
     return ((await response.json()) as AuditPage).items;
@@ -60,8 +61,14 @@ describe("The synonyms of search", () => {
 
   test("a term with synonyms means them, and they don't mean it", async () => {
     const { synonyms, etag } = await read();
-    assert.equal((await put([...synonyms, { term: "wombat", synonyms: ["odontogram"] }], etag)).status, 200);
-    assert.equal(await first("wombat"), "molar-map");
+    const oneWay = { term: "warbler", synonyms: ["odontogram"] };
+    assert.equal((await put([...synonyms, oneWay], etag)).status, 200);
+    const both = ["fax-warbler", "molar-map"];
+    await eventually("the term finds both apps", 10_000, async () => {
+      const found = await search("warbler");
+      return both.every((slug) => found.includes(slug));
+    });
+    assert.ok(!(await search("odontogram")).includes("fax-warbler"));
     assert.equal((await put(synonyms, (await read()).etag)).status, 200);
     assert.equal((await read()).etag, etag, "the same synonyms have the same tag");
   });
@@ -78,10 +85,11 @@ describe("The synonyms of search", () => {
     assert.deepEqual([entry?.before, entry?.after], [{ removed: [removed] }, { added: [added] }]);
   });
 
-  test("another's change isn't overwritten: 412 with an outdated If-Match, 400 without one", async () => {
+  test("another's change isn't overwritten: 412 with an outdated If-Match, 428 without one", async () => {
     const { synonyms, etag } = await read();
     await assertProblem(await put(synonyms, '"outdated"'), 412, "search-synonyms-changed");
-    await assertProblem(await put(synonyms), 400, "invalid-request");
+    await assertProblem(await put(synonyms), 428, "precondition-required");
+    await assertProblem(await put("invalid too"), 428, "precondition-required");
     const both = await Promise.all(["one", "two"].map((term) => put([...synonyms, { term, synonyms: ["fax"] }], etag)));
     assert.deepEqual(both.map(({ status }) => String(status)).toSorted(), ["200", "412"]);
   });

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { SearchSynonyms, SynonymGroup } from "@ehr-marketplace/contracts";
-import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, isMatch, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -46,8 +46,7 @@ export async function putSynonyms(
   return database.transaction().execute(async (transaction) => {
     await lockSynonyms(transaction);
     const before = tag(await findSynonyms(transaction));
-    // A proxy that compresses makes the tag a weak one.
-    if (ifMatch.replace(/^W\//, "") !== before.etag) {
+    if (!isMatch(ifMatch, before.etag)) {
       throw new Problem(searchProblems.synonymsChanged, "The synonyms aren't those with the ETag in If-Match.");
     }
     // In the order in which they are stored and read

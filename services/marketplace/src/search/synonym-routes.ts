@@ -1,5 +1,5 @@
 import { putSearchSynonymsBody, searchSynonyms } from "@ehr-marketplace/contracts";
-import { problemResponses } from "@ehr-marketplace/service-kit/http";
+import { problemResponses, requireIfMatch } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
@@ -41,6 +41,7 @@ export async function synonymRoutes(scope: FastifyInstance, options: SynonymDeps
     "/admin/search-synonyms",
     {
       bodyLimit: maxBodyBytes,
+      onRequest: requireIfMatch,
       config: { access: ["operator"] },
       schema: {
         tags,
@@ -54,7 +55,7 @@ export async function synonymRoutes(scope: FastifyInstance, options: SynonymDeps
         body: putSearchSynonymsBody,
         response: {
           200: synonymsResponse("The synonyms as they are now"),
-          ...problemResponses(401, 403, 413, 415, { 412: "The synonyms were changed since they were read" }),
+          ...problemResponses(401, 403, 412, 413, 415, 428),
         },
       },
     },
