@@ -177,11 +177,7 @@ describe("the guides show", () => {
     },
     "marketplace-operator": {
       Organisations: ["Meadow Clinic"],
-      "Pauses and blocks": [
-        "paused\nactive",
-        "northwind-scribe",
-        "paused\ncancelled\nsubscription-blocked\ncancelled",
-      ],
+      "Pauses and blocks": ["paused\nactive", "northwind-scribe", "paused\ncancelled\nsubscription-blocked\ncancelled"],
     },
   })) {
     for (const [heading, outputs] of Object.entries(promises)) {

@@ -83,9 +83,10 @@ export async function createEventSource(serviceUrl: string, ownerUrl: string): P
         const delivery = await client
           .selectFrom("deliveries")
           .select("id")
+          .where("recipient_id", "=", practice.id)
           .where("subscription_id", "=", subscription)
           // The condition allows the partial index on unsettled deliveries; a scan of a million rows would distort the measurement.
-          .where("status", "in", ["waiting", "queued"])
+          .where("settled_at", "is", null)
           .executeTakeFirstOrThrow();
         id = delivery.id;
         committedAt = performance.timeOrigin + performance.now();
