@@ -25,7 +25,7 @@ call() {
 # Prints a value of the JSON on standard input, by a JavaScript expression: pick '[0].id'
 pick() {
   node -e "const text = fs.readFileSync(0, 'utf8');
-    if (text.trim() === '') process.exit(1);
+    if (text.trim() === '') { console.error('The response is empty. Is a variable in the URL empty?'); process.exit(1); }
     let response;
     try { response = JSON.parse(text); } catch { console.error('Not JSON: ' + text.slice(0, 200)); process.exit(1); }
     console.log(response$1);"

@@ -35,6 +35,13 @@ export function readPorts(): Ports {
   };
 }
 
+/** All ports of a stack at once: those of another one are taken together. */
+function suggestPorts(variable: string): string {
+  const { marketplace, ehr, idp, inspect } = readPorts();
+  if (variable === "INSPECT_PORT") return `INSPECT_PORT=${inspect.marketplace + 1_000}`;
+  return `MARKETPLACE_PORT=${marketplace + 1_000} EHR_PORT=${ehr + 1_000} IDP_PORT=${idp + 1_000}`;
+}
+
 /** Throws if the port is taken. `variable` sets the port, which is `above` higher than the variable's value. */
 export async function assertFree(port: number, variable: string, above = 0): Promise<void> {
   const server = createServer();
@@ -44,7 +51,7 @@ export async function assertFree(port: number, variable: string, above = 0): Pro
   } catch {
     const explanation = above === 0 ? "" : ` (it is ${variable} + ${above})`;
     throw new Error(
-      `Port ${port}${explanation} is taken, perhaps by another stack. Stop that one, or choose another port: ${variable}=${port - above + 1000} npm run dev`,
+      `Port ${port}${explanation} is taken, perhaps by another stack. Stop that one, or choose other ports: ${suggestPorts(variable)} npm run dev`,
     );
   }
   server.close();

@@ -5,5 +5,8 @@ import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplac
 export function requireRole(caller: Caller, alias: string, roles: readonly Role[]): Role {
   const role = findRoleForOrganisation(caller, alias, roles);
   if (role !== undefined) return role;
-  throw forbidden(caller, `This requires the role ${roles.join(" or ")} for the organisation in the request.`);
+  throw forbidden(
+    caller,
+    `This requires the role ${roles.join(" or ")} for the organisation ${JSON.stringify(alias)}.`,
+  );
 }

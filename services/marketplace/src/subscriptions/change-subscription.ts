@@ -53,7 +53,7 @@ export async function changeSubscription(
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
         case "refused":
-          throw new Problem(refusals[decision.because], `Subscription ${id} is ${locked.row.status}.`);
+          throw new Problem(refusals[decision.because], `Subscription ${id} is ${describeState(locked)}.`);
         case "unchanged":
           return subscriptionState(locked.row);
         case "changed":
@@ -70,8 +70,12 @@ function requireCommandRole({ caller }: RequestContext, { row }: LockedSubscript
   if (role !== undefined) return role;
   if (findRoleForOrganisation(caller, row.org_alias, [...readerRoles, "billing"]) === undefined)
     throw subscriptionNotFound();
-  throw forbidden(caller, `This requires the role ${allowed.join(" or ")} for the subscription's organisation.`);
+  const required = `This requires the role ${allowed.join(" or ")} for the organisation ${row.org_alias}`;
+  throw forbidden(caller, `${required}, because the subscription is ${describeState({ row })}.`);
 }
+
+const describeState = ({ row }: Pick<LockedSubscription, "row">): string =>
+  row.pause_reason === null ? row.status : `${row.status} for ${row.pause_reason}`;
 
 /** Limits changes per hour, because each one causes deliveries to the EHR and to every endpoint of the vendor. */
 async function requireChangeAllowed(
