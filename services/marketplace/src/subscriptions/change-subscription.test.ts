@@ -101,7 +101,7 @@ describe("changing a subscription", () => {
         409,
         "paused-for-another-reason",
       );
-      assert.equal(problem["detail"], `Subscription ${paused.id} is paused.`);
+      assert.equal(problem["detail"], `Subscription ${paused.id} is paused for SECURITY.`);
     }
     for (const reason of pauseReasons) {
       const response = await command("operator", cancelled.id, "pause", reason);

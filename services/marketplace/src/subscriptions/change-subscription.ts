@@ -71,7 +71,7 @@ function requireCommandRole({ caller }: RequestContext, { row }: LockedSubscript
   if (findRoleForOrganisation(caller, row.org_alias, [...readerRoles, "billing"]) === undefined)
     throw subscriptionNotFound();
   const required = `This requires the role ${allowed.join(" or ")} for the organisation ${row.org_alias}`;
-  throw forbidden(caller, `${required}, because the subscription is ${describeState({ row })}.`);
+  throw forbidden(caller, `${required}; the subscription is ${describeState({ row })}.`);
 }
 
 const describeState = ({ row }: Pick<LockedSubscription, "row">): string =>
