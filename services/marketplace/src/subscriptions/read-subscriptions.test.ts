@@ -188,7 +188,8 @@ describe("reading subscriptions", () => {
     for (const who of ["riverside-admin", "riverside-member", "ehr-service"] as const) {
       const details = [];
       for (const alias of ["crowded", "nobody", "__proto__", "%20x"]) {
-        details.push((await assertProblem(await list(who, `orgAlias=${alias}`), 403, "forbidden"))["detail"]);
+        const { detail } = await assertProblem(await list(who, `orgAlias=${alias}`), 403, "forbidden");
+        details.push(String(detail).replace(JSON.stringify(decodeURIComponent(alias)), "it"));
       }
       assert.equal(new Set(details).size, 1);
     }
