@@ -160,7 +160,10 @@ export const webhookDeliveryLog = Type.Object(
     outcome: Type.Enum(["delivered", "failed", "unknown"], {
       description: "`unknown`: in progress, or the result was not recorded",
     }),
-    statusCode: nullable(Type.Integer(), "null if there was no response"),
+    statusCode: nullable(
+      Type.Integer(),
+      "The status that was received, also if the body failed or timed out; null if there was none",
+    ),
     error: nullable(Type.String(), "The error; null if there was none"),
     responseSnippet: nullable(Type.String(), "The first 4 KiB of the response body"),
     nextAttemptAt: nullable(instant("When the next attempt is due"), "null unless one is scheduled"),

@@ -68,6 +68,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#result.promise;
   }
 
+  /** Null until the headers of the response have been received. */
+  get statusCode(): number | null {
+    return this.#head?.statusCode ?? null;
+  }
+
   /** The pool has chosen the connection, which may not be open yet. */
   assign(connection: ExchangeConnection): void {
     this.#connection = connection;

@@ -137,6 +137,7 @@ const isTimeOut = (expected: Expected): boolean => typeof expected === "string" 
 function assertSent(sent: OutboundResult, expected: Expected): void {
   const actual = sent.outcome === "failed" ? `${sent.stage}: ${sent.reason}` : sent.statusCode;
   assert.equal(actual, typeof expected === "string" ? expected : expected.statusCode);
+  if (sent.outcome === "failed" && sent.stage !== "body") assert.equal(sent.statusCode, null);
   assert.ok(sent.durationMs >= (isTimeOut(expected) ? shortMs - 5 : 0), `${sent.durationMs} ms`);
   assert.ok(sent.durationMs < (isTimeOut(expected) ? shortMs + 1_000 : longMs), `${sent.durationMs} ms`);
   if (sent.outcome === "failed" || typeof expected === "string") return;
@@ -166,6 +167,17 @@ describe("a receiver that", () => {
       await eventually("the connection is gone", 1_000, () => receiver.open() === 0);
     });
   }
+
+  test("sends its headers and not its body is a failure with its status", async (t) => {
+    const receiver = await startReceiver(
+      cleanUpAfter(t),
+      saying("HTTP/1.1 202 Accepted\r\nContent-Length: 9\r\n\r\nx"),
+    );
+    const client = createOutboundClient({ timeoutMs: shortMs });
+    const { durationMs: _, ...sent } = await client.request(outgoing(receiver.url));
+    assert.deepEqual(sent, { outcome: "failed", stage: "body", reason: "timed-out", statusCode: 202 });
+    await client.close();
+  });
 
   test("never reads the request is a failure to send it", async (t) => {
     const large = JSON.stringify({ large: megabyte.repeat(16) });

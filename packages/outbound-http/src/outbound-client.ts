@@ -10,6 +10,8 @@ interface OutboundFailure {
   outcome: "failed";
   stage: Stage;
   reason: FailureReason;
+  /** Of a response whose body failed or timed out; null if no headers were received. */
+  statusCode: number | null;
 }
 
 export type OutboundResult = (OutboundResponse | OutboundFailure) & { durationMs: number };
@@ -69,7 +71,8 @@ export function createOutboundClient(options: OutboundClientOptions = {}): Outbo
       return { ...response, durationMs: durationMs() };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      return { outcome: "failed", stage: exchange.stage, reason: error.reason, durationMs: durationMs() };
+      const { stage, statusCode } = exchange;
+      return { outcome: "failed", stage, reason: error.reason, statusCode, durationMs: durationMs() };
     } finally {
       clearTimeout(deadline);
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { delivered } from "./attempt-result.test-support.ts";
-import { type AttemptResult, createResponseTracker } from "./attempt-result.ts";
+import { type AttemptResult, createResponseTracker, toAttemptResult } from "./attempt-result.ts";
 
 const timedOut: AttemptResult = {
   ...delivered,
@@ -12,6 +12,22 @@ const timedOut: AttemptResult = {
 };
 const wrongSecret: AttemptResult = { ...delivered, outcome: "failed", statusCode: 401 };
 const host = "https://ehr.example";
+
+test("A response whose body times out is a failure with its status, also a 2xx and a 410", () => {
+  for (const statusCode of [200, 410]) {
+    const timedOutBody = { outcome: "failed", stage: "body", reason: "timed-out", statusCode, durationMs: 1 } as const;
+    assert.deepEqual(toAttemptResult(timedOutBody), {
+      outcome: "failed",
+      statusCode,
+      error: "body: timed-out",
+      snippet: null,
+      durationMs: 1,
+      retryAfterMs: null,
+      gone: false,
+      reachability: "unreachable",
+    });
+  }
+});
 
 describe("A request without a response", () => {
   let time = 0;

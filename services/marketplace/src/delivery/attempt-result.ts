@@ -27,11 +27,11 @@ const unreachableReasons = new Set<string>([
 export function toAttemptResult(result: OutboundResult): AttemptResult {
   if (result.outcome === "failed") {
     const error = `${result.stage}: ${result.reason}`;
-    const { durationMs } = result;
+    const { statusCode, durationMs } = result;
     const reachability = unreachableReasons.has(result.reason) ? "unreachable" : "unknown";
     return {
       outcome: "failed",
-      statusCode: null,
+      statusCode,
       error,
       snippet: null,
       durationMs,
