@@ -31,7 +31,7 @@ export function actionRoutes(scope: FastifyInstance, options: EndpointDeps): voi
         operationId: "rotateSecret",
         summary: "Rotate an endpoint's secret",
         description:
-          "Adds a next secret. `X-Marketplace-Signature` uses the current secret until the next one is promoted, at the latest after 24 hours; `webhook-signature` has a signature for both. A next secret that is not promoted yet is replaced.",
+          "Adds a next secret. `X-Marketplace-Signature` uses the current secret until the next one is promoted, at the latest after 24 hours; `webhook-signature` has a signature for both. A next secret that is not promoted yet is replaced. The current secret is refused.",
         body: rotateSecretBody,
       },
     },

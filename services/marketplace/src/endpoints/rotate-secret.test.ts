@@ -108,6 +108,24 @@ describe("rotating an endpoint's secret", () => {
     assert.deepEqual(await secretsOf(id), ["the second of its secrets", "the third of its secrets"]);
   });
 
+  test("returns 400 at /body/secret for the secret in use, also if it was promoted after a day", async () => {
+    const id = await fresh();
+    const assertRefused = async (secret: string): Promise<void> => {
+      const problem = await assertProblem(await post(id, "rotate-secret", { secret }), 400, "invalid-request");
+      assert.deepEqual(
+        (problem["errors"] as { pointer: string }[]).map(({ pointer }) => pointer),
+        ["/body/secret"],
+      );
+    };
+    await assertRefused("the first of its secrets");
+    assert.deepEqual(await secretsOf(id), ["the first of its secrets", null]);
+    await done(await post(id, "rotate-secret", { secret: "the second of its secrets" }));
+    await letTheTimeCome(id);
+    await assertRefused("the second of its secrets");
+    await done(await post(id, "rotate-secret", { secret: "the first of its secrets" }));
+    assert.deepEqual(await secretsOf(id), ["the second of its secrets", "the first of its secrets"]);
+  });
+
   test("returns 409 when there is nothing to promote", async () => {
     const id = await fresh();
     await assertProblem(await post(id, "promote-secret"), 409, "no-rotation");

@@ -1,5 +1,5 @@
 import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { IdempotentRequest } from "../idempotency/run-idempotently.ts";
@@ -44,6 +44,9 @@ export async function rotateSecret(
     const { row, now } = change;
     // From `promote_at` on the next secret signs, so it must become the current one before it is replaced.
     const { encrypted_secret } = isRotating(row, now) ? row : promoteNextSecret(deps.encryption, row);
+    if (deps.encryption.decrypt(encrypted_secret, endpointSecretOwner(row.id)) === secret) {
+      throw invalidRequest("/body/secret", "is the endpoint's current secret; the next one must be another");
+    }
     return changeSecrets(change, "rotate-secret", {
       encrypted_secret,
       encrypted_next_secret: deps.encryption.encrypt(secret, nextSecretOwner(row.id)),
