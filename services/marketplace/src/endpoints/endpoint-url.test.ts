@@ -149,6 +149,14 @@ for (const [where, environment, good, bad] of [
   });
 }
 
+test("the error of a URL without a usable scheme names http only where networks are allowed", () => {
+  assert.equal(findUrlError("localhost:20450", []), "must begin with https://");
+  assert.equal(
+    findUrlError("localhost:20450", ["127.0.0.0/8"]),
+    "must begin with https://, or with http:// at an address in an allowed network",
+  );
+});
+
 test("a single address can be allowed like a network, also for plain http to a public address", () => {
   assert.equal(findUrlError("http://127.0.0.1/", ["127.0.0.1"]), undefined);
   assert.equal(findUrlError("http://127.0.0.2/", ["127.0.0.1"]), "must begin with https://");

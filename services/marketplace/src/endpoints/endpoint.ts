@@ -21,7 +21,9 @@ export function findUrlError(text: string, allowedNetworks: readonly string[]): 
   const url = URL.parse(text);
   if (url === null) return "is not a URL";
   // Checked in the text: the parser also accepts https:host.
-  if (!/^https?:\/\/[^/]/.test(text)) return "must begin with https://";
+  if (!/^https?:\/\/[^/]/.test(text)) {
+    return `must begin with https://${allowedNetworks.length > 0 ? ", or with http:// at an address in an allowed network" : ""}`;
+  }
   // Checked in the text: the parser doesn't distinguish https://:@host from https://host.
   if (/^https?:\/\/[^/?#]*@/.test(text)) return "must contain no user name and no password";
   if (text.includes("#")) return "must have no fragment";
