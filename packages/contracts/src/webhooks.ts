@@ -179,7 +179,15 @@ export const webhookDeliveryLogPage = Type.Object(
 export type WebhookDeliveryLogPage = { items: WebhookDeliveryLog[]; next: string | null };
 
 export const acceptedDelivery = Type.Object(
-  { deliveryId: uuid("The accepted delivery; its attempts show the outcome") },
+  {
+    deliveryId: uuid("The accepted delivery; its attempts show the outcome"),
+    // Optional: the stored response to a repeated request may be of a version without it.
+    endpointStatus: Type.Optional(
+      Type.Enum([...endpointStatuses], {
+        description: "The endpoint's status at the time of the request. Unless it is `active`, the delivery waits",
+      }),
+    ),
+  },
   { $id: "AcceptedDelivery", title: "AcceptedDelivery" },
 );
 export type AcceptedDelivery = Static<typeof acceptedDelivery>;

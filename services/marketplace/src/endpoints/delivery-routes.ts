@@ -155,7 +155,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: EndpointDe
         operationId: "testWebhook",
         summary: "Send a ping to an endpoint",
         description:
-          "Sends the event `ping`, also when it is not in the endpoint's `events`. At most 10 per minute and endpoint.",
+          "Sends the event `ping`, also when it is not in the endpoint's `events`. At most 10 per minute and endpoint. While the endpoint is held or disabled, the ping waits.",
         response: {
           202: responseOf("The ping is queued", "AcceptedDelivery"),
           ...problemResponses(401, 403, 404, 409, 413, 415, {

@@ -25,7 +25,7 @@ describe("actions on an endpoint", () => {
   const accepted = async (response: Response): Promise<string> => {
     assert.equal(response.status, 202, await response.clone().text());
     const body = (await response.json()) as AcceptedDelivery;
-    assert.deepEqual(Object.keys(body), ["deliveryId"]);
+    assert.deepEqual(Object.keys(body), ["deliveryId", "endpointStatus"]);
     return body.deliveryId;
   };
   const deliveriesOf = async (id: string): Promise<WebhookDeliveryPage["items"]> => {
@@ -123,14 +123,36 @@ describe("actions on an endpoint", () => {
     await assertProblem(await post(`${id}/test`), 429, "endpoint-tested-too-often");
   });
 
+  const setStatus = (id: string, status: string): Promise<unknown> => {
+    const disabled = status === "disabled";
+    return query(
+      "update recipients set status = $2, held_since = now(), disabled_at = $3, disabled_reason = $4 where id = $1",
+      [id, status, disabled ? new Date() : null, disabled ? "it answered 410 Gone" : null],
+    );
+  };
+
+  test("test and redeliver return the endpoint's status, on which it depends whether the delivery waits", async () => {
+    const { id } = await registered(marketplace);
+    for (const [endpointStatus, deliveryStatus] of [
+      ["active", "queued"],
+      ["held", "waiting"],
+      ["disabled", "waiting"],
+    ] as const) {
+      await setStatus(id, endpointStatus);
+      const pinged = (await (await post(`${id}/test`)).json()) as AcceptedDelivery;
+      assert.equal(pinged.endpointStatus, endpointStatus);
+      assert.equal((await deliveriesOf(id))[0]?.status, deliveryStatus);
+      await settle(pinged.deliveryId, "failed");
+      await query("delete from pgboss.job where id = $1", [pinged.deliveryId]);
+      const redelivered = await post(`${id}/deliveries/${pinged.deliveryId}/redeliver`);
+      assert.deepEqual(await redelivered.json(), pinged);
+    }
+  });
+
   for (const status of ["held", "disabled"]) {
     test(`enable reactivates a ${status} endpoint`, async () => {
       const endpoint = await registered(marketplace);
-      const disabled = status === "disabled";
-      await query(
-        "update recipients set status = $2, held_since = now(), disabled_at = $3, disabled_reason = $4 where id = $1",
-        [endpoint.id, status, disabled ? new Date() : null, disabled ? "it answered 410 Gone" : null],
-      );
+      await setStatus(endpoint.id, status);
       const response = await post(`${endpoint.id}/enable`);
       assert.equal(response.status, 200, await response.clone().text());
       assert.deepEqual(await response.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
@@ -186,6 +208,23 @@ describe("actions on an endpoint", () => {
   });
 
   test("return 400 for a body", async () => {
+  for (const [status, detail] of [
+    ["held", "its endpoint is held, and the delivery is sent when the endpoint responds again."],
+    ["disabled", "its endpoint is disabled, and has to be enabled."],
+  ] as const) {
+    test(`redeliver states in its 409 that the delivery waits for a ${status} endpoint`, async () => {
+      const { id } = await registered(marketplace);
+      await setStatus(id, status);
+      const deliveryId = await accepted(await post(`${id}/test`));
+      const problem = await assertProblem(
+        await post(`${id}/deliveries/${deliveryId}/redeliver`),
+        409,
+        "delivery-under-way",
+      );
+      assert.equal(problem["detail"], `Delivery ${deliveryId} is waiting: ${detail}`);
+    });
+  }
+
     const { id } = await registered(marketplace);
     const deliveryId = await accepted(await post(`${id}/test`));
     for (const below of ["test", "enable", "promote-secret", `deliveries/${deliveryId}/redeliver`]) {

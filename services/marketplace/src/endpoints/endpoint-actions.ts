@@ -58,11 +58,18 @@ export async function testEndpoint(
     if (deliveryId === undefined) {
       throw new Problem(endpointProblems.testsUnderWay, "The endpoint has 100 undelivered pings.");
     }
-    await recordChange(change, "test", { ...endpointRecord(change.row, change.now), deliveryId });
-    return { deliveryId };
+    const endpoint = endpointRecord(change.row, change.now);
+    await recordChange(change, "test", { ...endpoint, deliveryId });
+    return { deliveryId, endpointStatus: endpoint.status };
   };
   return withEndpoint(deps, by, id, ping, repeatable);
 }
+
+const reasonsToWait: Record<WebhookEndpointDto["status"], string> = {
+  active: "",
+  held: ": its endpoint is held, and the delivery is sent when the endpoint responds again",
+  disabled: ": its endpoint is disabled, and has to be enabled",
+};
 
 /** Queues a settled delivery once more, under its id. */
 export async function requestRedelivery(
@@ -73,12 +80,14 @@ export async function requestRedelivery(
 ): Promise<AcceptedDelivery> {
   const redeliver = async (change: Change): Promise<AcceptedDelivery> => {
     const { transaction, row, now } = change;
+    const endpoint = endpointRecord(row, now);
     const { id: deliveryId, status } = await getDeliveryRow(transaction, row.id, of.deliveryId);
     if (!(await redeliverById(transaction, deps.queue, deliveryId))) {
-      throw new Problem(endpointProblems.deliveryUnderWay, `Delivery ${deliveryId} is ${status}.`);
+      const reason = status === "waiting" ? reasonsToWait[endpoint.status] : "";
+      throw new Problem(endpointProblems.deliveryUnderWay, `Delivery ${deliveryId} is ${status}${reason}.`);
     }
-    await recordChange(change, "redeliver", { ...endpointRecord(row, now), deliveryId });
-    return { deliveryId };
+    await recordChange(change, "redeliver", { ...endpoint, deliveryId });
+    return { deliveryId, endpointStatus: endpoint.status };
   };
   return withEndpoint(deps, by, of.endpointId, redeliver, repeatable);
 }

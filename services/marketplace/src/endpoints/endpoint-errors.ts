@@ -31,7 +31,7 @@ export const endpointProblems = {
     status: 409,
     title: "The delivery is not settled yet",
     advice:
-      "Wait until the delivery is settled. `GET /developer/webhooks/{id}/deliveries` shows its status and its next attempt.",
+      "Wait until the delivery is settled. `GET /developer/webhooks/{id}/deliveries` shows its status and its next attempt. If its endpoint is disabled, enable it: `POST /developer/webhooks/{id}/enable`.",
   },
   testsUnderWay: {
     code: "tests-under-way",
