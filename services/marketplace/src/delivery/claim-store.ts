@@ -113,7 +113,7 @@ export async function returnHeldToWaiting(transaction: Transaction<DB>, ids: str
     with unclaimed as materialized (
       select id, recipient_id, status from deliveries where id = any (${ids}::uuid[]) order by id for update
     )
-    update deliveries set status = 'waiting', worker_id = null where id = any (array(
+    update deliveries set status = 'waiting', next_attempt_at = null, worker_id = null where id = any (array(
       select id from unclaimed
       where status = 'queued'
         and (select s.status <> 'active' or s.origin_held from recipient_states s where s.id = unclaimed.recipient_id)

@@ -124,6 +124,20 @@ describe("a held recipient", () => {
     assert.deepEqual(attempts, [{ outcome: "failed", next_attempt_at: null }]);
   });
 
+  test("leaves no next attempt time at a retry that waits for it", async () => {
+    const { database, queue } = connected;
+    const [id = ""] = due;
+    await rows("update deliveries set status = 'queued', next_attempt_at = now() where id = $1", [id]);
+    await database
+      .transaction()
+      .execute((transaction) => insertJobs(transaction, queue, [{ id, recipient_id: recipient }]));
+    const boss = queue.boss();
+    await returnUnclaimedJobs(connected, await boss.fetch<DeliveryJob["data"]>(deliveries, { includeMetadata: true }));
+    assert.deepEqual(await rows("select status, next_attempt_at from deliveries where id = $1", [id]), [
+      { status: "waiting", next_attempt_at: null },
+    ]);
+  });
+
   test("stays held without a callback, also when nothing is due or a request is in flight", async () => {
     await rows("update organisations set callback_url = null where id = $1", [recipient]);
     await recover();
