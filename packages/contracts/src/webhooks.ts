@@ -78,6 +78,13 @@ export const webhookEndpointDto = Type.Object(
     ...registered,
     disabledReason: nullable(Type.String(), "Why the endpoint is disabled; null unless it is"),
     heldSince: nullable(instant("Held"), "Since when deliveries have been failing; null while the endpoint is active"),
+    // Optional: the stored response to a repeated request may be of a version without it.
+    nextProbeAt: Type.Optional(
+      nullable(
+        instant("When the next probe is due"),
+        "When a held endpoint is tried next; null while a probe is in progress, and unless the endpoint is held",
+      ),
+    ),
     rotation: nullable(
       Type.Object({ promotesAt: instant("When the next secret is promoted automatically") }),
       "Set while there is a next secret and both sign; otherwise null",

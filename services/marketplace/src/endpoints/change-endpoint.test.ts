@@ -29,7 +29,7 @@ describe("an endpoint of a vendor", () => {
   test("changes its URL, its events, or both, keeps other fields, and records it in the audit log", async () => {
     const registration = await registered(marketplace);
     const { id } = registration;
-    const fresh = { ...registration, disabledReason: null, heldSince: null, rotation: null };
+    const fresh = { ...registration, disabledReason: null, heldSince: null, nextProbeAt: null, rotation: null };
     const [row] = await query<{ encrypted_secret: string }>("select * from webhook_endpoints where id = $1", [id]);
 
     const moved = { ...fresh, url: "https://other.example/hook" };

@@ -155,7 +155,13 @@ describe("actions on an endpoint", () => {
       await setStatus(endpoint.id, status);
       const response = await post(`${endpoint.id}/enable`);
       assert.equal(response.status, 200, await response.clone().text());
-      assert.deepEqual(await response.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+      assert.deepEqual(await response.json(), {
+        ...endpoint,
+        disabledReason: null,
+        heldSince: null,
+        nextProbeAt: null,
+        rotation: null,
+      });
       const [entry] = await query<{ before: Record<string, unknown>; after: Record<string, unknown> }>(
         "select before, after from audit_entries where target_id = $1 and action = 'webhook-endpoint.enable'",
         [endpoint.id],
@@ -167,7 +173,13 @@ describe("actions on an endpoint", () => {
   test("enable changes nothing on an active endpoint, and is not in the audit log then", async () => {
     const endpoint = await registered(marketplace);
     const response = await post(`${endpoint.id}/enable`);
-    assert.deepEqual(await response.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+    assert.deepEqual(await response.json(), {
+      ...endpoint,
+      disabledReason: null,
+      heldSince: null,
+      nextProbeAt: null,
+      rotation: null,
+    });
     assert.deepEqual(await actionsOf(endpoint.id), ["webhook-endpoint.register"]);
   });
 
@@ -196,18 +208,6 @@ describe("actions on an endpoint", () => {
     assert.ok(!(await actionsOf(id)).includes("webhook-endpoint.redeliver"));
   });
 
-  test("redeliver returns 404 for another endpoint's delivery and an unknown one", async () => {
-    const { id } = await registered(marketplace);
-    const other = await registered(marketplace);
-    const deliveryId = await accepted(await post(`${other.id}/test`));
-    await settle(deliveryId, "failed");
-    for (const whose of [deliveryId, randomUUID()]) {
-      await assertProblem(await post(`${id}/deliveries/${whose}/redeliver`), 404, "delivery-not-found");
-    }
-    assert.equal((await deliveriesOf(other.id))[0]?.status, "failed");
-  });
-
-  test("return 400 for a body", async () => {
   for (const [status, detail] of [
     ["held", "its endpoint is held, and the delivery is sent when the endpoint responds again."],
     ["disabled", "its endpoint is disabled, and has to be enabled."],
@@ -225,6 +225,18 @@ describe("actions on an endpoint", () => {
     });
   }
 
+  test("redeliver returns 404 for another endpoint's delivery and an unknown one", async () => {
+    const { id } = await registered(marketplace);
+    const other = await registered(marketplace);
+    const deliveryId = await accepted(await post(`${other.id}/test`));
+    await settle(deliveryId, "failed");
+    for (const whose of [deliveryId, randomUUID()]) {
+      await assertProblem(await post(`${id}/deliveries/${whose}/redeliver`), 404, "delivery-not-found");
+    }
+    assert.equal((await deliveriesOf(other.id))[0]?.status, "failed");
+  });
+
+  test("return 400 for a body", async () => {
     const { id } = await registered(marketplace);
     const deliveryId = await accepted(await post(`${id}/test`));
     for (const below of ["test", "enable", "promote-secret", `deliveries/${deliveryId}/redeliver`]) {

@@ -24,6 +24,7 @@ export function endpointRecord(row: EndpointRow, now: Date): WebhookEndpointDto 
     ...registeredRecord(row),
     disabledReason: row.disabled_reason,
     heldSince: row.status === "active" ? null : toIsoString(row.held_since),
+    nextProbeAt: toIsoString(row.next_probe_at),
     rotation: row.promote_at !== null && isRotating(row, now) ? { promotesAt: row.promote_at.toISOString() } : null,
   };
 }

@@ -1,12 +1,15 @@
 import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Deliveries, DeliveryAttempts, WebhookEndpoints } from "../database-schema.ts";
+import { findStartOfJob, recoveries } from "../queue/queues.ts";
 
 /** An endpoint with its recipient's status. */
 export type EndpointRow = Selectable<WebhookEndpoints> & {
   status: string;
   held_since: Date | null;
   disabled_reason: string | null;
+  /** When a held endpoint is probed next; null while a probe is in flight. */
+  next_probe_at: Date | null;
 };
 export type DeliveryRow = Selectable<Deliveries> & { event: string };
 export type AttemptRow = Selectable<DeliveryAttempts>;
@@ -18,6 +21,11 @@ const ofVendor = (database: Kysely<DB>, vendorSlug: string) =>
     .innerJoin("recipients", "recipients.id", "webhook_endpoints.id")
     .selectAll("webhook_endpoints")
     .select(["recipients.status", "recipients.held_since", "recipients.disabled_reason"])
+    .select(
+      sql<Date | null>`case when recipients.status = 'held' then ${findStartOfJob(recoveries, sql`recipients.id`)} end`.as(
+        "next_probe_at",
+      ),
+    )
     .where("vendors.slug", "=", vendorSlug)
     .where("webhook_endpoints.deleted_at", "is", null);
 

@@ -6,11 +6,14 @@ import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
+  connectAsService,
   type MarketplaceWithCallers,
   sendApiRequest,
   signToken,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
+import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { registered } from "./register.test-support.ts";
 
 const path = "/developer/webhooks";
@@ -47,6 +50,7 @@ describe("reading endpoints", () => {
         createdAt: timeOf.get(each.id) ?? "",
         disabledReason: null,
         heldSince: null,
+        nextProbeAt: null,
         rotation: null,
       }))
       .toSorted((a, b) => (`${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? -1 : 1));
@@ -175,13 +179,30 @@ describe("reading endpoints", () => {
     }
   });
 
+  test("shows when a held endpoint is probed next, and no time once it is enabled", async () => {
+    const endpoint = await registered(marketplace, { by: "lumen-developer" });
+    const { database, queue } = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
+    const at = new Date("2026-03-18T09:30:00.007Z");
+    const failure = { type: "delivery-failed", at, isProbe: false, isGone: false } as const;
+    const probeTime = async (method: "GET" | "POST", action = ""): Promise<unknown> => {
+      const response = await marketplace.requestAs("lumen-developer", `${path}/${endpoint.id}${action}`, { method });
+      return ((await response.json()) as WebhookEndpointDto).nextProbeAt;
+    };
+    await database.transaction().execute(async (transaction) => {
+      for (let nth = 1; nth <= 5; nth += 1) await applyRecipientEvent(transaction, queue, endpoint.id, failure);
+    });
+    assert.equal(await probeTime("GET"), "2026-03-18T09:31:00.007Z");
+    assert.equal(await probeTime("POST", "/enable"), null);
+    assert.equal(await probeTime("GET"), null);
+  });
+
   test("shows the endpoint's delivery status", async () => {
     const endpoint = await registered(marketplace, { vendor: "mossgate" });
     const get = async (): Promise<unknown> =>
       (
         await marketplace.requestAs("operator", `${path}/${endpoint.id}`, { headers: { "x-vendor-slug": "mossgate" } })
       ).json();
-    const fresh = { ...endpoint, disabledReason: null, heldSince: null, rotation: null };
+    const fresh = { ...endpoint, disabledReason: null, heldSince: null, nextProbeAt: null, rotation: null };
     assert.deepEqual(await get(), fresh);
     const heldSince = "2026-03-18T09:30:00.007Z";
     await query("update recipients set status = 'held', held_since = $2 where id = $1", [endpoint.id, heldSince]);

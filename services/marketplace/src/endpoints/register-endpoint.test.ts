@@ -49,7 +49,13 @@ describe("registering an endpoint", () => {
     assert.deepEqual(endpoint, { id, url: endpointBody.url, events: endpointBody.events, status: "active", createdAt });
     assert.equal(response.headers.get("location"), `/api/v1${path}/${id}`);
     const found = await marketplace.requestAs("northwind-developer", `${path}/${id}`);
-    assert.deepEqual(await found.json(), { ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+    assert.deepEqual(await found.json(), {
+      ...endpoint,
+      disabledReason: null,
+      heldSince: null,
+      nextProbeAt: null,
+      rotation: null,
+    });
   });
 
   test("accepts every event in any order, and keeps the order", async () => {
@@ -113,7 +119,14 @@ describe("registering an endpoint", () => {
       ]),
     );
     assert.equal(entries[0]?.["before"], null);
-    assert.deepEqual(entries[0]?.["after"], { id, ...endpoint, disabledReason: null, heldSince: null, rotation: null });
+    assert.deepEqual(entries[0]?.["after"], {
+      id,
+      ...endpoint,
+      disabledReason: null,
+      heldSince: null,
+      nextProbeAt: null,
+      rotation: null,
+    });
   });
 
   test("registers once per idempotency key; returns 422 for another body; a key of another vendor is independent", async () => {

@@ -54,6 +54,7 @@ export async function registerEndpoint(
         status: "active",
         held_since: null,
         disabled_reason: null,
+        next_probe_at: null,
       };
       await recordAudit(transaction, {
         by,

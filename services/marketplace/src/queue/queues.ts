@@ -39,3 +39,7 @@ export const queues: Queues = {
  */
 export const hasJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(select true from pgboss.job j where j.name = ${queue} and j.id = ${id} limit 1)`;
+
+/** When the job with this id starts; null where the queue has none, or a worker has fetched it. */
+export const findStartOfJob = (queue: string, id: RawBuilder<unknown>): RawBuilder<Date | null> =>
+  sql`(select j.start_after from pgboss.job j where j.name = ${queue} and j.id = ${id} and j.state < 'active' limit 1)`;
