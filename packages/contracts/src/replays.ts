@@ -31,7 +31,8 @@ export const replayDto = Type.Object(
     to: instant("Events before this time; never later than `createdAt`"),
     total: Type.Integer({
       minimum: 0,
-      description: "Number of events when the replay was started: exact up to 10,000, above that an estimate",
+      description:
+        "Number of events to send when the replay was started: counted up to 10,000, above that an estimate. Deliveries in progress at that time aren't counted, but are sent again if they have ended when the replay reaches them, so `done` can exceed it",
     }),
     done: Type.Integer({ minimum: 0, description: "Number of events queued again so far" }),
     createdAt: instant("Started"),

@@ -105,8 +105,8 @@ export type WebhookEndpointPage = { items: WebhookEndpointDto[]; next: string | 
 export const listDeliveriesQuery = Type.Object({
   ...pageQuery.properties,
   status: Type.Optional(Type.Enum([...deliveryStatuses])),
-  from: Type.Optional(requestTime("Only deliveries that became due at this time or later")),
-  to: Type.Optional(requestTime("Only deliveries that became due before this time")),
+  from: Type.Optional(requestTime("Only deliveries of events at this time or later")),
+  to: Type.Optional(requestTime("Only deliveries of events before this time")),
 });
 export type ListDeliveriesQuery = Static<typeof listDeliveriesQuery> & PageQuery;
 
@@ -121,10 +121,11 @@ const delivery = {
   attempts: Type.Integer({ minimum: 0 }),
   failures: Type.Integer({
     minimum: 0,
-    description: "Failed attempts that count towards the limit; probes don't count",
+    description:
+      "Failed attempts that count towards the limit, since the last redelivery or replay; probes don't count",
   }),
   nextAttemptAt: nullable(instant("When the next attempt is due"), "null unless one is scheduled"),
-  createdAt: instant("When the delivery became due"),
+  createdAt: instant("The time of the event, also if a replay created the delivery later"),
   settledAt: nullable(instant("When the delivery reached a final status"), "null until then"),
   subscriptionId: nullable(uuid("The subscription of the event"), "null for events without a subscription"),
 };
@@ -145,7 +146,7 @@ export const webhookDeliveryDetailDto = Type.Object(
 export type WebhookDeliveryDetailDto = Static<typeof webhookDeliveryDetailDto>;
 
 export const webhookDeliveryPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "Newest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "By `createdAt`, newest first" }), next },
   { $id: "WebhookDeliveryPage", title: "WebhookDeliveryPage" },
 );
 export type WebhookDeliveryPage = { items: WebhookDeliveryDto[]; next: string | null };

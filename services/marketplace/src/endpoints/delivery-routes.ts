@@ -44,7 +44,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: EndpointDe
         tags,
         operationId: "listDeliveries",
         summary: "List an endpoint's deliveries",
-        description: "One delivery per event, with any status, newest first.",
+        description: "One delivery per event, with any status, by the time of the event, newest first.",
         headers: vendorHeaders,
         params: webhookParams,
         querystring: listDeliveriesQuery,
@@ -126,7 +126,7 @@ export async function deliveryRoutes(scope: FastifyInstance, options: EndpointDe
         operationId: "redeliver",
         summary: "Redeliver a delivery",
         description:
-          "Makes further attempts of the same delivery, under the same id, whether it was delivered or has failed.",
+          "Makes further attempts of the same delivery, under the same id, whether it was delivered or has failed. Failures are counted from zero again.",
         headers: repeatHeaders,
         params: webhookDeliveryParams,
         response: {
