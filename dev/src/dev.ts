@@ -78,13 +78,13 @@ function listUrls({
 }
 
 let stack: Stack | undefined;
-let stopping = false;
+const stopping = new AbortController();
 
 async function stop(signal: NodeJS.Signals): Promise<void> {
-  if (stopping) return;
-  stopping = true;
-  console.log(`\n${signal}: stopping …`);
-  // If the stack is still starting, wait for it, and then stop it.
+  if (stopping.signal.aborted) return;
+  console.log(`\n${signal}: stopping${stack === undefined ? " after the current step" : ""} …`);
+  stopping.abort();
+  // If the stack is still starting, it stops what it has started.
   await (stack ?? (await starting.catch(() => undefined)))?.stop();
   console.log("stopped");
   process.exit(0);
@@ -92,10 +92,10 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 process.on("SIGINT", (signal) => void stop(signal));
 process.on("SIGTERM", (signal) => void stop(signal));
 
-const starting = startStack(values, report);
+const starting = startStack(values, report, stopping.signal);
 try {
   stack = await starting;
-  if (!stopping) {
+  if (!stopping.signal.aborted) {
     console.log(`\n${styleText("bold", "EHR Marketplace")}, with a demo catalog. Ctrl+C stops it.`);
     for (const [section, entries] of Object.entries(listUrls(stack))) {
       console.log(`\n${styleText("bold", section)}`);
@@ -104,6 +104,8 @@ try {
     console.log("\nready");
   }
 } catch (error) {
-  console.error(`\n${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
+  if (!stopping.signal.aborted) {
+    console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
 }

@@ -124,6 +124,19 @@ describe("the development stack of a new user", () => {
   test("stops on SIGINT", () => assertStops(stack, "SIGINT"));
 });
 
+for (const [step, next] of [
+  ["Starting PostgreSQL", "Migrating the databases"],
+  ["Starting the marketplace, its worker and the EHR", "ready"],
+] as const) {
+  test(`the development stack, stopped during "${step}", begins no further step`, async (t) => {
+    const stack = await startDevStack(cleanUpAfter(t), { until: new RegExp(step) });
+    await assertStops(stack, "SIGINT");
+    assert.match(stack.output(), /^SIGINT: stopping after the current step …$/m);
+    assert.ok(!stack.output().includes(next), stack.output());
+    await eventually("all processes have exited", 15_000, async () => (await processesOf(stack)).length === 0);
+  });
+}
+
 test("the development stack allows the origins in ALLOWED_ORIGINS, and stops on SIGTERM", async (t) => {
   const origin = "http://localhost:7777";
   const stack = await startDevStack(cleanUpAfter(t), { environment: { ALLOWED_ORIGINS: origin } });

@@ -38,12 +38,14 @@ export interface DevStackOptions {
   environment?: Record<string, string>;
   /** Keeps the data in this PostgreSQL, where the stack can be started again with the same ports. */
   kept?: { databaseUrl: string; ports?: Ports | undefined };
+  /** Returns when the stack prints this, by default that it is ready. */
+  until?: RegExp;
 }
 
 /** Starts `npm run dev`, on free ports and with `--ephemeral` unless its data is kept. */
 export async function startDevStack(
   cleanUp: CleanUp,
-  { environment = {}, kept }: DevStackOptions = {},
+  { environment = {}, kept, until = /^ready$/m }: DevStackOptions = {},
 ): Promise<DevStack> {
   const ports = kept?.ports ?? (await findPorts());
   const { DATABASE_URL: _own, ...inherited } = process.env;
@@ -70,7 +72,7 @@ export async function startDevStack(
     signal("SIGTERM");
     await exited;
   });
-  await eventually("the stack prints ready", 60_000, () => /^ready$/m.test(output) || child.exitCode !== null);
+  await eventually(`the stack prints ${until}`, 60_000, () => until.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
   const idp = Number(ports.IDP_PORT);
   const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [

@@ -12,6 +12,8 @@ export interface ServiceOptions {
   readyUrl: string;
   /** Where a debugger can attach to it. */
   inspectPort?: number | undefined;
+  /** When it is aborted before the service is ready, the service is stopped. */
+  signal?: AbortSignal;
 }
 
 export interface ServiceProcess {
@@ -23,6 +25,7 @@ const readyTimeoutMs = 30_000;
 async function waitUntilReady(child: ChildProcess, options: ServiceOptions): Promise<void> {
   const deadline = Date.now() + readyTimeoutMs;
   while (Date.now() < deadline) {
+    options.signal?.throwIfAborted();
     if (child.exitCode !== null) throw new Error(`${options.name} ended before it was ready; its output is above.`);
     const response = await fetch(options.readyUrl).catch(() => undefined);
     if (response?.ok === true) return;

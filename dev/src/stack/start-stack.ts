@@ -32,7 +32,16 @@ export interface StackOptions {
 
 const root = new URL("../../../", import.meta.url).pathname;
 
-export async function startStack(options: StackOptions, report: (step: string) => void): Promise<Stack> {
+/** When `signal` is aborted, it begins no further step, stops what it has started, and rejects. */
+export async function startStack(
+  options: StackOptions,
+  report: (step: string) => void,
+  signal: AbortSignal,
+): Promise<Stack> {
+  const beginStep = (step: string): void => {
+    signal.throwIfAborted();
+    report(step);
+  };
   const ports = readPorts();
   await assertFree(ports.marketplace, "MARKETPLACE_PORT");
   await assertFree(ports.ehr, "EHR_PORT");
@@ -55,7 +64,7 @@ export async function startStack(options: StackOptions, report: (step: string) =
     const { DATABASE_URL: givenDatabase } = process.env;
     let clusterUrl = givenDatabase;
     if (clusterUrl === undefined || clusterUrl === "") {
-      report("Starting PostgreSQL");
+      beginStep("Starting PostgreSQL");
       await mkdir(directory, { recursive: true });
       // If the stack runs as root, PostgreSQL runs as another user, which needs access to the directory.
       await chmod(directory, 0o755);
@@ -65,11 +74,11 @@ export async function startStack(options: StackOptions, report: (step: string) =
       clusterUrl = cluster.url;
     }
 
-    report("Migrating the databases");
+    beginStep("Migrating the databases");
     const databases = await prepareDatabases(clusterUrl, options.ephemeral && givenDatabase ? `_${process.pid}` : "");
     if (options.ephemeral && givenDatabase) stops.push(() => databases.drop());
 
-    report("Loading the demo catalog");
+    beginStep("Loading the demo catalog");
     const [marketplaceUrl, ehrUrl, demoAppUrl] = [urlOf(ports.marketplace), urlOf(ports.ehr), urlOf(ports.demoApp)];
     const mediaDirectory = join(directory, "media");
     const demo = await loadDemoData(databases.marketplace.ownerUrl, {
@@ -80,7 +89,7 @@ export async function startStack(options: StackOptions, report: (step: string) =
     });
     await loadSubscribers(databases.marketplace.ownerUrl, ehrUrl);
 
-    report("Starting the identity provider and the demo app");
+    beginStep("Starting the identity provider and the demo app");
     const smart = { ehrUrl, apps: [smartAppOf(demoAppUrl)] };
     const identityProvider = await startIdentityProvider({ port: ports.idp, smart });
     stops.push(() => identityProvider.stop());
@@ -88,12 +97,12 @@ export async function startStack(options: StackOptions, report: (step: string) =
     const demoApp = await startDemoApp(ports.demoApp, issuer);
     stops.push(() => demoApp.stop());
 
-    report("Starting the marketplace, its worker and the EHR");
+    beginStep("Starting the marketplace, its worker and the EHR");
     const context = { ports, databases, identityProvider, mediaDirectory };
     const services = [
-      startService({ ...marketplaceService(context), inspectPort: inspectPorts?.marketplace }),
-      startService({ ...workerService(context), inspectPort: inspectPorts?.worker }),
-      startService({ ...ehrService(context), inspectPort: inspectPorts?.ehr }),
+      startService({ ...marketplaceService(context), inspectPort: inspectPorts?.marketplace, signal }),
+      startService({ ...workerService(context), inspectPort: inspectPorts?.worker, signal }),
+      startService({ ...ehrService(context), inspectPort: inspectPorts?.ehr, signal }),
     ];
     stops.push(async () => {
       const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");
