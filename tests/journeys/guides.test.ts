@@ -174,6 +174,7 @@ describe("the guides show", () => {
       "Redeliver a delivery": ["subscription.paused, attempt 3, signatures: 1, seen before"],
       "Replay a time range": ["3"],
       "Rotate the secret": ["ping, attempt 1, signatures: 2", "ping, attempt 1, signatures: 1"],
+      "Disabled endpoints": ["it answered 410 Gone", "active\nping, attempt 2, signatures: 1"],
     },
     "marketplace-operator": {
       Organisations: ["Meadow Clinic"],
