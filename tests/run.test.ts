@@ -17,6 +17,12 @@ test("a pattern that matches no file is named, beside one that does", () => {
   assert.deepEqual([status, stdout], [1, ""]);
 });
 
+test("a file that is no test is refused, although running it would succeed", () => {
+  const { status, stdout, stderr } = runWith("tests/run-files.ts");
+  assert.match(stderr, /^tests\/run-files\.ts is no test file/);
+  assert.deepEqual([status, stdout], [1, ""]);
+});
+
 test("a test that needs a database says how to run it, when node --test runs it alone", () => {
   const file = "packages/service-kit/src/database/migrate.test.ts";
   const { TEST_CLUSTER_URL: _database, NODE_TEST_CONTEXT: _nested, ...env } = process.env;

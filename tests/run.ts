@@ -137,8 +137,11 @@ const { values, positionals } = readArguments(usage, {
 });
 if (values.watch && positionals.length === 0) exitWithUsage("Name the files to watch.", usage);
 for (const pattern of positionals) {
-  if ((await findFiles([pattern])).length > 0) continue;
-  console.error(`No file matches ${pattern}. Patterns are relative to the folder of the repository.`);
+  const matches = await findFiles([pattern]);
+  const otherFile = matches.find((file) => !file.endsWith(".test.ts"));
+  if (matches.length > 0 && otherFile === undefined) continue;
+  const reason = otherFile === undefined ? `No file matches ${pattern}.` : `${otherFile} is no test file (*.test.ts).`;
+  console.error(`${reason} Patterns are relative to the folder of the repository.`);
   process.exit(1);
 }
 const allRounds = values["all-rounds"];

@@ -30,6 +30,10 @@ function report(step: string): void {
   console.log(`${styleText("dim", `${seconds} s`)}  ${step} …`);
 }
 
+/** A shell that runs `npm run token` doesn't know the port that this one was given. */
+const { IDP_PORT: givenPort = "" } = process.env;
+const tokenPort = givenPort === "" ? "" : `IDP_PORT=${givenPort} `;
+
 type Sections = Record<string, [label: string, value: string][]>;
 
 function listUrls({
@@ -65,7 +69,7 @@ function listUrls({
     ],
     "Identity provider": [
       ["OpenID configuration", `${issuer}/.well-known/openid-configuration`],
-      ["A token", "npm run --silent token -- riverside-admin"],
+      ["A token", `${tokenPort}npm run --silent token -- riverside-admin`],
     ],
     ...(inspectPorts !== undefined && {
       Debuggers: [

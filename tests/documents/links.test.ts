@@ -59,6 +59,16 @@ test("every link in a document points to an existing file and heading", async ()
   assert.deepEqual(broken, []);
 });
 
+test("the index of decisions has every record", async () => {
+  const records = markdownFiles.filter((file) => /^docs\/decisions\/\d{4}-/.test(file));
+  const listed = (await linksIn("docs/decisions/README.md")).map(({ file }) => file);
+  assert.ok(records.length > 30);
+  assert.deepEqual(
+    records.filter((file) => !listed.includes(file)),
+    [],
+  );
+});
+
 test("every test that SECURITY.md names is in the file that it links to", async () => {
   const tests = (await linksIn("SECURITY.md")).filter(({ file }) => file.endsWith(".ts"));
   assert.ok(tests.length >= 60);

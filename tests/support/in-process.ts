@@ -18,7 +18,8 @@ export async function startInProcess(
   createApp: (logger: Logger) => Promise<App>,
 ): Promise<{ url: string; server: FastifyInstance }> {
   const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
-  const app = await createApp(createLogger({ service: "test", level: "silent" }));
+  // An unexpected error is a bare 500 to the test; the log has its reason.
+  const app = await createApp(createLogger({ service: "test", level: "error" }));
   // Registered first: a route with a mistake is found only here, and an app that isn't stopped keeps the test's process running.
   cleanUp(async () => {
     await app.server.close();

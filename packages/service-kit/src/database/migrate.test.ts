@@ -86,12 +86,12 @@ test("only SQL files are migrations", async (t) => {
   assert.deepEqual(await pending(), [first.name]);
 });
 
-test("a failed migration reports the error and rolls back the whole run", async (t) => {
+test("a failed migration is reported with its name, and the whole run is rolled back", async (t) => {
   const { url, directory, pending, pool } = await fresh(t, first, {
     name: second.name,
     sql: "insert into nowhere values (1);",
   });
-  await assert.rejects(migrate(url, directory), /nowhere/);
+  await assert.rejects(migrate(url, directory), new RegExp(`^Error: The migration ${second.name} failed: .*nowhere`));
   assert.deepEqual(await pending(), [first.name, second.name]);
   await assert.rejects(pool.query("select from things"), /does not exist/);
 });

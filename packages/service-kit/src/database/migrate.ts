@@ -8,6 +8,10 @@ const migrationsTable = "schema_migrations";
 /** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
 export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
   const silent = (): undefined => undefined;
+  let current: string | undefined;
+  const noteCurrent = (line: string): void => {
+    current = /^### MIGRATION (\S+) /.exec(line)?.[1] ?? current;
+  };
   // node-pg-migrate doesn't wait for its own connection to close: dropping the database right after would fail that connection.
   const dbClient = new pg.Client(database);
   await dbClient.connect();
@@ -19,9 +23,12 @@ export async function migrate(database: string | pg.ClientConfig, directory: str
       migrationsTable,
       singleTransaction: true,
       advisoryLockMode: "wait",
-      logger: { debug: silent, info: silent, warn: silent, error: silent },
+      logger: { debug: silent, info: noteCurrent, warn: silent, error: silent },
     });
     return applied.map((migration) => migration.name);
+  } catch (error) {
+    if (current === undefined || !(error instanceof Error)) throw error;
+    throw new Error(`The migration ${current} failed: ${error.message}`, { cause: error });
   } finally {
     await dbClient.end();
   }
