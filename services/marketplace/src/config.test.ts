@@ -30,12 +30,27 @@ for (const [what, given] of [
   });
 }
 
-test("rejects an origin with a path", () => {
-  assert.throws(
-    () => readConfig({ ...least, NODE_ENV: "test", ALLOWED_ORIGINS: "https://console.example/app" }),
-    /ALLOWED_ORIGINS: "https:\/\/console.example\/app" is not an origin/,
-  );
-});
+for (const [given, reason] of [
+  [
+    "https://console.example/app",
+    "is not an origin, which has only scheme, host and port: write https://console.example",
+  ],
+  ["http://localhost:7000/", "is not an origin, which has only scheme, host and port: write http://localhost:7000"],
+  [
+    "https://console.example:443",
+    "is not an origin, which has only scheme, host and port: write https://console.example",
+  ],
+  ["localhost:7000", "is not an origin: it must begin with https:// or http://"],
+  ["*", "is not an origin: list each origin whose pages may call"],
+  ["https://", "is not an origin such as https://console.example.com"],
+] as const) {
+  test(`rejects the origin ${given}, and says what to change`, () => {
+    assert.throws(
+      () => readConfig({ ...least, NODE_ENV: "test", ALLOWED_ORIGINS: `https://fine.example, ${given}` }),
+      (error: Error) => error.message.includes(`ALLOWED_ORIGINS: "${given}" ${reason}. `),
+    );
+  });
+}
 
 test("the defaults are the documented ones", () => {
   const config = readConfig({ ...least, NODE_ENV: "test" });

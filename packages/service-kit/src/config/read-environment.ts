@@ -81,11 +81,20 @@ function splitList(input: string): string[] {
     .filter((part) => part !== "");
 }
 
+function findOriginError(part: string): string | undefined {
+  if (part === "*") return '"*" is not an origin: list each origin whose pages may call';
+  if (!/^https?:\/\//.test(part)) return `"${part}" is not an origin: it must begin with https:// or http://`;
+  const origin = URL.canParse(part) ? new URL(part).origin : undefined;
+  if (origin === part) return undefined;
+  if (origin === undefined) return `"${part}" is not an origin such as https://console.example.com`;
+  return `"${part}" is not an origin, which has only scheme, host and port: write ${origin}`;
+}
+
 /** Origins of web pages, comma-separated, in the form of the Origin header. */
 export const origins: ReturnType<typeof makeValidator<string[]>> = makeValidator<string[]>((input) => {
   const parts = splitList(input);
-  const wrong = parts.find((part) => !/^https?:/.test(part) || !URL.canParse(part) || new URL(part).origin !== part);
-  if (wrong !== undefined) throw new Error(`"${wrong}" is not an origin such as https://console.example.com`);
+  const error = parts.map(findOriginError).find((each) => each !== undefined);
+  if (error !== undefined) throw new Error(error);
   return parts;
 });
 
