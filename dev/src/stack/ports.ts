@@ -35,23 +35,52 @@ export function readPorts(): Ports {
   };
 }
 
+interface NamedPort {
+  port: number;
+  /** The variable that sets the port, with the number that is added to its value. */
+  name: string;
+}
+
+function listPorts({ inspect, ...ports }: Ports, withInspect: boolean): NamedPort[] {
+  const above = (variable: string, first: number, port: number): NamedPort => ({
+    port,
+    name: port === first ? variable : `${variable} + ${port - first}`,
+  });
+  return [
+    above("MARKETPLACE_PORT", ports.marketplace, ports.marketplace),
+    above("EHR_PORT", ports.ehr, ports.ehr),
+    ...[ports.idp, ports.demoApp, ports.workerHealth].map((port) => above("IDP_PORT", ports.idp, port)),
+    ...(withInspect ? Object.values(inspect) : []).map((port) => above("INSPECT_PORT", inspect.marketplace, port)),
+  ];
+}
+
+/** Throws if two of the ports are equal, or if another program has one of them. */
+export async function assertUsable(ports: Ports, withInspect: boolean): Promise<void> {
+  const used = listPorts(ports, withInspect);
+  for (const { port, name } of used) {
+    const other = used.find((each) => each.port === port);
+    if (other !== undefined && other.name !== name) {
+      throw new Error(`${other.name} and ${name} are both ${port}. Each needs a port of its own; change one of them.`);
+    }
+  }
+  for (const each of used) await assertFree(each, ports);
+}
+
 /** All ports of a stack at once: those of another one are taken together. */
-function suggestPorts(variable: string): string {
-  const { marketplace, ehr, idp, inspect } = readPorts();
-  if (variable === "INSPECT_PORT") return `INSPECT_PORT=${inspect.marketplace + 1_000}`;
+function suggestPorts(name: string, { marketplace, ehr, idp, inspect }: Ports): string {
+  if (name.startsWith("INSPECT_PORT")) return `INSPECT_PORT=${inspect.marketplace + 1_000}`;
   return `MARKETPLACE_PORT=${marketplace + 1_000} EHR_PORT=${ehr + 1_000} IDP_PORT=${idp + 1_000}`;
 }
 
-/** Throws if the port is taken. `variable` sets the port, which is `above` higher than the variable's value. */
-export async function assertFree(port: number, variable: string, above = 0): Promise<void> {
+async function assertFree({ port, name }: NamedPort, ports: Ports): Promise<void> {
   const server = createServer();
   try {
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
   } catch {
-    const explanation = above === 0 ? "" : ` (it is ${variable} + ${above})`;
+    const explanation = name.includes("+") ? ` (it is ${name})` : "";
     throw new Error(
-      `Port ${port}${explanation} is taken, perhaps by another stack. Stop that one, or choose other ports: ${suggestPorts(variable)} npm run dev`,
+      `Port ${port}${explanation} is taken, perhaps by another stack. Stop that one, or choose other ports: ${suggestPorts(name, ports)} npm run dev`,
     );
   }
   server.close();

@@ -1,14 +1,16 @@
+import { readConfig as readEhrConfig } from "@ehr-marketplace/ehr/config";
+import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
+import { readWorkerConfig } from "@ehr-marketplace/marketplace/worker-config";
 import { developmentSecret } from "../identity-provider/clients.ts";
-import { fhirBaseUrl, type IdentityProvider } from "../identity-provider/index.ts";
-import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "../service-environments.ts";
+import { fhirBaseUrl } from "../identity-provider/index.ts";
+import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment, type TokenIssuer } from "../service-environments.ts";
 import type { Ports } from "./ports.ts";
-import type { StackDatabases } from "./prepare-databases.ts";
 import type { ServiceOptions } from "./service-process.ts";
 
 export interface StackContext {
   ports: Ports;
-  databases: StackDatabases;
-  identityProvider: IdentityProvider;
+  databases: Record<"marketplace" | "ehr", { serviceUrl: string }>;
+  identityProvider: TokenIssuer;
   mediaDirectory: string;
 }
 
@@ -71,4 +73,22 @@ export function ehrService({ ports, databases, identityProvider }: StackContext)
       MARKETPLACE_CLIENT_SECRET: developmentSecret,
     },
   };
+}
+
+/**
+ * Throws if a service couldn't use a variable of this process's environment, before anything is started. What the stack itself sets
+ * later, such as the databases, is replaced by valid values.
+ */
+export function checkEnvironments(ports: Ports): void {
+  const database = { serviceUrl: "postgres://127.0.0.1/unused" };
+  const issuer = urlOf(ports.idp);
+  const context: StackContext = {
+    ports,
+    databases: { marketplace: database, ehr: database },
+    identityProvider: { issuer, jwksUrl: `${issuer}/jwks` },
+    mediaDirectory: "unused",
+  };
+  readMarketplaceConfig({ ...process.env, ...marketplaceService(context).environment });
+  readWorkerConfig({ ...process.env, ...workerService(context).environment });
+  readEhrConfig({ ...process.env, ...ehrService(context).environment });
 }

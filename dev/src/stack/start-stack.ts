@@ -7,10 +7,10 @@ import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
-import { assertFree, type Ports, readPorts } from "./ports.ts";
+import { assertUsable, type Ports, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
-import { ehrService, marketplaceService, urlOf, workerService } from "./services.ts";
+import { checkEnvironments, ehrService, marketplaceService, urlOf, workerService } from "./services.ts";
 
 export interface Stack {
   marketplaceUrl: string;
@@ -43,15 +43,9 @@ export async function startStack(
     report(step);
   };
   const ports = readPorts();
-  await assertFree(ports.marketplace, "MARKETPLACE_PORT");
-  await assertFree(ports.ehr, "EHR_PORT");
-  await assertFree(ports.idp, "IDP_PORT");
-  await assertFree(ports.demoApp, "IDP_PORT", ports.demoApp - ports.idp);
-  await assertFree(ports.workerHealth, "IDP_PORT", ports.workerHealth - ports.idp);
+  checkEnvironments(ports);
+  await assertUsable(ports, options.inspect);
   const inspectPorts = options.inspect ? ports.inspect : undefined;
-  for (const port of Object.values(inspectPorts ?? {})) {
-    await assertFree(port, "INSPECT_PORT", port - ports.inspect.marketplace);
-  }
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
