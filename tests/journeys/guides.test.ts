@@ -122,7 +122,11 @@ describe(`the guides, in the order of GUIDES_SEED=${seed}`, () => {
       'call "$EHR/app-installations" -H "$(bearer two-practices)"',
       /^Refused: The token names 2 /m,
     ],
-    ["a response that isn't JSON", 'call "${API%/api/v1}/problems" | pick .id', /^Not JSON: <!doctype html>/],
+    [
+      "a response that isn't JSON",
+      'call "${API%/api/v1}/problems" -H "Accept: text/html" | pick .id',
+      /^Not JSON: <!doctype html>/,
+    ],
     ["a service that isn't there", "call http://127.0.0.1:1 | pick .id", /^curl: \(7\) Failed to connect/],
   ] as const) {
     test(`a command prints ${name}, without a stack trace`, async () => {

@@ -63,6 +63,22 @@ describe("allowAnyOrigin", () => {
     }
   });
 
+  test("a page of any origin can read that a path or a method doesn't exist", async () => {
+    for (const [path, method, status] of [
+      ["/open/fin", "GET", 404],
+      ["/api/v1/nothing", "GET", 404],
+      ["/open/fine/", "POST", 404],
+      ["/closed/", "DELETE", 404],
+      ["/closed", "POST", 405],
+    ] as const) {
+      const response = await sendRequest(path, method);
+      assert.equal(response.status, status, path);
+      assert.equal(response.headers.get("access-control-allow-origin"), "*", path);
+      assert.ok(response.headers.get("access-control-expose-headers")?.includes("X-Request-Id"), path);
+      assert.equal(response.headers.get("access-control-allow-credentials"), null);
+    }
+  });
+
   test("routes outside the scope have no CORS headers", async () => {
     for (const path of ["/closed", "/health/live", "/metrics"]) {
       const response = await sendRequest(path);

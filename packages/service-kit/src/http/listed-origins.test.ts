@@ -96,6 +96,12 @@ describe("allowListedOrigins", () => {
     });
   }
 
+  test("a page of a listed origin that sends a token can read that a path doesn't exist", async () => {
+    assert.equal((await preflight(first, "/in/typo")).headers.get("access-control-allow-origin"), first);
+    const response = await sendRequest("/in/typo", first, "GET", { authorization: "Bearer x" });
+    assert.deepEqual([response.status, response.headers.get("access-control-allow-origin")], [404, "*"]);
+  });
+
   test("sends Vary: Origin in every response", async () => {
     for (const origin of [first, "https://evil.example", undefined]) {
       for (const path of ["/in/fine", "/in/broken"]) {

@@ -6,6 +6,7 @@ import type {
   FastifySchemaValidationError,
 } from "fastify";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
+import { anyOriginHeaders } from "./any-origin.ts";
 import { describeValidationError } from "./describe-validation-error.ts";
 import { invalidInputs, invalidRequest } from "./invalid-request.ts";
 import { acceptedMediaType } from "./json-parser.ts";
@@ -106,21 +107,22 @@ export function registerProblemHandler(server: FastifyInstance, shape: ErrorShap
     send(request, reply, toProblem(error, request), shape),
   );
 
+  // Pages of any origin may read it, so that a wrong path doesn't look like a CORS failure; it says only that there is no such route.
   const createRoutingProblem = (request: FastifyRequest): Problem => {
     const path = request.raw.url?.split("?", 1)[0] ?? "";
     const shorter = withoutTrailingSlash(path);
     if (shorter !== undefined && routes.methodsOf(shorter).includes(request.method)) {
       const detail = "No route matches the path. Send the request to the path without the slash at its end.";
-      return new Problem(standardProblems.notFound, detail);
+      return new Problem(standardProblems.notFound, detail, { headers: anyOriginHeaders });
     }
     const allowed = routes.methodsOf(path);
     // A handler may call the not-found handler itself: then its method is allowed, and the response is still a 404.
     if (allowed.length === 0 || allowed.includes(request.method)) {
-      return new Problem(standardProblems.notFound, "No route matches the path.");
+      return new Problem(standardProblems.notFound, "No route matches the path.", { headers: anyOriginHeaders });
     }
     const allow = allowed.toSorted().join(", ");
     const detail = `${request.method} is not allowed for this path; allowed: ${allow}.`;
-    return new Problem(standardProblems.methodNotAllowed, detail, { headers: { allow } });
+    return new Problem(standardProblems.methodNotAllowed, detail, { headers: { ...anyOriginHeaders, allow } });
   };
   server.setNotFoundHandler((request) => {
     throw createRoutingProblem(request);

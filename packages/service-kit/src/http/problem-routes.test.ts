@@ -19,9 +19,28 @@ describe("problem pages", () => {
     running = await startTestServer(cleanUp, { problems: [own] });
   });
 
+  const getPage = (path: string): Promise<Response> =>
+    fetch(running.url + path, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
+
+  test("clients other than browsers get the kind as JSON, at /problems all of them; pages of any origin too", async () => {
+    for (const accept of ["*/*", "application/json"]) {
+      for (const [path, expected] of [
+        ["/problems", [...Object.values(standardProblems), own]],
+        ["/problems/too-old", own],
+      ] as const) {
+        const response = await fetch(running.url + path, { headers: { accept, origin: "https://a.example" } });
+        assert.equal(response.headers.get("content-type"), "application/json; charset=utf-8");
+        assert.equal(response.headers.get("access-control-allow-origin"), "*");
+        assert.equal(response.headers.get("vary"), "accept");
+        assertSecurityHeaders(response);
+        assert.deepEqual(await response.json(), expected);
+      }
+    }
+  });
+
   for (const { code, status, title } of Object.values(standardProblems)) {
     test(`/problems/${code} says its status, its title and what to do`, async () => {
-      const response = await fetch(`${running.url}/problems/${code}`);
+      const response = await getPage(`/problems/${code}`);
       assert.equal(response.status, 200);
       assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
       assertSecurityHeaders(response);
@@ -32,7 +51,7 @@ describe("problem pages", () => {
   }
 
   test("/problems lists and links every standard problem and those of the service", async () => {
-    const page = await (await fetch(`${running.url}/problems`)).text();
+    const page = await (await getPage("/problems")).text();
     for (const { code } of Object.values(standardProblems)) assert.ok(page.includes(`href="/problems/${code}"`), code);
     assert.equal(page.match(/<dt>/g)?.length, Object.keys(standardProblems).length + 1);
   });
@@ -48,8 +67,8 @@ describe("problem pages", () => {
   });
 
   test("the texts of a problem are escaped", async () => {
-    const list = await (await fetch(`${running.url}/problems`)).text();
-    const page = await (await fetch(`${running.url}/problems/too-old`)).text();
+    const list = await (await getPage("/problems")).text();
+    const page = await (await getPage("/problems/too-old")).text();
     assert.ok(page.includes("&lt;script&gt;") && page.includes("<code>{a: 1}</code>"), page);
     assert.doesNotMatch(list + page, /<script|<i>/);
   });
