@@ -26,11 +26,30 @@ export function describeValidationError(error: FastifySchemaValidationError): st
       return example === undefined ? message : `must be ${example}`;
     }
     case "pattern":
-      // Ajv's option `verbose` adds the field's schema to the error.
-      return (error as { parentSchema?: Record<string, string> }).parentSchema?.["x-error-message"] ?? message;
+      return schemaOf(error)["x-error-message"] ?? message;
+    case "type":
+      return params["type"] === "integer" ? describeInteger(schemaOf(error)) : message;
     default:
       return message;
   }
+}
+
+interface FieldRules {
+  "x-error-message"?: string;
+  minimum?: number;
+  maximum?: number;
+}
+
+/** The field's schema, which Ajv's option `verbose` adds to the error. */
+function schemaOf(error: FastifySchemaValidationError): FieldRules {
+  return (error as { parentSchema?: FieldRules }).parentSchema ?? {};
+}
+
+function describeInteger({ minimum, maximum }: FieldRules): string {
+  const what = "must be a whole number";
+  if (minimum !== undefined && maximum !== undefined) return `${what} from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `${what}, at least ${minimum}`;
+  return maximum === undefined ? what : `${what}, at most ${maximum}`;
 }
 
 function listValues(values: unknown[]): string {

@@ -44,19 +44,20 @@ describe("the JSON parser", () => {
   };
   const bodyOf = (bytes: number): string => `"${"x".repeat(bytes - 2)}"`;
 
-  for (const malformed of [
-    "{",
-    '{"a":1,}',
-    "{'a':1}",
-    "NaN",
-    '{"a":1}{"b":2}',
-    '"\u0000"',
-    "\ufeff",
-    '{"__proto__":{}}',
-  ]) {
-    test(`malformed JSON is 400: ${JSON.stringify(malformed)}`, async () => {
+  for (const [malformed, where] of [
+    ["{", "; see line 1, column 2"],
+    ['{"a":1,}', "; see line 1, column 8"],
+    ["{'a':1}", "; see line 1, column 2"],
+    ["NaN", "; see line 1, column 1"],
+    ['{"a":1}{"b":2}', "; see line 1, column 8"],
+    ['{\n  "a": secret\n}', "; see line 2, column 8"],
+    ['"\u0000"', "; see line 1, column 1"],
+    ["\ufeff", "; see line 1, column 2"],
+    ['{"__proto__":{}}', ""],
+  ] as const) {
+    test(`malformed JSON is 400, with the position and without the text: ${JSON.stringify(malformed)}`, async () => {
       const { detail } = await expectProblem(await post(malformed), 400, "invalid-request");
-      assert.equal(detail, "The body is not valid JSON.");
+      assert.equal(detail, `The body is not valid JSON${where}.`);
     });
   }
 
@@ -144,13 +145,25 @@ describe("the JSON parser", () => {
     test(`a body of another type is 415: ${type}`, async () => {
       const response = await post("{}", type);
       const { detail } = await expectProblem(response, 415, "unsupported-media-type");
-      assert.equal(detail, "The Content-Type of the body is not supported; accepted: application/json.");
+      assert.equal(detail, `The Content-Type of the body, "${type}", is not supported; accepted: application/json.`);
       assert.equal(response.headers.get("accept"), "application/json");
     });
   }
 
   test("a body without a type is 415", async () => {
-    await expectProblem(await post(new Uint8Array([123, 125]), null), 415, "unsupported-media-type");
+    const response = await post(new Uint8Array([123, 125]), null);
+    const { detail } = await expectProblem(response, 415, "unsupported-media-type");
+    assert.equal(detail, "The body has no Content-Type; accepted: application/json.");
+  });
+
+  test("a 415 quotes at most 100 characters of the media type, as JSON and without its parameters", async () => {
+    for (const [type, quoted] of [
+      [`text/${"x".repeat(200)}`, `"text/${"x".repeat(95)}"`],
+      ['"; charset=utf-8', String.raw`"\""`],
+    ] as const) {
+      const { detail } = await expectProblem(await post("{}", type), 415, "unsupported-media-type");
+      assert.equal(detail, `The Content-Type of the body, ${quoted}, is not supported; accepted: application/json.`);
+    }
   });
 
   test("accepts JSON with a charset", async () => {

@@ -1,6 +1,9 @@
 import { errorCodes, type FastifyInstance, type preValidationHookHandler } from "fastify";
 import { invalidRequest } from "./invalid-request.ts";
 import { isNestedTooDeep, tooDeepDetail } from "./json-depth.ts";
+import { findSyntaxError } from "./json-syntax-error.ts";
+import { Problem } from "./problem.ts";
+import { standardProblems } from "./standard-problems.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -20,7 +23,7 @@ export function registerJsonParser(server: FastifyInstance): void {
     const text = body as string;
     if (text === "") done(null, undefined);
     else if (isNestedTooDeep(text)) done(invalidRequest("/body", tooDeepDetail));
-    else void parse(request, text, done);
+    else void parse(request, text, (error, value) => (error === null ? done(null, value) : done(invalidJson(text))));
   });
   server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
     done(body.length === 0 ? null : errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(), undefined);
@@ -34,6 +37,12 @@ export function registerJsonParser(server: FastifyInstance): void {
     if (request.body === undefined && request.routeOptions.config.bodyMayBeOmitted === true) request.body = {};
     next();
   });
+}
+
+function invalidJson(text: string): Problem {
+  const found = findSyntaxError(text);
+  const where = found === undefined ? "" : `; see line ${found.line}, column ${found.column}`;
+  return new Problem(standardProblems.invalidRequest, `The body is not valid JSON${where}.`);
 }
 
 /** For routes without a body: refuses a body with content instead of ignoring it silently. */

@@ -25,17 +25,30 @@ declare module "fastify" {
 
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
 
+/** A query parameter that is given more than once is an array. Ajv's option `verbose` adds value and schema to the error. */
+function isRepeated(part: string, error: FastifySchemaValidationError): boolean {
+  const { data, parentSchema } = error as { data?: unknown; parentSchema?: { type?: unknown } };
+  return part === "query" && Array.isArray(data) && parentSchema?.type !== "array";
+}
+
 function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
   const leaf = missingProperty ?? additionalProperty;
   const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
-  return { pointer, detail: describeValidationError(error) };
+  return { pointer, detail: isRepeated(part, error) ? "is given more than once" : describeValidationError(error) };
 }
 
 function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
   if (part === "body" && request.body === undefined) return invalidRequest("/body", "is required; send a JSON object");
-  return invalidInputs((error.validation ?? []).map((each) => invalidInput(part, each)));
+  const inputs = (error.validation ?? []).map((each) => invalidInput(part, each));
+  // One value may violate several rules with the same description.
+  return invalidInputs(
+    inputs.filter(
+      (each, nth) =>
+        nth === inputs.findIndex(({ pointer, detail }) => pointer === each.pointer && detail === each.detail),
+    ),
+  );
 }
 
 /** Accepts any thrown value: some libraries reject with undefined. */
@@ -68,7 +81,7 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     case 415:
       return new Problem(
         standardProblems.unsupportedMediaType,
-        `The Content-Type of the body is not supported; accepted: ${acceptedMediaType}.`,
+        `${describeContentType(request)}; accepted: ${acceptedMediaType}.`,
         { headers: { accept: acceptedMediaType } },
       );
     case 429:
@@ -76,6 +89,14 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     default:
       return new Problem(standardProblems.internalError, "An unexpected error occurred.", { cause: error });
   }
+}
+
+const maxQuotedLength = 100;
+
+function describeContentType({ headers }: FastifyRequest): string {
+  const given = headers["content-type"]?.split(";", 1)[0]?.trim() ?? "";
+  if (given === "") return "The body has no Content-Type";
+  return `The Content-Type of the body, ${JSON.stringify(given.slice(0, maxQuotedLength))}, is not supported`;
 }
 
 function badRequestDetail(code: string | undefined): string {

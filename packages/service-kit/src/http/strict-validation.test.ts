@@ -18,6 +18,10 @@ const query = {
     size: { type: "integer", minimum: 1, maximum: 100 },
     page: { type: "integer", minimum: 0, default: 0 },
     q: { type: "string", maxLength: 5 },
+    top: { type: "integer", maximum: 9 },
+    nth: { type: "integer" },
+    order: { type: "string", enum: ["up", "down"] },
+    state: { anyOf: [{ const: "on" }, { const: "off" }] },
   },
 };
 const body = closed(["name"], {
@@ -137,6 +141,26 @@ describe("requests are validated strictly", () => {
     await expectPointers(await fetch(`${running.url}/scoped?size=0x10&q=a&q=b`), "/query/size", "/query/q");
     assert.deepEqual(await (await fetch(`${running.url}/scoped?size=12`)).json(), { size: 12, page: 0 });
   });
+
+  for (const [parameter, detail] of [
+    ["size", "must be a whole number from 1 to 100"],
+    ["page", "must be a whole number, at least 0"],
+    ["top", "must be a whole number, at most 9"],
+    ["nth", "must be a whole number"],
+  ] as const) {
+    test(`the error for ${parameter}=none names the bounds: ${detail}`, async () => {
+      const { errors } = await assertProblem(await search(`${parameter}=none`), 400, "invalid-request");
+      assert.deepEqual(errors, [{ pointer: `/query/${parameter}`, detail }]);
+    });
+  }
+
+  for (const parameter of ["size", "q", "order", "state"]) {
+    test(`a parameter that takes one value and is given twice is 400, which says so: ${parameter}`, async () => {
+      const response = await search(`${parameter}=1&${parameter}=1`);
+      const { errors } = await assertProblem(response, 400, "invalid-request");
+      assert.deepEqual(errors, [{ pointer: `/query/${parameter}`, detail: "is given more than once" }]);
+    });
+  }
 
   test("a parameter that takes one value and is given twice is 400", async () => {
     await expectPointers(await search("size=1&size=2"), "/query/size");
