@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { noNulPattern, orgAliasPattern, slugPattern, webUrlPattern } from "@ehr-marketplace/contracts";
+import { etagPattern } from "@ehr-marketplace/service-kit/http";
 
 /** The subset of JSON Schema that request schemas use. */
 export interface Schema {
@@ -93,6 +94,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
   "^[A-Za-z0-9.-]{1,64}$": (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")}!`],
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$": (length) => [`2026-03-18T09:30:00.000${fill(length, "Z")}`],
+  [etagPattern]: (length) => [`"${fill(length, "a")}`, `W/"${fill(length, "a")}`],
   [webUrlPattern]: (length) => [
     `https://a/${fill(length, "a")} `,
     `http://127.0.0.1:${fill(length, "1")}`,

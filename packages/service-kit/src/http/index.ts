@@ -2,7 +2,7 @@ export { allowAnyone, forbidden, getCaller } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
-export { isMatch, requireIfMatch } from "./if-match.ts";
+export { etagPattern, isMatch, requireIfMatch } from "./if-match.ts";
 export type { About } from "./index-routes.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";

@@ -94,6 +94,16 @@ describe("The synonyms of search", () => {
     assert.deepEqual(both.map(({ status }) => String(status)).toSorted(), ["200", "412"]);
   });
 
+  test("an If-Match that isn't one quoted tag is 400: the client would repeat it after 412", async () => {
+    const { synonyms, etag } = await read();
+    for (const wrong of [etag.slice(1, -1), etag.slice(1), `W/${etag.slice(1, -1)}`, "*", `${etag}, ${etag}`]) {
+      const { errors } = await assertProblem(await put(synonyms, wrong), 400, "invalid-request");
+      const detail = "must be an ETag in double quotes, as the response had it";
+      assert.deepEqual(errors, [{ pointer: "/headers/if-match", detail }], wrong);
+    }
+    assert.equal((await put(synonyms, `W/${etag}`)).status, 200);
+  });
+
   for (const [what, synonyms] of [
     ["no synonyms", [{ synonyms: [] }]],
     ["an empty term", [{ synonyms: ["a", ""] }]],

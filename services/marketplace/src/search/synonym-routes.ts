@@ -1,5 +1,5 @@
 import { putSearchSynonymsBody, searchSynonyms } from "@ehr-marketplace/contracts";
-import { problemResponses, requireIfMatch } from "@ehr-marketplace/service-kit/http";
+import { etagPattern, problemResponses, requireIfMatch } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
@@ -50,7 +50,11 @@ export async function synonymRoutes(scope: FastifyInstance, options: SynonymDeps
         description:
           "Replaces all synonyms. Read them first, and send the `ETag` as `If-Match`, so that no one else's change is lost. Takes effect at once.",
         headers: Type.Object({
-          "if-match": Type.String({ maxLength: 100, description: "The `ETag` of the synonyms that were read" }),
+          "if-match": Type.String({
+            maxLength: 100,
+            pattern: etagPattern,
+            description: "The `ETag` of the synonyms that were read",
+          }),
         }),
         body: putSearchSynonymsBody,
         response: {
