@@ -10,7 +10,7 @@ const synonymGroup = Type.Object(
     synonyms: Type.Array(phrase("A word or phrase"), {
       minItems: 1,
       maxItems: 40,
-      description: "Without `term`, all of them mean the same",
+      description: "Without `term`, all of them mean the same; then there must be at least two",
     }),
   },
   {

@@ -119,6 +119,16 @@ describe("The synonyms of search", () => {
     });
   }
 
+  test("a single word without a term is 400, with the pointer of each such group", async () => {
+    const groups = [{ synonyms: ["alone"] }, { term: "a", synonyms: ["b"] }, { synonyms: ["lonely"] }];
+    const { errors } = await assertProblem(await put(groups, (await read()).etag), 400, "invalid-request");
+    const detail = "must have at least 2 items, unless term is given";
+    assert.deepEqual(errors, [
+      { pointer: "/body/synonyms/0/synonyms", detail },
+      { pointer: "/body/synonyms/2/synonyms", detail },
+    ]);
+  });
+
   test("terms without a letter, and the same term twice, are stored and do no harm", async () => {
     const { synonyms, etag } = await read();
     const odd = [

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { SearchSynonyms, SynonymGroup } from "@ehr-marketplace/contracts";
-import { invalidRequest, isMatch, Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidInputs, invalidRequest, isMatch, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -32,6 +32,8 @@ const without = (groups: SynonymGroup[], others: SynonymGroup[]): SynonymGroup[]
   return groups.filter((group) => !known.has(JSON.stringify(group)));
 };
 
+const maxReportedErrors = 20;
+
 /** Replaces all synonyms, if they are those that the caller has read. The audit log gets the groups that differ. */
 export async function putSynonyms(
   { database, clock }: SynonymDeps,
@@ -43,6 +45,12 @@ export async function putSynonyms(
     [term, ...synonyms].every((text) => text.isWellFormed()),
   );
   if (!isWellFormed) throw invalidRequest("/body/synonyms", "has text with half of a surrogate pair");
+  const meaningless = given.flatMap(({ term, synonyms }, group) =>
+    term === undefined && synonyms.length < 2
+      ? [{ pointer: `/body/synonyms/${group}/synonyms`, detail: "must have at least 2 items, unless term is given" }]
+      : [],
+  );
+  if (meaningless.length > 0) throw invalidInputs(meaningless.slice(0, maxReportedErrors));
   return database.transaction().execute(async (transaction) => {
     await lockSynonyms(transaction);
     const before = tag(await findSynonyms(transaction));
