@@ -16,7 +16,7 @@ const category = Type.Optional(
   Type.String({
     pattern: noNulPattern,
     maxLength: maxLookupLength,
-    description: "Only apps of this category; an unknown category has none",
+    description: "Only apps of this category, in upper or lower case; an unknown category has none",
     examples: ["DOCUMENTATION"],
   }),
 );
@@ -28,7 +28,7 @@ export const listAppsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 20,
-      description: "Apps per page, at most 100; larger values are treated as 100",
+      description: "Apps per page, at most 100; larger values are treated as 100. `/apps/search` calls it `limit`",
     }),
   ),
   sort: Type.Optional(
@@ -61,7 +61,7 @@ export const searchAppsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 20,
-      description: "Maximum number of apps, at most 100; larger values are treated as 100",
+      description: "Apps per page, at most 100; larger values are treated as 100. `/apps` calls it `size`",
     }),
   ),
   highlight: Type.Optional(

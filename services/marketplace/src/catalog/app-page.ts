@@ -20,7 +20,7 @@ export interface FoundPage {
 export function parsePageRequest(query: ListAppsQuery): PageRequest {
   const [property = "name", direction] = query.sort.split(",");
   return {
-    category: query.category,
+    category: query.category?.toUpperCase(),
     page: query.page,
     size: Math.min(query.size, maxPageSize),
     sort: { property, descending: direction?.toLowerCase() === "desc" },

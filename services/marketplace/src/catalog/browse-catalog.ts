@@ -58,7 +58,8 @@ const categoryHelp = ({ prefix }: CatalogDeps): string =>
 
 export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Promise<Representation> {
   const text = query.q?.trim() ?? "";
-  const { category, page, highlight } = query;
+  const { page, highlight } = query;
+  const category = query.category?.toUpperCase();
   const limit = Math.min(query.limit, highlight ? maxHighlighted : maxSearchResults);
   if (text === "" && category === undefined) {
     throw invalidRequest("/query/q", "is required, unless category is given");

@@ -66,7 +66,20 @@ describe("GET /apps", () => {
     assert.deepEqual([((await beyond.json()) as AppPage).empty, beyond.headers.get("link")], [true, null]);
   });
 
-  for (const category of ["NO_SUCH", "documentation", "'; drop table apps; --", "X".repeat(300)]) {
+  test("a category is found in lower case too, by /apps and by /apps/search", async () => {
+    for (const path of ["/apps?", "/apps/search?", "/apps/search?q=scribe&"]) {
+      const [upper, lower] = ["DOCUMENTATION", "documentation"].map((category) =>
+        marketplace.get(`${path}category=${category}`).then(async (response) => {
+          assert.equal(response.headers.get("link"), null, path);
+          return response.text();
+        }),
+      );
+      assert.equal(await lower, await upper, path);
+      assert.match(String(await lower), /"category":"DOCUMENTATION"/, path);
+    }
+  });
+
+  for (const category of ["NO_SUCH", "no_such", "'; drop table apps; --", "X".repeat(300)]) {
     test(`the unknown category ${JSON.stringify(category)} is an empty page, which links to the list of categories`, async () => {
       const response = await marketplace.get(`/apps?category=${encodeURIComponent(category)}`);
       const found = (await response.json()) as AppPage;
