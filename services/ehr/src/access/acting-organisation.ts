@@ -15,10 +15,9 @@ export function actingOrganisation(request: FastifyRequest, roles: readonly Role
 function onlyOrganisation(caller: Caller): string {
   const [only, ...others] = caller.organisations.keys();
   if (only !== undefined && others.length === 0) return only;
-  throw forbidden(
-    caller,
-    `The token names ${caller.organisations.size} organisations; name one of them in X-Org-Alias.`,
-  );
+  const named =
+    only === undefined ? "no organisation; name one" : `${caller.organisations.size} organisations; name one of them`;
+  throw forbidden(caller, `The token names ${named} in X-Org-Alias.`);
 }
 
 /** The header that `actingOrganisation` reads, for the API reference. */
