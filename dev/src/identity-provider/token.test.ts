@@ -46,7 +46,7 @@ test("prints only the token, on one line", async () => {
   }
 });
 
-test("lists the personas if none or an unknown one is given", async () => {
+test("lists the personas if none or an unknown one is given, with the usage only if none is", async () => {
   const port = await freePort();
   const [none, unknown, several] = [
     await runScript(port),
@@ -56,8 +56,10 @@ test("lists the personas if none or an unknown one is given", async () => {
   assertHelpfulFailure(none, /^A persona is required\./);
   assertHelpfulFailure(unknown, /^There is no persona "dr-evil"\./);
   assertHelpfulFailure(several, /^There is no persona "operator billing"\./);
-  for (const persona of personaNames) {
-    for (const { stderr } of [none, unknown, several]) assert.match(stderr, new RegExp(`^ {2}${persona} `, "m"));
+  for (const persona of personaNames) assert.match(none.stderr, new RegExp(`^ {2}${persona} `, "m"));
+  for (const { stderr } of [unknown, several]) {
+    assert.ok(stderr.endsWith(` The personas: ${personaNames.join(", ")}.\n`), stderr);
+    assert.equal(stderr.trim().split("\n").length, 1, stderr);
   }
 });
 

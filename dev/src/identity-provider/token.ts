@@ -22,7 +22,10 @@ Examples:
 const { positionals } = readArguments(usage, { allowPositionals: true });
 const name = positionals.join(" ");
 if (name === "") exitWithUsage("A persona is required.", usage);
-if (!isPersona(name)) exitWithUsage(`There is no persona "${name}".`, usage);
+if (!isPersona(name)) {
+  console.error(`There is no persona "${name}". The personas: ${personaNames.join(", ")}.`);
+  process.exit(1);
+}
 try {
   console.log(await requestAccessToken(`http://127.0.0.1:${readPorts().idp}`, name));
 } catch (error) {
