@@ -7,6 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { encryptedColumns } from "./encrypted-columns.ts";
 import { configOwner } from "./installations/stored-config.ts";
 import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
 
@@ -60,10 +61,35 @@ test("re-encrypts secrets, previous secrets and configurations with the new key,
   assert.equal(encryption.decrypt(rows[0]?.encrypted_config ?? "", configOwner(installation)), '{"key":"value"}');
 });
 
-test("changes nothing if a key is missing, and names its version", async (t) => {
-  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
-  await assert.rejects(reencrypt(serviceUrl, newKey), (error: Error & { stderr: string }) => {
-    assert.match(error.stderr, /ENCRYPTION_KEYS lacks version 1/);
-    return true;
+for (const [what, keys, reason] of [
+  ["if a key is missing", newKey, "ENCRYPTION_KEYS lacks version 1,"],
+  [
+    "if the version has another key",
+    `1:${randomBytes(32).toString("base64")}`,
+    "an encrypted secret can't be decrypted",
+  ],
+] as const) {
+  test(`changes nothing ${what}, and names the row`, async (t) => {
+    const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
+    await assert.rejects(reencrypt(serviceUrl, keys), (error: Error & { stderr: string; code: number }) => {
+      assert.equal(error.code, 1);
+      const line = `organisations.encrypted_secret of the row ${alias}: ${reason}`;
+      assert.ok(error.stderr.includes(line), error.stderr);
+      return true;
+    });
   });
+}
+
+test("every column with encrypted values is one that is decrypted first", async (t) => {
+  const { ownerUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<{ name: string }>(
+      `select table_name || '.' || column_name as name from information_schema.columns
+       where table_schema = 'public' and column_name like 'encrypted%' order by name`,
+    ),
+  );
+  assert.deepEqual(
+    encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
+    rows.map(({ name }) => name).toSorted(),
+  );
 });

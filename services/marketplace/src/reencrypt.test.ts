@@ -7,6 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
 import { secretOwner } from "./organisations/organisation.ts";
 
@@ -65,10 +66,79 @@ test("re-encrypts the secrets of vendors' endpoints, including those of a rotati
   assert.equal(encryption.decrypt(rows[0]?.encrypted_next_secret ?? "", nextSecretOwner(id)), "the next one");
 });
 
-test("changes nothing when a key is missing, and names it", async (t) => {
-  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
-  await assert.rejects(reencrypt(serviceUrl, newKey), (error: Error & { stderr: string }) => {
-    assert.match(error.stderr, /ENCRYPTION_KEYS lacks version 1/);
-    return true;
+const failureOf = async (databaseUrl: string, keys: string): Promise<string> => {
+  const error = await reencrypt(databaseUrl, keys).then(
+    () => assert.fail("it succeeded"),
+    (thrown: { code: number; stderr: string }) => thrown,
+  );
+  assert.equal(error.code, 1);
+  return error.stderr;
+};
+
+const readSecrets = (url: string) =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query<{ id: string; encrypted_secret: string }>(
+      "select id, encrypted_secret from organisations order by id",
+    );
+    return rows;
   });
+
+test("changes nothing if a key is missing, and names its version and the rows that need it", async (t) => {
+  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const before = await readSecrets(serviceUrl);
+  const printed = await failureOf(serviceUrl, newKey);
+  assert.match(printed, /^2 secrets can't be decrypted with ENCRYPTION_KEYS[.] Nothing was re-encrypted/);
+  for (const { id } of before) {
+    assert.ok(
+      printed.includes(`organisations.encrypted_secret of the row ${id}: ENCRYPTION_KEYS lacks version 1,`),
+      printed,
+    );
+  }
+  assert.deepEqual(await readSecrets(serviceUrl), before);
+});
+
+test("fails if the current version has another key than the secrets were encrypted with, and names the rows", async (t) => {
+  const { serviceUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const printed = await failureOf(serviceUrl, `1:${randomBytes(32).toString("base64")}`);
+  for (const { id } of await readSecrets(serviceUrl)) {
+    assert.ok(
+      printed.includes(`organisations.encrypted_secret of the row ${id}: an encrypted secret can't be decrypted`),
+      printed,
+    );
+  }
+});
+
+test("decrypts every secret before it changes any, also in tables of several pages", async (t) => {
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const old = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
+  const ids = Array.from({ length: 250 }, (_, n) => `01890a5d-ac96-774b-bcce-b30209900${String(n).padStart(3, "0")}`);
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
+       select id, 'practice-' || id, 'A practice', secret, now(), now() from unnest($1::uuid[], $2::text[]) as row (id, secret)`,
+      [ids, ids.map((id, n) => old.encrypt("a secret", secretOwner(n === 225 ? "another" : id)))],
+    ),
+  );
+  const both = `${newKey},${developmentEncryptionKeys}`;
+  const printed = await failureOf(serviceUrl, both);
+  assert.match(printed, /^1 secret can't be decrypted/);
+  assert.ok(printed.includes(`organisations.encrypted_secret of the row ${ids[225]}: `), printed);
+  assert.ok((await readSecrets(serviceUrl)).every(({ encrypted_secret }) => encrypted_secret.startsWith("1.")));
+
+  await withClient(ownerUrl, (client) => client.query("delete from organisations where id = $1", [ids[225]]));
+  assert.match((await reencrypt(serviceUrl, both)).stdout, /^Re-encrypted 251 secrets[.] /);
+});
+
+test("every column with encrypted values is one that is decrypted first", async (t) => {
+  const { ownerUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<{ name: string }>(
+      `select table_name || '.' || column_name as name from information_schema.columns
+       where table_schema = 'public' and column_name like 'encrypted%' order by name`,
+    ),
+  );
+  assert.deepEqual(
+    encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
+    rows.map(({ name }) => name).toSorted(),
+  );
 });

@@ -1,0 +1,10 @@
+import type { EncryptedColumn } from "@ehr-marketplace/service-kit/secrets";
+import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
+import { secretOwner } from "./organisations/organisation.ts";
+
+/** All columns with secrets: re-encryption and the check at start decrypt them. */
+export const encryptedColumns: EncryptedColumn[] = [
+  { table: "organisations", key: "id", column: "encrypted_secret", ownerOf: secretOwner },
+  { table: "webhook_endpoints", key: "id", column: "encrypted_secret", ownerOf: endpointSecretOwner },
+  { table: "webhook_endpoints", key: "id", column: "encrypted_next_secret", ownerOf: nextSecretOwner },
+];
