@@ -2,4 +2,4 @@ import { runProcess } from "@ehr-marketplace/service-kit/process";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
-await runProcess("ehr-api", readConfig, createApp);
+await runProcess("ehr-api", "EHR_PORT", readConfig, createApp);

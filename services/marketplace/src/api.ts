@@ -2,4 +2,4 @@ import { runProcess } from "@ehr-marketplace/service-kit/process";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
 
-await runProcess("marketplace-api", readConfig, createApp);
+await runProcess("marketplace-api", "MARKETPLACE_PORT", readConfig, createApp);

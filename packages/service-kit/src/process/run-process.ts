@@ -15,9 +15,13 @@ interface ListenConfig {
   logLevel: Parameters<typeof createLogger>[0]["level"];
 }
 
-/** Reads the configuration, creates the app and serves it until shutdown. Configuration errors are printed without a stack trace. */
+/**
+ * Reads the configuration, creates the app and serves it until shutdown. Configuration errors are printed without a stack trace.
+ * `portVariable` is the variable that sets the port.
+ */
 export async function runProcess<Config extends ListenConfig>(
   service: string,
+  portVariable: string,
   readConfig: (environment: NodeJS.ProcessEnv) => Config,
   createApp: (config: Config, logger: Logger) => Promise<App>,
 ): Promise<void> {
@@ -25,7 +29,13 @@ export async function runProcess<Config extends ListenConfig>(
     const config = readConfig(process.env);
     const logger = createLogger({ service, level: config.logLevel });
     const app = await createApp(config, logger);
-    await serve(app.server, { host: config.host, port: config.port, logger, stop: () => app.stop() });
+    const { host, port } = config;
+    await serve(app.server, { host, port, logger, stop: () => app.stop() }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") throw error;
+      throw new ConfigurationError(
+        `${portVariable}: another process listens on port ${port} of ${host}. Stop it, or set ${portVariable} to another port.`,
+      );
+    });
   } catch (error) {
     console.error(error instanceof ConfigurationError ? error.message : error);
     process.exitCode = 1;
