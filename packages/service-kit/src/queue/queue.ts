@@ -94,7 +94,10 @@ function createBoss(
     // Reindexing requires ownership, which the service's role doesn't have.
     reindex: false,
   });
-  boss.on("error", (error) => logger.error({ err: error }, "pg-boss reported an error; it retries"));
+  boss.on("error", (error) => {
+    const { queue } = error as { queue?: string };
+    logger.error({ err: error, queue }, "pg-boss reported an error; it retries");
+  });
   boss.on("warning", (warning) => logger.warn({ warning }, "pg-boss reported a warning"));
   return boss;
 }

@@ -11,11 +11,16 @@ import { redactCredentials, redactSecrets } from "./redact-secrets.ts";
 
 export type { Logger } from "pino";
 
+/** Some libraries report errors as plain objects, such as pg-boss. */
+const isErrorLike = (error: unknown): error is Partial<Error> =>
+  error instanceof Error ||
+  (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string");
+
 function describeError(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { message: String(error) };
+  if (!isErrorLike(error)) return { message: String(error) };
   const { code } = error as { code?: unknown };
   return {
-    type: error.name,
+    type: error.name ?? "Error",
     message: error.message,
     stack: error.stack,
     ...(code === undefined ? {} : { code }),
