@@ -93,6 +93,25 @@ test("an unusable key is ignored, and the others work", async (t) => {
   }
 });
 
+for (const [what, published] of [
+  ["the discovery document", { issuer: "https://issuer.example", jwks_uri: "https://issuer.example/keys" }],
+  ["null", null],
+  ["keys that aren't an array", { keys: {} }],
+] as const) {
+  test(`a JWKS URL that returns ${what}: the log names the variable and the field to use`, async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const issuer = await startIssuer(cleanUp, first);
+    issuer.respondWith((_request, response) => response.end(JSON.stringify(published)));
+    const { tokens, warnings } = startVerifier(cleanUp, issuer.jwksUrl);
+    await assert.rejects(tokens.verify(await signToken(first)), IssuerUnavailableError);
+    const { err } = JSON.parse(warnings[0] ?? "") as { err: { message: string } };
+    assert.equal(
+      err.message,
+      "the token issuer's response has no `keys`; set TOKEN_JWKS_URL to the `jwks_uri` of its discovery document",
+    );
+  });
+}
+
 describe("requests to the issuer", () => {
   test("invented key ids cause one request per cool-down", async (t) => {
     const { issuer, tokens } = await startVerifierWithKeys(t, first);

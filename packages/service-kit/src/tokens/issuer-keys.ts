@@ -38,7 +38,12 @@ async function fetchKeys(jwksUrl: string, stopping: AbortSignal): Promise<JWTVer
     signal: AbortSignal.any([stopping, AbortSignal.timeout(fetchTimeoutMs)]),
   });
   if (response.status !== 200) throw new Error(`the token issuer responded with status ${response.status}`);
-  const published = (await response.json()) as JSONWebKeySet;
+  const published = (await response.json()) as Partial<JSONWebKeySet> | null;
+  if (!Array.isArray(published?.keys)) {
+    throw new Error(
+      "the token issuer's response has no `keys`; set TOKEN_JWKS_URL to the `jwks_uri` of its discovery document",
+    );
+  }
   const keys = published.keys.filter(isUsable);
   // A starting issuer may publish no keys; accepting that would refuse every token.
   if (keys.length === 0) throw new Error("the token issuer's response contains no usable key");
