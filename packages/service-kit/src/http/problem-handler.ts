@@ -35,7 +35,11 @@ function invalidInput(part: string, error: FastifySchemaValidationError): Invali
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
   const leaf = missingProperty ?? additionalProperty;
   const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
-  return { pointer, detail: isRepeated(part, error) ? "is given more than once" : describeValidationError(error) };
+  if (isRepeated(part, error)) return { pointer, detail: "is given more than once" };
+  const detail = describeValidationError(error);
+  const isQueryTime = part === "query" && error.params["format"] === "date-time";
+  // An unescaped + of a time zone arrives as a space.
+  return { pointer, detail: isQueryTime ? `${detail}; in a URL, write + as %2B` : detail };
 }
 
 function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {

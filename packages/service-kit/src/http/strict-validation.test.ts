@@ -64,6 +64,7 @@ describe("requests are validated strictly", () => {
           },
         };
         server.post("/described", { schema: { body: described } }, (request) => request.body);
+        server.get("/times", { schema: { querystring: closed([], { from: described.properties.at }) } }, () => ({}));
         const params = closed(["id"], { id: uuid });
         server.get("/things/:id", { schema: { params } }, (request) => request.params);
       },
@@ -102,6 +103,14 @@ describe("requests are validated strictly", () => {
       assert.equal(problem["detail"], `/body/${field} ${detail}.`);
     });
   }
+
+  test("the error for a time in the query says how to write the + of a time zone", async () => {
+    const times = (from: string): Promise<Response> => fetch(`${running.url}/times?from=${from}`);
+    const problem = await assertProblem(await times("2026-11-16T17:00:00+01:00"), 400, "invalid-request");
+    const detail = "must be a date and time with a time zone, such as 2026-03-18T09:30:00Z; in a URL, write + as %2B";
+    assert.deepEqual(problem["errors"], [{ pointer: "/query/from", detail }]);
+    assert.equal((await times("2026-11-16T17:00:00%2B01:00")).status, 200);
+  });
 
   const expectPointers = async (response: Response, ...pointers: string[]): Promise<void> => {
     const problem = await assertProblem(response, 400, "invalid-request");
