@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 
 /** Runs a service's migration step, which is expected to fail, and returns its error output. */
 function runMigrationStep(service: string, connectionString: string): string {
@@ -12,11 +13,32 @@ function runMigrationStep(service: string, connectionString: string): string {
   return stderr;
 }
 
-for (const service of ["marketplace", "ehr"]) {
+for (const [service, template] of [
+  ["marketplace", "empty"],
+  ["ehr", "ehr"],
+] as const) {
   describe(`the migration step of the service ${service}`, () => {
     test("without a connection string prints an example for this service", () => {
       const example = `MIGRATION_DATABASE_URL=postgres://${service}_owner:secret@db.internal:5432/${service}?sslmode=verify-full`;
       assert.ok(runMigrationStep(service, "").includes(example));
+    });
+
+    test("with the service's login names the variable and the owner, and prints no stack trace", async (t) => {
+      const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), template);
+      const [login, owner] = [serviceUrl, ownerUrl].map((url) => new URL(url).username);
+      assert.equal(
+        runMigrationStep(service, serviceUrl),
+        `MIGRATION_DATABASE_URL: its login ${login} doesn't own the tables; set it to the login of their owner, ${owner}\n`,
+      );
+    });
+
+    test("with a login that may not create the first table names the variable", async (t) => {
+      const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), template);
+      await withClient(ownerUrl, (client) => client.query("drop table schema_migrations"));
+      assert.equal(
+        runMigrationStep(service, serviceUrl),
+        `MIGRATION_DATABASE_URL: its login ${new URL(serviceUrl).username} may not create tables; set it to the login that owns the database\n`,
+      );
     });
 
     for (const host of ["127.0.0.1:1", "localhost:1", "nowhere.invalid"]) {

@@ -3,7 +3,7 @@ import { basename, extname } from "node:path";
 import { runner } from "node-pg-migrate";
 import pg from "pg";
 
-const migrationsTable = "schema_migrations";
+export const migrationsTable = "schema_migrations";
 
 /** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
 export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {

@@ -1,12 +1,13 @@
 import pg from "pg";
 import { ConfigurationError } from "../config/read-environment.ts";
 import { readMigrationConfig } from "../config/service-environment.ts";
+import { migrationsTable } from "./migrate.ts";
 
 /** The migration command of `service`. `migrate` returns the names of the migrations that it applied. */
 export async function runMigration(service: string, migrate: (ownerUrl: string) => Promise<string[]>): Promise<void> {
   try {
     const { databaseUrl } = readMigrationConfig(process.env, service);
-    await requireConnection(databaseUrl);
+    await requireOwner(databaseUrl);
     const applied = await migrate(databaseUrl);
     console.log(applied.length === 0 ? "The schema is up to date." : `Applied: ${applied.join(", ")}`);
   } catch (error) {
@@ -15,7 +16,7 @@ export async function runMigration(service: string, migrate: (ownerUrl: string) 
   }
 }
 
-async function requireConnection(databaseUrl: string): Promise<void> {
+async function requireOwner(databaseUrl: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   try {
     await client.connect();
@@ -24,5 +25,21 @@ async function requireConnection(databaseUrl: string): Promise<void> {
     const { message, code } = error as NodeJS.ErrnoException;
     throw new ConfigurationError(`MIGRATION_DATABASE_URL: failed to connect to the database: ${message || code}`);
   }
-  await client.end();
+  try {
+    const { rows } = await client.query<{ login: string; owner: string | null; is_owner: boolean }>(
+      `select current_user as login, pg_get_userbyid(relowner) as owner,
+         coalesce(pg_has_role(relowner, 'usage'), has_schema_privilege('public', 'create')) as is_owner
+       from (select) as one left join pg_class on oid = to_regclass($1)`,
+      [migrationsTable],
+    );
+    const [{ login, owner, is_owner: isOwner } = { login: "", owner: null, is_owner: true }] = rows;
+    if (isOwner) return;
+    throw new ConfigurationError(
+      owner === null
+        ? `MIGRATION_DATABASE_URL: its login ${login} may not create tables; set it to the login that owns the database`
+        : `MIGRATION_DATABASE_URL: its login ${login} doesn't own the tables; set it to the login of their owner, ${owner}`,
+    );
+  } finally {
+    await client.end();
+  }
 }
