@@ -3,7 +3,12 @@ import { before, describe, test } from "node:test";
 import type { AppDto, AuditPage, SearchSynonyms, SynonymGroup } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  sendApiRequest,
+  signToken,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support";
 
 describe("The synonyms of search", () => {
   const cleanUp = cleanUpAfter();
@@ -83,6 +88,24 @@ describe("The synonyms of search", () => {
     assert.equal((await put([...kept, added], etag)).status, 200);
     const entry = (await changes())[0];
     assert.deepEqual([entry?.before, entry?.after], [{ removed: [removed] }, { added: [added] }]);
+  });
+
+  test("an organisation with the alias marketplace reads its own audit entries, and none of the synonyms", async () => {
+    const registered = await marketplace.requestAs("operator", "/admin/organisations/marketplace", {
+      method: "PUT",
+      body: { displayName: "The Marketplace Clinic" },
+    });
+    assert.equal(registered.status, 201, await registered.clone().text());
+    const { synonyms, etag } = await read();
+    assert.equal((await put([...synonyms, { term: "numbat", synonyms: ["fax"] }], etag)).status, 200);
+    const token = await signToken(marketplace.callers, { organization: { marketplace: { roles: ["org-admin"] } } });
+    const response = await sendApiRequest(marketplace.url, "/organisations/marketplace/audit", token);
+    assert.equal(response.status, 200);
+    const { items } = (await response.json()) as AuditPage;
+    assert.deepEqual(
+      items.map(({ action }) => action),
+      ["organisation.register"],
+    );
   });
 
   test("another's change isn't overwritten: 412 with an outdated If-Match, 428 without one", async () => {

@@ -65,7 +65,8 @@ export async function putSynonyms(
       by,
       role: "operator",
       at: clock(),
-      onBehalfOf: "marketplace",
+      // An organisation's alias can't contain a colon, so no organisation reads these entries.
+      onBehalfOf: "marketplace:search",
       action: "search-synonyms.change",
       target: { kind: "search-synonyms", id: "all" },
       before: { removed: without(before.synonyms, groups) },
