@@ -34,9 +34,9 @@ const matrix = parseMatrix(`
 | GET /api/v1/subscriptions              | riverside                 | 401       | 200      | 403     | 403     | 200             | 200              | 403           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
 | GET /api/v1/subscriptions              | hilltop                   | 401       | 200      | 403     | 403     | 403             | 403              | 200           | 200           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
 | GET /api/v1/subscriptions              | unregistered              | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
-| GET ${id}                              | riverside to northwind's  | 401       | 200      | 403     | 403     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
-| GET ${id}                              | hilltop to lumen's        | 401       | 200      | 403     | 403     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
-| GET ${id}                              | an unknown id             | 401       | 404      | 403     | 403     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | riverside to northwind's  | 401       | 200      | 200     | 200     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | hilltop to lumen's        | 401       | 200      | 200     | 200     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}                              | an unknown id             | 401       | 404      | 404     | 404     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
 | POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
@@ -122,6 +122,7 @@ describe("permissions, each use case on one database connection", () => {
         "GET /api/v1/admin/subscriptions",
         "GET /api/v1/admin/webhooks/health",
         "GET /api/v1/organisations/:alias/audit",
+        `GET ${id}`,
       ],
     );
   });

@@ -12,6 +12,9 @@ import { findCursor, findSubscription, findSubscriptions } from "./subscription-
 /** Roles that may read an organisation's subscriptions. Developers of a vendor read those to the vendor's apps. */
 export const readerRoles: readonly Role[] = ["org-admin", "org-member", "ehr-service", "operator"];
 
+/** They may also read a single one, as they may list all of them. */
+const recordReaderRoles: readonly Role[] = [...readerRoles, "billing", "auditor"];
+
 const maxPageSize = 1_000;
 
 /** The same problem whether the subscription doesn't exist or belongs to others, so that callers can't discover ids. */
@@ -26,7 +29,7 @@ export async function getSubscription(
   vendorNamed: string | undefined,
 ): Promise<SubscriptionDto> {
   const row = await findSubscription(database, id);
-  if (row !== undefined && findRoleForOrganisation(caller, row.org_alias, readerRoles) !== undefined)
+  if (row !== undefined && findRoleForOrganisation(caller, row.org_alias, recordReaderRoles) !== undefined)
     return subscriptionRecord(row);
   const vendor = caller.roles.has("vendor-developer") ? resolveVendor(caller, vendorNamed) : undefined;
   if (row === undefined || row.vendor_slug !== vendor) throw subscriptionNotFound();

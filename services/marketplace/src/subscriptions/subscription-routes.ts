@@ -122,14 +122,14 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     "/subscriptions/:id",
     {
       config: {
-        access: ["org-member", "org-admin", "ehr-service", "vendor-developer", "operator"],
+        access: ["org-member", "org-admin", "ehr-service", "vendor-developer", "billing", "auditor", "operator"],
       },
       schema: {
         tags,
         operationId: "getSubscription",
         summary: "Get a subscription",
         description:
-          "One subscription of your organisation, or, for a vendor's developers, to one of the vendor's apps.",
+          "One subscription of your organisation; for a vendor's developers, to one of the vendor's apps; for operators, billing and auditors, any.",
         headers: vendorHeader,
         params: subscriptionParams,
         response: { 200: record("The subscription"), ...problemResponses(401, 403, 404) },
