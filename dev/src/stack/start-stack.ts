@@ -7,6 +7,7 @@ import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
+import { describeServer } from "./describe-server.ts";
 import { assertUsable, type Ports, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
@@ -66,6 +67,8 @@ export async function startStack(
       const cluster = await startCluster({ directory: postgres, throwaway: options.ephemeral });
       stops.push(() => cluster.stop());
       clusterUrl = cluster.url;
+    } else {
+      report(`Using the PostgreSQL of DATABASE_URL: ${describeServer(clusterUrl)}`);
     }
 
     beginStep("Migrating the databases");
