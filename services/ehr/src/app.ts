@@ -7,7 +7,7 @@ import {
   createServer,
   disableCaching,
 } from "@ehr-marketplace/service-kit/http";
-import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
 import { startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
@@ -19,6 +19,7 @@ import { createAppParser } from "./apps/parse-app.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
+import { encryptedColumns } from "./encrypted-columns.ts";
 import { createInstallationCache } from "./installations/installation-cache.ts";
 import { installationRoutes } from "./installations/installation-routes.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
@@ -26,7 +27,7 @@ import { createLaunchWriter } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
-import { migrationsDirectory } from "./migrate-database.ts";
+import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 import { createSubscriptionLister } from "./reconciliation/marketplace-subscriptions.ts";
@@ -49,6 +50,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
+  const startCheck = checkAtStart({ ...config, pool: database.pool, serviceRole, encryptedColumns, logger });
+  started.defer(() => startCheck.stop());
   const tokens = createTokenVerifier({ ...config.tokens, logger });
   started.defer(() => tokens.stop());
   const clock = (): Date => new Date();

@@ -8,7 +8,7 @@ import {
   disableCaching,
   ResponseCache,
 } from "@ehr-marketplace/service-kit/http";
-import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
@@ -18,11 +18,12 @@ import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
+import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointProblems } from "./endpoints/endpoint-errors.ts";
 import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { mediaRoutes } from "./media-routes.ts";
-import { migrationsDirectory } from "./migrate-database.ts";
+import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
@@ -45,6 +46,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: false });
   started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
+  const startCheck = checkAtStart({ ...config, pool: database.pool, serviceRole, encryptedColumns, logger });
+  started.defer(() => startCheck.stop());
   const tokens = createTokenVerifier({ ...config.tokens, logger });
   started.defer(() => tokens.stop());
   const server = await createServer({

@@ -2,12 +2,14 @@ import { migrate, restrictDatabase } from "@ehr-marketplace/service-kit/database
 import { installQueues } from "@ehr-marketplace/service-kit/queue";
 import { queues } from "./queue/queues.ts";
 
+/** The role without login that has the privileges of the service. */
+export const serviceRole = "marketplace_service";
 export const migrationsDirectory = new URL("../migrations", import.meta.url).pathname;
 
 /** Applies migrations, installs the queue's schema and restricts access to the database. Needs the owner's login. */
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
   const applied = await migrate(ownerUrl, migrationsDirectory);
-  await installQueues(ownerUrl, queues, "marketplace_service");
-  await restrictDatabase(ownerUrl, "marketplace_service");
+  await installQueues(ownerUrl, queues, serviceRole);
+  await restrictDatabase(ownerUrl, serviceRole);
   return applied;
 }

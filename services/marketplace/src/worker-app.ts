@@ -1,7 +1,7 @@
 import { createOutboundClient, type OutboundClient } from "@ehr-marketplace/outbound-http";
 import { listen } from "@ehr-marketplace/service-kit/database";
 import { createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
-import { type App, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
 import { runRepeatedly, startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
@@ -17,7 +17,8 @@ import {
   takeOverFromPredecessors,
 } from "./delivery/take-over.ts";
 import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
-import { migrationsDirectory } from "./migrate-database.ts";
+import { encryptedColumns } from "./encrypted-columns.ts";
+import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
@@ -41,6 +42,7 @@ export async function createWorker(
 ): Promise<App> {
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   const { metrics, tracing, database, queue } = context;
+  const startCheck = checkAtStart({ ...config, pool: database.pool, serviceRole, encryptedColumns, logger });
   const clock = (): Date => new Date();
   const deliveryMetrics = createDeliveryMetrics(metrics.registry, () => readBacklog(database.query));
 
@@ -141,6 +143,7 @@ export async function createWorker(
         );
       }
       await outboundClient.close();
+      await startCheck.stop();
       await context.stop();
     },
   };

@@ -62,3 +62,16 @@ export async function* findUndecryptable(
     page = page.length < pageSize ? [] : await readPage(pool, column, "asc", page.at(-1)?.key);
   }
 }
+
+/**
+ * Decrypts only the first and the last page of the column, at a cost that doesn't grow with the table. Re-encryption goes by the key, so
+ * if it was interrupted, the first page has the new version and the last one the old.
+ */
+export async function sampleUndecryptable(
+  pool: pg.Pool,
+  encryption: Encryption,
+  column: EncryptedColumn,
+): Promise<UndecryptableSecret[]> {
+  const pages = [await readPage(pool, column, "asc"), await readPage(pool, column, "desc")];
+  return decryptAll(encryption, pages.flat(), column);
+}
