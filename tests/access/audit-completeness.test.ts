@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
+import { ehrAuditQuery, listAuditQuery } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
@@ -14,6 +16,10 @@ import { prepareEhr } from "./prepare-ehr.ts";
 import { prepareSubscriptions } from "./prepare-subscriptions.ts";
 import { prepareWebhooks } from "./prepare-webhooks.ts";
 import { startBothServices } from "./start-both-services.ts";
+
+const readGuide = (name: string): string => readFileSync(`docs/guides/${name}`, "utf8");
+const marketplaceDocuments = [JSON.stringify(listAuditQuery), readGuide("marketplace-operator.md")];
+const ehrDocuments = [JSON.stringify(ehrAuditQuery), readGuide("ehr-operator.md")];
 
 type Server = Pick<FastifyInstance, "routesAndAccess">;
 
@@ -39,9 +45,10 @@ function assertComplete(server: Server, rows: string[], exceptions: Map<string, 
   );
 }
 
-/** Calls a route and checks that an audit entry has the request's id. */
+/** Calls a route and checks that an audit entry has the request's id, and that the documents list its action. */
 async function assertAudited(
   service: { url: string; ownerUrl: string; callers: Callers },
+  documents: string[],
   route: string,
   as: Persona,
   request: MatrixRequest,
@@ -53,11 +60,17 @@ async function assertAudited(
   });
   assert.ok(response.ok, `${response.status} ${await response.text()}`);
   const { rows } = await withClient(service.ownerUrl, (client) =>
-    client.query("select actor_subject from audit_entries where request_id = $1", [
-      response.headers.get("x-request-id"),
-    ]),
+    client.query<{ actor_subject: string; action: string }>(
+      "select actor_subject, action from audit_entries where request_id = $1",
+      [response.headers.get("x-request-id")],
+    ),
   );
-  assert.deepEqual(rows, [{ actor_subject: as }]);
+  assert.deepEqual(
+    rows.map(({ actor_subject }) => actor_subject),
+    [as],
+  );
+  for (const document of documents)
+    assert.ok(document.includes(`\`${rows[0]?.action}\``), `it lacks ${rows[0]?.action}`);
 }
 
 /** Statements that create the state in which a call changes something: a call without effect leaves no entry. */
@@ -100,7 +113,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
       exceptions,
     ));
   for (const [route, on, as] of rows) {
-    test(route, async () => assertAudited(service, route, as, await prepared.buildRequest(route, on)));
+    test(route, async () => assertAudited(service, ehrDocuments, route, as, await prepared.buildRequest(route, on)));
   }
 });
 
@@ -158,7 +171,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
       await withClient(service.ownerUrl, async (client) => {
         for (const statement of prerequisites[action] ?? []) await client.query(statement);
       });
-      await assertAudited(service, route, "operator", request);
+      await assertAudited(service, marketplaceDocuments, route, "operator", request);
     });
   }
 });

@@ -18,7 +18,8 @@ export const auditEntry = Type.Object(
       { description: "The caller" },
     ),
     onBehalfOf: Type.String({
-      description: "The organisation that the action concerns; for a vendor, `vendor:` and its slug",
+      description:
+        "The organisation that the action concerns; for a vendor, `vendor:` and its slug; for the synonyms of search, `marketplace:search`",
     }),
     action: Type.String({ description: "The action", examples: ["subscription.cancel"] }),
     target: Type.Object(
@@ -42,6 +43,31 @@ export const auditPage = Type.Object(
 );
 export type AuditPage = { items: AuditEntry[]; next: string | null };
 
+/** Lists the actions in a description. It isn't an enum, so that a new action is no breaking change. */
+export const describeActionFilter = (actions: string[]): string =>
+  `Only entries with this action, one of ${actions.map((action) => `\`${action}\``).join(", ")}. Any other text has no entries`;
+
+const subscriptionActions = ["create", "cancel", "pause", "resume", "lift-block"];
+const endpointActions = [
+  "register",
+  "change",
+  "delete",
+  "rotate-secret",
+  "promote-secret",
+  "enable",
+  "test",
+  "redeliver",
+];
+const actions = [
+  "organisation.register",
+  "organisation.change",
+  ...subscriptionActions.map((action) => `subscription.${action}`),
+  ...endpointActions.map((action) => `webhook-endpoint.${action}`),
+  "webhook-replay.start",
+  "webhook-replay.cancel",
+  "search-synonyms.change",
+];
+
 export const listAuditQuery = Type.Object({
   ...pageQuery.properties,
   actor: Type.Optional(
@@ -55,7 +81,7 @@ export const listAuditQuery = Type.Object({
     Type.String({
       maxLength: 100,
       pattern: noNulPattern,
-      description: "Only entries with this action",
+      description: describeActionFilter(actions),
       examples: ["subscription.cancel"],
     }),
   ),

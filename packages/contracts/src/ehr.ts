@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { auditEntry, listAuditQuery } from "./audit.ts";
+import { auditEntry, describeActionFilter, listAuditQuery } from "./audit.ts";
 import { maxLookupLength, noNulPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import type { PageQuery } from "./paging.ts";
@@ -212,10 +212,17 @@ export const ehrAuditEntry = Type.Object(
   },
   { $id: "AuditEntry", title: "AuditEntry" },
 );
+const ehrActions = [
+  "organisation.put-secret",
+  "organisation.reconcile",
+  "installation.configure",
+  "installation.read-config",
+  "launch-context.redeem",
+];
 export const ehrAuditQuery = Type.Object({
   ...listAuditQuery.properties,
   action: Type.Optional(
-    Type.String({ maxLength: 100, pattern: noNulPattern, description: "Only entries with this action", ...action }),
+    Type.String({ maxLength: 100, pattern: noNulPattern, description: describeActionFilter(ehrActions), ...action }),
   ),
   orgAlias: Type.Optional(
     Type.String({ maxLength: 64, pattern: noNulPattern, description: "Only entries that concern this organisation" }),
