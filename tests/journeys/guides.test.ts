@@ -181,7 +181,7 @@ describe("the guides show", () => {
       "Disabled endpoints": ["it answered 410 Gone", "active\nping, attempt 2, signatures: 1"],
     },
     "marketplace-operator": {
-      Organisations: ["Meadow Clinic"],
+      Organisations: ["Meadow Clinic", "Meadow Family Clinic"],
       "Pauses and blocks": ["paused\nactive", "northwind-scribe", "paused\ncancelled\nsubscription-blocked\ncancelled"],
     },
   })) {
