@@ -23,9 +23,10 @@ const readApp = createAppParser({ allowsHttp: true });
 
 describe("reading the marketplace's catalog", () => {
   const cleanUp = cleanUpAfter();
+  let url: string;
   let catalog: MarketplaceCatalog;
   before(async () => {
-    const { url } = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
+    ({ url } = await startMarketplace(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl));
     catalog = createMarketplaceCatalog(`${url}/api/v1`, { parseApp: readApp });
   });
 
@@ -45,6 +46,13 @@ describe("reading the marketplace's catalog", () => {
     const result = await catalog.fetchApp("pocket-phrasebook", null);
     assert.deepEqual(result.kind === "found" && result.found.schema, { text: null, problem: null, secrets: null });
     assert.deepEqual(await catalog.fetchApp("no-such-app", null), { kind: "absent" });
+  });
+
+  test("rejects the 404 of a URL without the API's version, and names MARKETPLACE_URL", async () => {
+    for (const wrong of [url, `${url}/api`, `${url}/api/v1/apps`]) {
+      const misconfigured = createMarketplaceCatalog(wrong, { parseApp: readApp });
+      await assert.rejects(misconfigured.fetchApp("northwind-scribe", null), /404.*check MARKETPLACE_URL/, wrong);
+    }
   });
 });
 
@@ -105,6 +113,11 @@ describe("invalid responses of the catalog", () => {
   test("another app is rejected", () => refused(respondWith({ ...app, slug: "other" }), "another app"));
   test("an error response is rejected", () =>
     refused((_request, response) => void response.writeHead(500).end("boom"), "responded with 500"));
+  test("a 404 that isn't the marketplace's for an unknown app is rejected", async () => {
+    for (const body of ["", "<h1>Not Found</h1>", "null", '"app-not-found"', '{"code":"not-found"}']) {
+      await refused((_request, response) => void response.writeHead(404, json).end(body), "check MARKETPLACE_URL");
+    }
+  });
   test("a 304 to an unconditional request is rejected", () =>
     refused((_request, response) => void response.writeHead(304).end(), "responded with 304"));
   test("a closed connection is an error", () => refused((request) => void request.destroy(), "TypeError"));

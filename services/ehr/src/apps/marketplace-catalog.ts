@@ -41,10 +41,15 @@ export function createMarketplaceCatalog(
         redirect: "error",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
+      if (response.status === 404) {
+        if (hasCodeAppNotFound(await readBoundedText(response, maxResponseBytes))) return { kind: "absent" };
+        throw new CatalogResponseError(
+          "the response is 404, but not the marketplace's for an unknown app; check MARKETPLACE_URL, which has to end with the API's version, as in https://marketplace.example.com/api/v1",
+        );
+      }
       if (response.status !== 200) {
         await response.body?.cancel();
         if (response.status === 304 && etag !== null) return { kind: "unchanged" };
-        if (response.status === 404) return { kind: "absent" };
         throw new CatalogResponseError(`the marketplace responded with ${response.status}`);
       }
       if (!/^application\/json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
@@ -60,6 +65,15 @@ export function createMarketplaceCatalog(
       };
     },
   };
+}
+
+/** Other servers, and wrong paths at the marketplace, also respond with 404. Taken as absent, they would quarantine every app. */
+function hasCodeAppNotFound(text: string): boolean {
+  try {
+    return (Object(JSON.parse(text)) as { code?: unknown }).code === "app-not-found";
+  } catch {
+    return false;
+  }
 }
 
 function parseCatalogApp(text: string, slug: string, parseApp: ParseApp): Omit<CatalogApp, "etag"> {

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { startEhr } from "@ehr-marketplace/tests/support";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import {
   change,
@@ -155,6 +156,18 @@ describe("a newly subscribed app", () => {
     await isQuarantined();
   });
 
+  test("that was quarantined is installed by the next event that arrives a minute later, if the catalog has it then", async () => {
+    const slug = "fax-warbler";
+    await change(
+      practice.database.ownerUrl,
+      "insert into apps (slug, catalog_absent_at, fetched_at, updated_at) values ($1, now(), now() - interval '1 minute', now())",
+      [slug],
+    );
+    await subscribe(slug);
+    await eventually("it is installed", 15_000, async () => dataOf<boolean>(await get(`/${slug}/installed`)));
+    assert.equal(requestsFor(slug), 1);
+  });
+
   test("is found if another process confirms it between two reads", async () => {
     const slug = "care-compass";
     await storeApps(practice.database.ownerUrl, [slug]);
@@ -189,6 +202,30 @@ describe("a newly subscribed app", () => {
       assert.equal(requestsFor(slug), 0);
     }
   });
+});
+
+test("an app isn't quarantined while MARKETPLACE_URL is wrong, and is installed once it is corrected", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const catalog = await startCatalog(cleanUp);
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "ehr");
+  const misconfigured: (() => Promise<unknown>)[] = [];
+  const MARKETPLACE_URL = new URL(catalog.url).origin;
+  const ehr = await startEhr((undo) => misconfigured.push(undo), serviceUrl, { MARKETPLACE_URL });
+  const body = eventOf({ what: "created", id: randomUUID(), app: "cuffline", at: began });
+  assert.deepEqual(await send(ehr.url, { body }), { status: 200, message: "applied" });
+  await eventually("the wrong path is requested", 15_000, () => catalog.requested.includes("/apps/cuffline"));
+  for (const undo of misconfigured.toReversed()) await undo();
+  const readState = (): Promise<{ isAbsent: boolean; isConfirmed: boolean }> =>
+    withClient(ownerUrl, async (client) => {
+      const { rows } = await client.query(
+        `select catalog_absent_at is not null as "isAbsent", confirmed_at is not null as "isConfirmed"
+         from subscriptions join apps on slug = app_slug`,
+      );
+      return rows[0];
+    });
+  assert.deepEqual(await readState(), { isAbsent: false, isConfirmed: false });
+  await startEhr(cleanUp, serviceUrl, { MARKETPLACE_URL: catalog.url });
+  await eventually("it is confirmed", 30_000, async () => (await readState()).isConfirmed);
 });
 
 describe("configuring an app that the catalog no longer has", () => {
