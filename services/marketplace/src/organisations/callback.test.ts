@@ -28,6 +28,8 @@ describe("an organisation's callback", () => {
     ["https://ehr.example:8443/some/base/"],
     ["https://ehr.example//"],
     ["https://EHR.example/Base"],
+    ["https://api/base-api"],
+    ["https://ehr.example/api/base"],
     ["https://8.8.8.8/"],
     ["https://[2606:4700:4700::1111]/"],
     ["https://ehr.internal", ["10.0.0.0/8"]],
@@ -132,6 +134,13 @@ describe("an organisation's callback", () => {
       assert.deepEqual(new Set(pointers), new Set(["/body/callbackUrl"]));
     });
   }
+
+  test("is refused with the webhook's path, which is appended to it, and the reason says so", async () => {
+    for (const path of ["/api", "/api/", "/base/api/internal", "/api/internal/marketplace-webhook"]) {
+      const { detail } = await assertProblem(await put(`https://ehr.example${path}`), 422, "callback-not-allowed");
+      assert.match(String(detail), /\/api\/internal\/marketplace-webhook is appended to it; leave out \/api/, path);
+    }
+  });
 
   test("is unchanged after refused requests", async () => {
     const { callbackUrl, callbackNetworks } = await stored();

@@ -25,6 +25,9 @@ export function findCallbackError(callbackUrl: string, networks: readonly string
   // The parser doesn't distinguish https://:@host from https://host.
   if (/^https?:\/\/[^/?#]*@/.test(callbackUrl)) return "must not contain a user name or password";
   if (/[?#]/.test(callbackUrl)) return "must not have a query or fragment, because a path is appended to it";
+  if (/\/api(\/internal(\/marketplace-webhook)?)?$/.test(url.pathname)) {
+    return "must be the EHR's base URL, because /api/internal/marketplace-webhook is appended to it; leave out /api and what follows";
+  }
   const address = url.hostname.replace(/^\[|\]$/g, "");
   const isAddress = isIP(address) !== 0;
   if (url.protocol === "http:" && (isAddress ? !isInNetworks(address, networks) : networks.length === 0)) {
