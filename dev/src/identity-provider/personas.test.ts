@@ -19,7 +19,10 @@ const expectedClaims: Record<Persona, object> = {
   },
   "northwind-developer": { vendor: "northwind-health", roles: ["vendor-developer"] },
   "lumen-developer": { vendor: ["lumen-medical"], roles: ["vendor-developer"] },
-  "ehr-service": { roles: ["ehr-service"], organization: ["riverside-clinic", "hilltop-family-practice"] },
+  "ehr-service": {
+    roles: ["ehr-service"],
+    organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic"],
+  },
   "launch-redeemer": { roles: ["launch-redeemer"] },
 };
 

@@ -75,9 +75,13 @@ export const personas = {
   },
   "ehr-service": {
     displayName: "The EHR",
-    may: "Acts for Riverside Clinic and Hilltop Family Practice",
+    may: "Acts for Riverside Clinic, Hilltop Family Practice and Lakeside Clinic",
     group: "Services",
-    claims: { roles: ["ehr-service"], organization: ["riverside-clinic", "hilltop-family-practice"] },
+    // A guide registers Lakeside Clinic.
+    claims: {
+      roles: ["ehr-service"],
+      organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic"],
+    },
   },
   "launch-redeemer": {
     displayName: "The launch redeemer",

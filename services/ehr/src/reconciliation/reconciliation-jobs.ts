@@ -46,8 +46,9 @@ async function runReconciliationJob(id: string, alias: string, deps: Reconciliat
     return { id, status: "completed" };
   } catch (error) {
     if (error instanceof MarketplaceRefusalError) {
+      // The message has the reason; a stack would look like a defect of this service.
       deps.logger.error(
-        { err: error, orgAlias: alias },
+        { orgAlias: alias, reason: error.message },
         "the marketplace refused to reconcile an organisation; retrying in the nightly run",
       );
       return { id, status: "completed" };
