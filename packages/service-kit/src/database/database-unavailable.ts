@@ -16,6 +16,9 @@ const serverCodes = /^(08...|53...|57014|57P0[1-5]|25006)$/;
 const clientMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
 
+/** SQLSTATE codes of a wrong password, and of an unknown role or one that may not connect. */
+const loginCodes = new Set<unknown>(["28P01", "28000"]);
+
 /** Thrown by operations that depend on an earlier database operation, when that one failed because the database was unavailable. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
@@ -28,4 +31,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && (networkCodes.has(code) || serverCodes.test(code))) return true;
   return clientMessages.test(error.message);
+}
+
+/** A refused login isn't an outage: it stays refused until the connection string or the role is corrected. */
+export function isRefusedLogin(error: unknown): boolean {
+  return error instanceof Error && loginCodes.has((error as { code?: unknown }).code);
 }

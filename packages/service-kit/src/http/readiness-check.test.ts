@@ -38,8 +38,19 @@ test("reports the missing migrations, and logs them", async (t) => {
   assert.deepEqual(messages(), ["the schema lacks migrations; reporting not ready"]);
 });
 
+class LoginError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super("login failed");
+    this.code = code;
+    this.name = `login error ${code}`;
+  }
+}
+
 for (const [error, reason] of [
   [new DatabaseUnavailableError("not started"), "the database is unavailable"],
+  [new LoginError("28P01"), "the database refused the login of DATABASE_URL"],
+  [new LoginError("28000"), "the database refused the login of DATABASE_URL"],
   [new TypeError("unexpected"), "the check failed; see the log"],
 ] as const) {
   test(`reports "${reason}" after a ${error.name}, and logs it`, async (t) => {
@@ -51,6 +62,14 @@ for (const [error, reason] of [
     assert.deepEqual(messages(), ["readiness check failed; reporting not ready"]);
   });
 }
+
+test("reports that the database refuses the login", async (t) => {
+  const url = new URL((await cloneDatabase(cleanUpAfter(t), "empty")).serviceUrl);
+  url.username = "nobody";
+  const { check, messages } = await createCheck(t, { url: url.href });
+  assert.equal(await check(), "the database refused the login of DATABASE_URL");
+  assert.deepEqual(messages(), ["readiness check failed; reporting not ready"]);
+});
 
 test("reports an unavailable database at once, while requests still wait for it", async (t) => {
   const { check, database } = await createCheck(t, { url: "postgres://nobody@127.0.0.1:1/nothing" });

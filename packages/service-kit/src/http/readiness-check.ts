@@ -1,5 +1,5 @@
 import type { Database } from "../database/connect.ts";
-import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
+import { isDatabaseUnavailable, isRefusedLogin } from "../database/database-unavailable.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -28,7 +28,8 @@ export function createReadinessCheck<Schema>(deps: {
       return undefined;
     } catch (error) {
       logger.warn({ err: error }, "readiness check failed; reporting not ready");
-      return isDatabaseUnavailable(error) ? "the database is unavailable" : "the check failed; see the log";
+      if (isDatabaseUnavailable(error)) return "the database is unavailable";
+      return isRefusedLogin(error) ? "the database refused the login of DATABASE_URL" : "the check failed; see the log";
     }
   };
 }

@@ -10,6 +10,8 @@ export interface Queue {
    * hold a connection, and waiting for another connection while holding one can deadlock the pool.
    */
   boss(): PgBoss;
+  /** Resolves once the queue has started, or is stopped before. */
+  readonly started: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   });
   await firstAttempt.promise;
   return {
+    started,
     boss() {
       if (running === undefined) throw new DatabaseUnavailableError("the queue has not started yet");
       return running;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Queue, startQueue } from "./queue.ts";
 import { startScheduledJobs } from "./scheduled-jobs.ts";
@@ -59,4 +59,41 @@ describe("scheduled jobs", () => {
       [["warn", "unknown", "ignored a scheduled job that this version doesn't have"]],
     );
   });
+});
+
+test("while the queue can't start, only its own failure is logged; the jobs are registered once it has started", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { serviceUrl } = await cloneDatabase(cleanUp, "empty");
+  const proxy = await startNetworkFaultProxy(cleanUp, serviceUrl);
+  proxy.interrupt("reset");
+  const logged: string[] = [];
+  const write = (line: string): number => logged.push((JSON.parse(line) as { msg: string }).msg);
+  const logger = createLogger({ service: "test", level: "warn" }, { write });
+  const options = { url: proxy.url, service: "test", statementTimeoutMs: 5_000, logger };
+  const queue = await startQueue({ ...options, supervisesJobs: false });
+  cleanUp(() => queue.stop());
+  let isMaintained = false;
+  const registered = startScheduledJobs(
+    { queue, logger, stopped: new AbortController().signal },
+    { queueName, jobs: {}, runAtStartup: async () => void (isMaintained = true) },
+  );
+  const failure = "failed to start the queue; retrying in 1 s";
+  await eventually("the queue has retried", 20_000, () => logged.filter((msg) => msg === failure).length >= 3);
+  assert.deepEqual([isMaintained, new Set(logged)], [false, new Set([failure])]);
+  proxy.restore();
+  await registered;
+  assert.ok(isMaintained);
+});
+
+test("a process that stops before its queue has started doesn't wait for it", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const logger = createLogger({ service: "test", level: "silent" });
+  const options = { url: "postgres://nobody@127.0.0.1:1/nothing", service: "test", statementTimeoutMs: 5_000, logger };
+  const queue = await startQueue({ ...options, supervisesJobs: false });
+  cleanUp(() => queue.stop());
+  const stopping = new AbortController();
+  const scheduled = { queueName, jobs: {}, runAtStartup: () => Promise.reject(new Error("it must not run")) };
+  const registered = startScheduledJobs({ queue, logger, stopped: stopping.signal }, scheduled);
+  stopping.abort();
+  await registered;
 });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Queue } from "./queue.ts";
@@ -36,6 +37,8 @@ export async function startScheduledJobs(
   scheduled: ScheduledWork,
   workers: RegisterWorker[] = [],
 ): Promise<void> {
+  // The queue retries its start and logs the reason; each of the retries below would log once more that it hasn't started.
+  if (!stopped.aborted) await Promise.race([queue.started, once(stopped, "abort")]);
   const retry = (failureMessage: string, work: RegisterWorker): Promise<void> =>
     retryUntilDone({
       work: async () => work(queue.boss()),
