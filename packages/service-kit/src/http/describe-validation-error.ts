@@ -11,6 +11,8 @@ const examples: Record<string, string> = {
 /** Describes the rule that was violated. It quotes the schema only, never the request. */
 export function describeValidationError(error: FastifySchemaValidationError): string {
   const { keyword, params, message = "is invalid" } = error;
+  const described = schemaOf(error)["x-error-message"];
+  if (described !== undefined) return described;
   switch (keyword) {
     case "required":
     case "dependentRequired":
@@ -25,8 +27,6 @@ export function describeValidationError(error: FastifySchemaValidationError): st
       const example = examples[params["format"] as string];
       return example === undefined ? message : `must be ${example}`;
     }
-    case "pattern":
-      return schemaOf(error)["x-error-message"] ?? message;
     case "type":
       return params["type"] === "integer" ? describeInteger(schemaOf(error)) : message;
     default:

@@ -42,17 +42,15 @@ function invalidInput(part: string, error: FastifySchemaValidationError): Invali
   return { pointer, detail: isQueryTime ? `${detail}; in a URL, write + as %2B` : detail };
 }
 
+const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
+  one.pointer === other.pointer && one.detail === other.detail;
+
 function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
   if (part === "body" && request.body === undefined) return invalidRequest("/body", "is required; send a JSON object");
   const inputs = (error.validation ?? []).map((each) => invalidInput(part, each));
-  // One value may violate several rules with the same description.
-  return invalidInputs(
-    inputs.filter(
-      (each, nth) =>
-        nth === inputs.findIndex(({ pointer, detail }) => pointer === each.pointer && detail === each.detail),
-    ),
-  );
+  // A schema with its own error message has the same one for each of its rules.
+  return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
 }
 
 /** Accepts any thrown value: some libraries reject with undefined. */

@@ -60,7 +60,7 @@ describe("requests are validated strictly", () => {
             link: { type: "string", format: "uri" },
             mail: { type: "string", format: "email" },
             code: { type: "string", pattern: "^[A-Z]$" },
-            sort: { type: "string", pattern: "^(a|b)$", "x-error-message": "must be one of: a, b" },
+            sort: { type: "string", pattern: "^(a|b)$", maxLength: 1, "x-error-message": "must be one of: a, b" },
           },
         };
         server.post("/described", { schema: { body: described } }, (request) => request.body);
@@ -91,6 +91,8 @@ describe("requests are validated strictly", () => {
     ["mail", "nobody", 'must match format "email"'],
     ["code", "a", 'must match pattern "^[A-Z]$"'],
     ["sort", "c", "must be one of: a, b"],
+    ["sort", "cc", "must be one of: a, b"],
+    ["sort", 1, "must be one of: a, b"],
   ] as const) {
     test(`the error for an invalid value describes the allowed values: ${field}=${value}`, async () => {
       const response = await fetch(`${running.url}/described`, {

@@ -280,6 +280,14 @@ describe("launching an app", () => {
     assert.match(message, /\/body\/launchType must be one of: native, smart, standalone/);
   });
 
+  test("the message about an id that is too long and has invalid characters describes a FHIR id once", async () => {
+    const slug = await install(ehr.ownerUrl);
+    for (const patientId of ["a".repeat(65), "_".repeat(65), 7]) {
+      const message = await assertFailure(await launchAs(member, slug, { patientId }), 400);
+      assert.equal(message, "/body/patientId must be a FHIR id: 1 to 64 letters, digits, hyphens and dots.");
+    }
+  });
+
   test("a request without a body launches like one with {}", async () => {
     const slug = await install(ehr.ownerUrl);
     const response = await ehr.as(member, `/app-installations/${slug}/launch`, { method: "POST" });
