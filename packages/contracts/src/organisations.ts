@@ -19,7 +19,13 @@ export const organisationParams = Type.Object({ alias: orgAlias });
 
 export const putOrganisationBody = Type.Object(
   {
-    displayName: Type.String({ minLength: 1, maxLength: 200, pattern: noNulPattern, examples: ["Riverside Clinic"] }),
+    displayName: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: "^\\s*[^\\s\\u0000][^\\u0000]*$",
+      "x-error-message": "must have 1 to 200 characters, not only white space, and no NUL",
+      examples: ["Riverside Clinic"],
+    }),
     callbackUrl: Type.Optional(
       nullable(
         Type.String({ format: "uri", maxLength: 2048, pattern: noNulPattern }),

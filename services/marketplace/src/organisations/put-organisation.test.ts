@@ -204,6 +204,7 @@ describe("registering an organisation", () => {
   const invalid: [unknown, string][] = [
     [{}, "/body/displayName"],
     [{ displayName: "" }, "/body/displayName"],
+    [{ displayName: " \t\n\u00a0" }, "/body/displayName"],
     [{ displayName: "a".repeat(201) }, "/body/displayName"],
     [{ displayName: "a\0" }, "/body/displayName"],
     [{ displayName: 1 }, "/body/displayName"],
