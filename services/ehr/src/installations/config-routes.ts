@@ -49,8 +49,11 @@ export async function configRoutes(scope: FastifyInstance, options: ConfigDeps):
     async (request, reply) => {
       const orgAlias = actingOrganisation(request, configurers);
       const actor = actorOf(request, orgAlias, configurers);
-      const record = await putConfig(options, actor, orgAlias, request.params.appSlug, request.body);
-      return reply.send(success("The configuration is stored.", record));
+      const { appSlug } = request.params;
+      const { installation, deletedSecrets } = await putConfig(options, actor, orgAlias, appSlug, request.body);
+      const deleted =
+        deletedSecrets.length === 0 ? "" : ` Secrets that were left out are deleted: ${deletedSecrets.join(", ")}.`;
+      return reply.send(success(`The configuration is stored.${deleted}`, installation));
     },
   );
 

@@ -80,6 +80,22 @@ describe("configuring an app", () => {
     assert.match(await assertFailure(await put(slug, { language: "en-US" }), 400), /\/body\/apiKey is required/);
   });
 
+  test("the message names the secrets that are deleted because they were left out, and no others", async () => {
+    const slug = await newApp();
+    const message = async (body: unknown): Promise<string> => {
+      const response = await put(slug, body);
+      assert.equal(response.status, 200, await response.clone().text());
+      return ((await response.json()) as { message: string }).message;
+    };
+    assert.equal(await message(full), "The configuration is stored.");
+    assert.equal(await message({ ...full, apiKey: null, pins: null }), "The configuration is stored.");
+    assert.equal(
+      await message({ language: "en-US", apiKey: "key-two-secret" }),
+      "The configuration is stored. Secrets that were left out are deleted: /mail/password, /pins.",
+    );
+    assert.equal(await message({ language: "en-US", apiKey: null, pins: null }), "The configuration is stored.");
+  });
+
   test("null for a secret that isn't stored counts as left out", async () => {
     const slug = await newApp();
     const refusal = await assertFailure(await put(slug, { language: "en-US", apiKey: null }), 400);

@@ -1,4 +1,10 @@
-import { type ConfigSchema, compileSchema, type JsonObject, keepSecrets } from "@ehr-marketplace/config-schema";
+import {
+  type ConfigSchema,
+  compileSchema,
+  type JsonObject,
+  keepSecrets,
+  secretsIn,
+} from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
 import { invalidInputs, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
@@ -33,6 +39,12 @@ const maxTotalConfigBytes = 1_048_576;
 
 type Configured = NonNullable<Awaited<ReturnType<typeof findInstallationConfig>>>;
 
+export interface StoredConfig {
+  installation: InstallationDto;
+  /** Pointers to secrets that were stored, and that the new configuration leaves out. */
+  deletedSecrets: string[];
+}
+
 /** Replaces the configuration. Validation runs under the organisation's lock, since it takes milliseconds. */
 export async function putConfig(
   deps: ConfigDeps,
@@ -40,14 +52,15 @@ export async function putConfig(
   orgAlias: string,
   appSlug: string,
   given: JsonObject,
-): Promise<InstallationDto> {
+): Promise<StoredConfig> {
   const { database, encryption, clock, installations, slots } = deps;
   await ensureConfigurable(deps, orgAlias, appSlug);
-  const store = async (transaction: Transaction<DB>): Promise<InstallationDto> => {
+  const store = async (transaction: Transaction<DB>): Promise<StoredConfig> => {
     const row = await lockInstallationConfig(transaction, orgAlias, appSlug);
     if (row === undefined) throw notInstalled();
     const old = tryDecryptConfig(encryption, row);
-    const { config, kept } = keepSecrets(given, old, secretsOf(row));
+    const secrets = secretsOf(row);
+    const { config, kept } = keepSecrets(given, old, secrets);
     const schema = schemaOf(row);
     assertValidConfig(schema, config);
     const changes = {
@@ -66,10 +79,9 @@ export async function putConfig(
       before: auditedKeys(schema, old),
       after: auditedKeys(schema, config),
     });
-    return toInstallationDto(
-      { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at },
-      config,
-    );
+    const stored = { ...row, earlier_secrets: changes.config_secrets, updated_at: changes.updated_at };
+    const deletedSecrets = new Set(secretsIn(old, secrets)).difference(new Set(secretsIn(config, secrets)));
+    return { installation: toInstallationDto(stored, config), deletedSecrets: [...deletedSecrets] };
   };
   const stored = await slots.run(orgAlias, () => withOrganisationLock({ database }, orgAlias, store));
   installations.drop(orgAlias);
