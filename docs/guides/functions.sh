@@ -47,6 +47,11 @@ wait_until() {
   done
 }
 
+# Whether the EHR doesn't have an app. A practice that the EHR doesn't know (404) has none.
+is_removed() {
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "$@")" = 404 ] || says false .data "$@"
+}
+
 # Cancels a practice's subscription to an app, lifts a block on it, and waits until the EHR has removed the app.
 # So a guide can start over after one that wasn't finished: unsubscribe riverside-clinic northwind-scribe
 unsubscribe() {
@@ -56,7 +61,7 @@ unsubscribe() {
   if [ -z "$id" ]; then return; fi
   call -X POST "$API/subscriptions/$id/cancel" -H "$operator" > /dev/null || return
   call -X POST "$API/subscriptions/$id/lift-block" -H "$operator" > /dev/null || return
-  wait_until says false .data "$EHR/app-installations/$2/installed" -H "$operator" -H "X-Org-Alias: $1"
+  wait_until is_removed "$EHR/app-installations/$2/installed" -H "$operator" -H "X-Org-Alias: $1"
 }
 
 # Subscribes a practice to an app by its first plan, waits until the EHR has installed it, and prints the subscription's id.

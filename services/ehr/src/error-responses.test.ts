@@ -101,6 +101,17 @@ describe("refused requests get an error in the wrapper", () => {
     });
   });
 
+  test("returns 404 to an operator who names an unknown organisation", async () => {
+    const unknown = { as: "operator", headers: { "x-org-alias": "riverside-clinc" } } as const;
+    for (const path of [apps, `${apps}/${installed.native}`, `${apps}/${installed.native}/installed`]) {
+      assert.equal((await refused(404, path, unknown)).message, "No organisation with that alias exists.");
+    }
+    const put = { method: "PUT", body: { secret: "the secret of one without apps" } };
+    assert.equal((await practice.as("operator", "/admin/organisations/without-apps/secret", put)).status, 201);
+    const known = await practice.as("operator", apps, { headers: { "x-org-alias": "without-apps" } });
+    assert.equal(known.status, 200, "an organisation without apps is known");
+  });
+
   test("returns 409 for a paused app, 410 for a used launch and 422 for an unusable schema", async () => {
     await refused(409, `${apps}/${installed.paused}/launch`, { body: {} });
     await refused(422, `${apps}/${installed.native}/launch`, { body: { launchType: "smart" } });

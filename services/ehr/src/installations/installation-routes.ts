@@ -5,10 +5,12 @@ import {
   installationsResponse,
   installedResponse,
 } from "@ehr-marketplace/contracts";
-import { responseOf, sendRepresentation } from "@ehr-marketplace/service-kit/http";
+import { getCaller, responseOf, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { actingOrganisation, organisationHeader } from "../access/acting-organisation.ts";
+import { organisationNotFound } from "../organisations/organisation-errors.ts";
+import { isKnownOrganisation } from "../organisations/reconciliation-state.ts";
 import { failureResponses, success } from "../responses.ts";
 import { configRoutes } from "./config-routes.ts";
 import type { InstallationCache } from "./installation-cache.ts";
@@ -16,6 +18,7 @@ import type { ConfigDeps } from "./put-config.ts";
 import type { OrganisationInstallations } from "./read-installations.ts";
 
 const readers = ["org-member", "org-admin", "ehr-service", "operator"] as const;
+const unknownOrganisation = { 404: "For operators: no organisation with that alias exists" };
 const json = "application/json; charset=utf-8";
 const installed = Buffer.from(JSON.stringify(success("The app is installed.", true)));
 const notInstalled = Buffer.from(JSON.stringify(success("The app is not installed.", false)));
@@ -24,13 +27,21 @@ export async function installationRoutes(
   scope: FastifyInstance,
   options: ConfigDeps & { installations: InstallationCache<OrganisationInstallations> },
 ): Promise<void> {
-  const { installations } = options;
+  const { database, installations } = options;
   const shapes = [installationDto, installationResponse, installationsResponse, installedResponse];
   for (const shape of shapes) scope.addSchema(shape);
   await scope.register(configRoutes, options);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Installations"];
   const reading = { access: readers } as const;
+  /** An operator may name any alias, so a mistyped one must not look like an organisation without apps. */
+  const readInstallations = async (request: FastifyRequest): Promise<OrganisationInstallations> => {
+    const orgAlias = actingOrganisation(request, readers);
+    const found = await installations.get(orgAlias);
+    const isChecked = found.isEmpty && getCaller(request).roles.has("operator");
+    if (isChecked && !(await isKnownOrganisation(database, orgAlias))) throw organisationNotFound();
+    return found;
+  };
 
   routes.get(
     "/app-installations",
@@ -45,12 +56,12 @@ export async function installationRoutes(
         response: {
           200: responseOf("The installed apps", "InstallationsResponse"),
           304: { description: "Unchanged since the response whose ETag was sent as `If-None-Match`", type: "null" },
-          ...failureResponses(401, 403),
+          ...failureResponses(401, 403, unknownOrganisation),
         },
       },
     },
     async (request, reply) => {
-      const found = await installations.get(actingOrganisation(request, readers));
+      const found = await readInstallations(request);
       return sendRepresentation(request, reply, await found.list);
     },
   );
@@ -75,7 +86,7 @@ export async function installationRoutes(
       },
     },
     async (request, reply) => {
-      const found = await installations.get(actingOrganisation(request, readers));
+      const found = await readInstallations(request);
       return reply.header("content-type", json).send(found.get(request.params.appSlug));
     },
   );
@@ -95,12 +106,12 @@ export async function installationRoutes(
         params: appSlugParams,
         response: {
           200: responseOf("Whether it is installed", "InstalledResponse"),
-          ...failureResponses(401, 403),
+          ...failureResponses(401, 403, unknownOrganisation),
         },
       },
     },
     async (request, reply) => {
-      const found = await installations.get(actingOrganisation(request, readers));
+      const found = await readInstallations(request);
       return reply.header("content-type", json).send(found.has(request.params.appSlug) ? installed : notInstalled);
     },
   );

@@ -115,7 +115,8 @@ describe("an organisation's installations", () => {
         assert.equal(all.length, count);
       }
     }
-    assert.deepEqual(await dataOf(await practice.as("operator", "/app-installations", named("unheard-of"))), []);
+    await assertFailure(await practice.as("operator", "/app-installations", named("unheard-of")), 404);
+    await assertFailure(await practice.as("riverside-admin", "/app-installations", named("unheard-of")), 403);
     for (const path of ["/app-installations", "/app-installations/gamma", "/app-installations/gamma/installed"]) {
       await assertFailure(await practice.as("riverside-admin", path, named(hilltop)), 403);
       await assertFailure(await practice.as("northwind-developer", path), 403);

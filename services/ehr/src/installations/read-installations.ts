@@ -13,6 +13,7 @@ import { tryDecryptConfig } from "./stored-config.ts";
 /** An organisation's installations. Configurations are decrypted on first read; responses are serialised once and then reused. */
 export interface OrganisationInstallations {
   readonly list: Promise<Representation>;
+  readonly isEmpty: boolean;
   has(appSlug: string): boolean;
   get(appSlug: string): Buffer;
   bytes: number;
@@ -62,6 +63,7 @@ export async function loadInstallations(
       list ??= buildList([...rows.values()].toSorted(compareInstallations), jsonOf, jsons);
       return list;
     },
+    isEmpty: rows.size === 0,
     has: (appSlug) => rows.has(appSlug),
     get(appSlug) {
       const row = rows.get(appSlug);

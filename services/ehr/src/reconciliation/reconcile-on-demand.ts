@@ -2,6 +2,7 @@ import { Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import { organisationNotFound } from "../organisations/organisation-errors.ts";
 import { isKnownOrganisation } from "../organisations/reconciliation-state.ts";
 import { type ReconciliationDeps, type ReconciliationResult, reconcile } from "./reconcile.ts";
 import {
@@ -24,9 +25,7 @@ export async function reconcileOnDemand(
   if (reconciliation === undefined) {
     throw new Problem(reconciliationProblems.notConfigured, "No credentials for the marketplace are configured.");
   }
-  if (!(await isKnownOrganisation(database, orgAlias))) {
-    throw new Problem(reconciliationProblems.organisationNotFound, "No organisation with that alias exists.");
-  }
+  if (!(await isKnownOrganisation(database, orgAlias))) throw organisationNotFound();
   await recordAudit(database, {
     actor,
     at: reconciliation.clock(),

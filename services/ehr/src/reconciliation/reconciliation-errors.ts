@@ -1,12 +1,6 @@
 import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 export const reconciliationProblems = {
-  organisationNotFound: {
-    code: "organisation-not-found",
-    status: 404,
-    title: "The organisation is unknown",
-    advice: "Set its secret first, which creates the organisation.",
-  },
   notConfigured: {
     code: "reconciliation-not-configured",
     status: 409,
