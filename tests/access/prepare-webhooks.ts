@@ -12,9 +12,11 @@ const registration = {
 const bodies: Record<string, object> = {
   "POST webhooks": registration,
   "PATCH :id": { events: ["subscription.cancelled"] },
-  "POST rotate-secret": { secret: "another secret of the matrix" },
   "POST replays": { failures: true },
 };
+
+/** A new one each time: the current secret is refused. */
+const rotation = (): object => ({ secret: `another secret of the matrix, ${randomUUID()}` });
 
 /** Whether `prepareWebhooks` builds the requests of a route; `prepareSubscriptions` builds the others. */
 export const isForWebhooks = (route: string): boolean => /webhooks|\/developer\//.test(route);
@@ -41,11 +43,11 @@ export async function prepareWebhooks(url: string, operator: string): Promise<Re
         const found = await sendApiRequest(url, `/developer/webhooks/${deletable}`, operator, { headers: named });
         if (found.status === 404) deletable = await endpoint();
       }
-      if (last === "promote-secret") await operate(`/${existing}/rotate-secret`, bodies["POST rotate-secret"]);
+      if (last === "promote-secret") await operate(`/${existing}/rotate-secret`, rotation());
       const isDelete = method === "DELETE" && last === ":id";
       const id =
         on === "an unknown id" ? randomUUID() : isDelete ? deletable : path.includes(":replayId") ? replayed : existing;
-      const body = bodies[`${method} ${last}`];
+      const body = last === "rotate-secret" ? rotation() : bodies[`${method} ${last}`];
       return {
         path: path.replace(":id", id).replace(":deliveryId", deliveryId).replace(":replayId", replay.id),
         ...(body === undefined ? {} : { body }),

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { noNulPattern, orgAliasPattern, slugPattern, webUrlPattern } from "@ehr-marketplace/contracts";
+import {
+  displayNamePattern,
+  noNulPattern,
+  orgAliasPattern,
+  slugPattern,
+  webUrlPattern,
+} from "@ehr-marketplace/contracts";
 import { etagPattern } from "@ehr-marketplace/service-kit/http";
 
 /** The subset of JSON Schema that request schemas use. */
@@ -89,6 +95,7 @@ export function hostileBodies(bytes: number): Input[] {
 /** For each pattern and format of a request schema: texts of about this length that fail late. */
 const nearMisses: Record<string, (length: number) => string[]> = {
   [noNulPattern]: (length) => [`${fill(length, "a")}\0`],
+  [displayNamePattern]: (length) => [fill(length, " "), `${fill(length, "a")}\0`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
   [orgAliasPattern]: (length) => [`${fill(length, "a")}!`],
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],

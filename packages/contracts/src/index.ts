@@ -81,6 +81,7 @@ export {
   usageReportedEvent,
 } from "./events.ts";
 export {
+  displayNamePattern,
   type OrganisationDto,
   type OrganisationPage,
   orgAliasPattern,

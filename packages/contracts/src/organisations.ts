@@ -5,6 +5,9 @@ import { instant, nullable } from "./wire-types.ts";
 /** The aliases of common identity providers, limited to characters that need no escaping in a URL. */
 export const orgAliasPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
 
+/** Not only white space. */
+export const displayNamePattern = "^\\s*[^\\s\\u0000][^\\u0000]*$";
+
 const orgAlias = Type.String({
   pattern: orgAliasPattern,
   maxLength: 64,
@@ -22,7 +25,7 @@ export const putOrganisationBody = Type.Object(
     displayName: Type.String({
       minLength: 1,
       maxLength: 200,
-      pattern: "^\\s*[^\\s\\u0000][^\\u0000]*$",
+      pattern: displayNamePattern,
       "x-error-message": "must have 1 to 200 characters, not only white space, and no NUL",
       examples: ["Riverside Clinic"],
     }),
