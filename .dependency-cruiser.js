@@ -45,6 +45,13 @@ export default {
       to: { pathNot: "(^|/)packages/config-schema/|node_modules/(re2js|ajv-formats)/" },
     },
     {
+      name: "listing-rules-have-no-io",
+      comment: "The service, a command line and an editor in a browser check drafts and render Markdown with them",
+      severity: "error",
+      from: { path: "(^|/)packages/(listing-rules|markdown)/", pathNot: testFile },
+      to: { pathNot: "(^|/)packages/(listing-rules|markdown|config-schema|contracts)/|node_modules/markdown-it/" },
+    },
+    {
       name: "outbound-http-stands-alone",
       comment: "The client for strangers' URLs depends on no package of ours, so that it can be reviewed by itself",
       severity: "error",

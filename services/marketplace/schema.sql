@@ -385,7 +385,8 @@ end
 $$;
 
 CREATE FUNCTION public.refresh_apps_of_changed_vendors() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   perform refresh_listings(array(select apps.id from apps join changed on changed.id = apps.vendor_id));
@@ -812,6 +813,13 @@ ALTER TABLE public.delivery_workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.draft_editors (
+    app_id uuid NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    version integer NOT NULL
+);
+
 CREATE TABLE public.events (
     id uuid NOT NULL,
     event text NOT NULL,
@@ -837,6 +845,20 @@ CREATE TABLE public.idempotent_responses (
     body_digest text NOT NULL,
     CONSTRAINT idempotent_responses_body_digest_check CHECK ((body_digest ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]{43}$'::text)),
     CONSTRAINT idempotent_responses_request_check CHECK ((length(request) = 32))
+);
+
+CREATE TABLE public.listings (
+    app_id uuid NOT NULL,
+    slug text NOT NULL,
+    vendor_id uuid NOT NULL,
+    draft json NOT NULL,
+    encrypted_review_notes text,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT listings_draft_check CHECK ((json_typeof(draft) = 'object'::text)),
+    CONSTRAINT listings_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
+    CONSTRAINT listings_version_check CHECK ((version > 0))
 );
 
 CREATE TABLE public.organisations (
@@ -958,8 +980,14 @@ CREATE TABLE public.vendors (
     website_url text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    support_email text,
+    security_contact text,
+    commission_percent numeric(5,2) DEFAULT 0 NOT NULL,
+    CONSTRAINT vendors_commission_percent_check CHECK (((commission_percent >= (0)::numeric) AND (commission_percent <= (100)::numeric))),
     CONSTRAINT vendors_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT vendors_security_contact_check CHECK ((length(security_contact) <= 2048)),
     CONSTRAINT vendors_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
+    CONSTRAINT vendors_support_email_check CHECK ((length(support_email) <= 254)),
     CONSTRAINT website_url_is_https CHECK (public.is_web_url(website_url))
 );
 
@@ -1203,6 +1231,9 @@ ALTER TABLE ONLY public.delivery_log_retention
 ALTER TABLE ONLY public.delivery_workers
     ADD CONSTRAINT delivery_workers_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.draft_editors
+    ADD CONSTRAINT draft_editors_pkey PRIMARY KEY (app_id, issuer, subject);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -1214,6 +1245,12 @@ ALTER TABLE ONLY public.extension_points
 
 ALTER TABLE ONLY public.idempotent_responses
     ADD CONSTRAINT idempotent_responses_pkey PRIMARY KEY (request);
+
+ALTER TABLE ONLY public.listings
+    ADD CONSTRAINT listings_pkey PRIMARY KEY (app_id);
+
+ALTER TABLE ONLY public.listings
+    ADD CONSTRAINT listings_slug_key UNIQUE (slug);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
@@ -1349,6 +1386,8 @@ CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_
 
 CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING btree (created_at);
 
+CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, created_at, app_id);
+
 CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
@@ -1458,8 +1497,14 @@ ALTER TABLE ONLY public.deliveries
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
+ALTER TABLE ONLY public.draft_editors
+    ADD CONSTRAINT draft_editors_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.listings
+    ADD CONSTRAINT listings_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
@@ -1492,6 +1537,8 @@ GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer)
 
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.refresh_apps_of_changed_vendors() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 
@@ -1588,9 +1635,25 @@ GRANT INSERT(host) ON TABLE public.delivery_workers TO marketplace_service;
 
 GRANT UPDATE(heartbeat_at) ON TABLE public.delivery_workers TO marketplace_service;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.draft_editors TO marketplace_service;
+
+GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 
+GRANT SELECT ON TABLE public.extension_points TO marketplace_service;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_responses TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(draft) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(encrypted_review_notes) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(version) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.listings TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
 
@@ -1618,9 +1681,23 @@ GRANT SELECT(retired_at) ON TABLE public.pricing_plans TO marketplace_service;
 
 GRANT SELECT ON TABLE public.plan_records TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.vendors TO marketplace_service;
+
 GRANT SELECT(id) ON TABLE public.vendors TO marketplace_service;
 
 GRANT SELECT(slug) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(name) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(website_url) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(support_email) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(security_contact) ON TABLE public.vendors TO marketplace_service;
+
+GRANT UPDATE(commission_percent) ON TABLE public.vendors TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.recipients TO marketplace_service;
 

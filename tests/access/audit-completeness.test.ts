@@ -13,8 +13,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "./prepare-ehr.ts";
-import { prepareSubscriptions } from "./prepare-subscriptions.ts";
-import { prepareWebhooks } from "./prepare-webhooks.ts";
+import { prepareMarketplace } from "./prepare-marketplace.ts";
 import { startBothServices } from "./start-both-services.ts";
 
 const readGuide = (name: string): string => readFileSync(`docs/guides/${name}`, "utf8");
@@ -123,6 +122,9 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
   const rows: [route: string, on: string][] = [
     ["PUT /api/v1/admin/organisations/:alias", "riverside"],
     ["PUT /api/v1/admin/search-synonyms", "all"],
+    ["PUT /api/v1/admin/vendors/:slug", "northwind"],
+    ["POST /api/v1/developer/apps", "northwind's by name"],
+    ["PATCH /api/v1/developer/apps/:slug", "northwind's by name"],
     ["POST /api/v1/subscriptions", "riverside"],
     [`POST ${subscription}/pause`, "riverside, SECURITY"],
     [`POST ${subscription}/resume`, "riverside, SECURITY"],
@@ -148,10 +150,9 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     const marketplace = await startMarketplace(cleanUp, serviceUrl, environment);
     service = { ...marketplace, ownerUrl, callers };
     const operator = callers.token("operator");
-    const subscriptions = await prepareSubscriptions(marketplace.url, operator);
-    const webhooks = await prepareWebhooks(marketplace.url, operator);
+    const prepared = await prepareMarketplace(marketplace.url, operator);
     buildRequest = async (route, on) => {
-      const request = await (route.includes("webhooks") ? webhooks : subscriptions).buildRequest(route, on);
+      const request = await prepared.buildRequest(route, on);
       return route.includes("/organisations/")
         ? { ...request, body: { displayName: "Riverside Clinic, renamed" } }
         : request;

@@ -13,8 +13,8 @@ import {
   singleConnectionPool,
   startMarketplace,
 } from "@ehr-marketplace/tests/support";
-import { prepareSubscriptions, type RequestBuilder } from "./prepare-subscriptions.ts";
-import { isForWebhooks, prepareWebhooks } from "./prepare-webhooks.ts";
+import { prepareMarketplace } from "./prepare-marketplace.ts";
+import type { RequestBuilder } from "./prepare-subscriptions.ts";
 import { publicRoutes } from "./public-routes.ts";
 
 const id = "/api/v1/subscriptions/:id";
@@ -78,6 +78,17 @@ const matrix = parseMatrix(`
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/admin/vendors/:slug | northwind | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/vendors/:slug | northwind | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/vendors | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/developer/apps | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/apps | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/apps | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| PATCH /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/check | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 `);
 
 describe("permissions, each use case on one database connection", () => {
@@ -85,7 +96,6 @@ describe("permissions, each use case on one database connection", () => {
   let running: RunningMarketplace;
   let kinds: CallerKinds;
   let prepared: RequestBuilder;
-  let webhooks: RequestBuilder;
 
   before(async () => {
     kinds = await createCallerKinds(personaNames);
@@ -99,8 +109,7 @@ describe("permissions, each use case on one database connection", () => {
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
     const operator = kinds.callers.token("operator");
-    prepared = await prepareSubscriptions(running.url, operator);
-    webhooks = await prepareWebhooks(running.url, operator);
+    prepared = await prepareMarketplace(running.url, operator);
   });
 
   test("every route has a row and declares who may use it", () =>
@@ -135,9 +144,7 @@ describe("permissions, each use case on one database connection", () => {
   for (const row of matrix) {
     const { route, on } = row;
     test(`${route} on ${on}`, () =>
-      assertMatrixRow({ ...running, kinds }, row, () =>
-        (isForWebhooks(route) ? webhooks : prepared).buildRequest(route, on),
-      ));
+      assertMatrixRow({ ...running, kinds }, row, () => prepared.buildRequest(route, on)));
   }
 
   test("a role without an organisation, in a token with two, is refused with the reason", async () => {

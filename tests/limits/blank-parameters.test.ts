@@ -3,8 +3,7 @@ import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
-import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
-import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { publicRoutes } from "../access/public-routes.ts";
 import { startBothServices } from "../access/start-both-services.ts";
 import type { Schema } from "./hostile-inputs.ts";
@@ -50,15 +49,13 @@ describe("a query parameter without a value counts as absent", () => {
 
   test("in every query of the marketplace", async () => {
     const operator = callers.token("operator");
-    const prepared = await prepareSubscriptions(urls.marketplace, operator);
-    const webhooks = await prepareWebhooks(urls.marketplace, operator);
+    const prepared = await prepareMarketplace(urls.marketplace, operator);
     const routes = withQuery("marketplace");
     assert.ok(routes.length > 8);
     for (const { url, schema = {} } of routes) {
       const route = `GET ${url}`;
-      const preparing = isForWebhooks(url) ? webhooks : prepared;
       const open = publicRoutes.get(route);
-      const { path } = open ?? (await preparing.buildRequest(route, marketplaceRows[route] ?? ""));
+      const { path } = open ?? (await prepared.buildRequest(route, marketplaceRows[route] ?? ""));
       // This response contains an age, which changes between requests.
       if (!url.endsWith("/webhooks/health")) await assertBlankIsAbsent(`${urls.marketplace}${path}`, schema);
     }

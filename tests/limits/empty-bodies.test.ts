@@ -13,8 +13,7 @@ import {
   startEhrProcess,
 } from "@ehr-marketplace/tests/support";
 import { prepareEhr } from "../access/prepare-ehr.ts";
-import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
-import { prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
 
 interface Document {
@@ -77,7 +76,7 @@ describe("routes without a body accept an empty one with any Content-Type", () =
   const cleanUp = cleanUpAfter();
   let callers: Callers;
   const urls = { marketplace: "", ehr: "" };
-  let prepared: { buildRequest(route: string, on: string): Promise<MatrixRequest> }[];
+  let prepared: Record<"marketplace" | "ehr", { buildRequest(route: string, on: string): Promise<MatrixRequest> }>;
 
   before(async () => {
     callers = await fetchCallers();
@@ -92,11 +91,10 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     const ehr = { marketplaceUrl: urls.marketplace, environment: { ...environment, ...credentials } };
     urls.ehr = (await startEhrProcess(cleanUp, ehrs.serviceUrl, ehr)).url;
     const operator = callers.token("operator");
-    prepared = [
-      await prepareSubscriptions(urls.marketplace, operator),
-      await prepareWebhooks(urls.marketplace, operator),
-      await prepareEhr(urls, callers),
-    ];
+    prepared = {
+      marketplace: await prepareMarketplace(urls.marketplace, operator),
+      ehr: await prepareEhr(urls, callers),
+    };
   });
 
   const headers = (): Record<string, string> => ({
@@ -104,10 +102,8 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     "x-vendor-slug": "northwind-health",
   });
   const assertAccepted = async (service: "marketplace" | "ehr", route: string, on: string): Promise<void> => {
-    const [subscriptions, webhooks, ehr] = prepared;
-    const preparing = service === "ehr" ? ehr : route.includes("webhooks") ? webhooks : subscriptions;
     const target = async (): Promise<Target> => {
-      const { path = "", headers: own } = (await preparing?.buildRequest(route, on)) ?? {};
+      const { path, headers: own } = await prepared[service].buildRequest(route, on);
       return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: { ...headers(), ...own } };
     };
     const { method, url, headers: sent } = await target();

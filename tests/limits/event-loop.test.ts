@@ -16,8 +16,7 @@ import {
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import { ehrPublicRoutes } from "../access/ehr-public-routes.ts";
 import { prepareEhr } from "../access/prepare-ehr.ts";
-import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
-import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { publicRoutes } from "../access/public-routes.ts";
 import { assertQuick, type MeasuredService, startMeasuredService } from "./event-loop.ts";
 import type { Schema } from "./hostile-inputs.ts";
@@ -63,8 +62,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
   let served: readonly ServedRoute[];
   let service: MeasuredService;
   let headers: Record<string, string>;
-  let prepared: Awaited<ReturnType<typeof prepareSubscriptions>>;
-  let webhooks: typeof prepared;
+  let prepared: Awaited<ReturnType<typeof prepareMarketplace>>;
 
   before(async () => {
     const callers = await fetchCallers();
@@ -79,8 +77,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
       startApiProcess(cleanUp, serviceUrl, { ...options, environment: { ...environment, ...options.environment } }),
     );
     const operator = callers.token("operator");
-    prepared = await prepareSubscriptions(service.url, operator);
-    webhooks = await prepareWebhooks(service.url, operator);
+    prepared = await prepareMarketplace(service.url, operator);
     headers = { authorization: `Bearer ${operator}`, "x-vendor-slug": "northwind-health" };
   });
 
@@ -95,7 +92,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
 
   for (const [route, on] of Object.entries(marketplaceRows)) {
     test(route, async (t) => {
-      const { path, body, headers: own } = await (isForWebhooks(route) ? webhooks : prepared).buildRequest(route, on);
+      const { path, body, headers: own } = await prepared.buildRequest(route, on);
       const valid = { path, headers: { ...headers, ...own }, body: body as object | undefined };
       await assertRouteIsQuick(
         t,

@@ -6,8 +6,7 @@ import { type Callers, fetchCallers } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "../access/prepare-ehr.ts";
-import { prepareSubscriptions } from "../access/prepare-subscriptions.ts";
-import { isForWebhooks, prepareWebhooks } from "../access/prepare-webhooks.ts";
+import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { startBothServices } from "../access/start-both-services.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";
@@ -109,14 +108,8 @@ describe("a list responds to any cursor with a page or 400", () => {
 
   test("in every list of the marketplace", async () => {
     const operator = callers.token("operator");
-    const prepared = await prepareSubscriptions(urls.marketplace, operator);
-    const webhooks = await prepareWebhooks(urls.marketplace, operator);
-    const lists = await listsOf("marketplace", (route) =>
-      (isForWebhooks(route.slice("GET ".length)) ? webhooks : prepared).buildRequest(
-        route,
-        marketplaceRows[route] ?? "",
-      ),
-    );
+    const prepared = await prepareMarketplace(urls.marketplace, operator);
+    const lists = await listsOf("marketplace", (route) => prepared.buildRequest(route, marketplaceRows[route] ?? ""));
     assert.ok(lists.length > 6, `${lists.length} lists`);
     await assertPagesOr400("marketplace", lists);
   });

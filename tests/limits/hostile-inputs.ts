@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import {
+  contactPattern,
   displayNamePattern,
+  newSlugPattern,
   noNulPattern,
   orgAliasPattern,
   slugPattern,
@@ -107,6 +109,15 @@ const nearMisses: Record<string, (length: number) => string[]> = {
     `http://127.0.0.1:${fill(length, "1")}`,
     `http://127${fill(length, ".1")}`,
     `http://localhost/${fill(length, "/")} `,
+  ],
+  [newSlugPattern]: (length) => [fill(length, "a-"), `${fill(length, "search")}!`],
+  [contactPattern]: (length) => [`${fill(length, "a")}@`, `${fill(length, "a@")} `, `https://${fill(length, "a")} `],
+  email: (length) => [
+    `${fill(length, "a")}@`,
+    `${fill(length, "a.")}@a`,
+    `a@${fill(length, "a-")}`,
+    `a@${fill(length, "a.")}`,
+    `"${fill(length, "a")}`,
   ],
   uuid: (length) => ["0198f3a0-0000-7000-8000-00000000000g", fill(length, "0198f3a0-"), fill(length, "0")],
   "date-time": (length) => [

@@ -34,6 +34,14 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/admin/webhooks/health": "all",
   "GET /api/v1/admin/search-synonyms": "all",
   "PUT /api/v1/admin/search-synonyms": "all",
+  "PUT /api/v1/admin/vendors/:slug": "northwind",
+  "GET /api/v1/admin/vendors/:slug": "northwind",
+  "GET /api/v1/admin/vendors": "all",
+  "POST /api/v1/developer/apps": "northwind's by name",
+  "GET /api/v1/developer/apps": "northwind's by name",
+  "GET /api/v1/developer/apps/:slug": "northwind's by name",
+  "PATCH /api/v1/developer/apps/:slug": "northwind's by name",
+  "GET /api/v1/developer/apps/:slug/check": "northwind's by name",
 };
 
 export const ehrRows: Record<string, string> = {

@@ -24,6 +24,7 @@ const allowedLicences = new Set([
   "CC0-1.0",
   "ISC",
   "MIT",
+  "PSF-2.0",
   "Python-2.0",
   "Unlicense",
   "Zlib",

@@ -66,6 +66,10 @@ const actions = [
   "webhook-replay.start",
   "webhook-replay.cancel",
   "search-synonyms.change",
+  "vendor.register",
+  "vendor.change",
+  "listing.create",
+  "listing.edit",
 ];
 
 export const listAuditQuery = Type.Object({

@@ -81,6 +81,24 @@ export {
   usageReportedEvent,
 } from "./events.ts";
 export {
+  type CreateListingBody,
+  createListingBody,
+  type DraftPlan,
+  type ListingCheck,
+  type ListingDraft,
+  type ListingDto,
+  type ListingPage,
+  type ListingStatus,
+  type ListingSummary,
+  listingCheck,
+  listingDraft,
+  listingDto,
+  listingPage,
+  listingParams,
+  listingStatuses,
+  newSlugPattern,
+} from "./listings.ts";
+export {
   displayNamePattern,
   type OrganisationDto,
   type OrganisationPage,
@@ -126,6 +144,16 @@ export {
   subscriptionState,
   subscriptionStatuses,
 } from "./subscriptions.ts";
+export {
+  contactPattern,
+  type PutVendorBody,
+  putVendorBody,
+  type VendorDto,
+  type VendorPage,
+  vendorDto,
+  vendorPage,
+  vendorParams,
+} from "./vendors.ts";
 export {
   type HeldEhrDto,
   type HeldOriginDto,

@@ -9,6 +9,10 @@ import {
   failure,
   foundAppDto,
   listedSubscriptionDto,
+  listingCheck,
+  listingDraft,
+  listingDto,
+  listingPage,
   organisationDto,
   organisationPage,
   pricingPlanDto,
@@ -16,6 +20,8 @@ import {
   searchSynonyms,
   subscriptionDto,
   subscriptionEvent,
+  vendorDto,
+  vendorPage,
 } from "@ehr-marketplace/contracts";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { assertSecurityHeaders } from "./raw-response.ts";
@@ -32,6 +38,10 @@ const schemas = {
   Failure: failure,
   FoundAppDto: foundAppDto,
   ListedSubscriptionDto: listedSubscriptionDto,
+  ListingCheck: listingCheck,
+  ListingDraft: listingDraft,
+  ListingDto: listingDto,
+  ListingPage: listingPage,
   OrganisationDto: organisationDto,
   OrganisationPage: organisationPage,
   PricingPlanDto: pricingPlanDto,
@@ -39,6 +49,8 @@ const schemas = {
   SearchSynonyms: searchSynonyms,
   SubscriptionDto: subscriptionDto,
   SubscriptionEvent: subscriptionEvent,
+  VendorDto: vendorDto,
+  VendorPage: vendorPage,
 };
 for (const schema of Object.values(schemas)) ajv.addSchema(closeObject(schema));
 

@@ -26,6 +26,8 @@ organisations to apps, and pause, resume and cancel subscriptions.
     "`npm run --silent token -- PERSONA`.",
   tags: [
     { name: "Catalog", description: "Published apps, open to anyone" },
+    { name: "Listings", description: "How vendors publish: drafts of their apps, and their checks" },
+    { name: "Vendors", description: "Vendors, as operators register them" },
     { name: "Subscriptions", description: "An organisation's right to use an app" },
     { name: "Webhooks", description: "Vendors' endpoints, and the log of deliveries" },
     { name: "Events", description: "Events sent to vendors' endpoints and to organisations' EHRs" },

@@ -22,6 +22,8 @@ import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointProblems } from "./endpoints/endpoint-errors.ts";
 import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
+import { listingProblems } from "./listings/listing-errors.ts";
+import { listingRoutes } from "./listings/listing-routes.ts";
 import { mediaRoutes } from "./media-routes.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
@@ -34,6 +36,8 @@ import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
+import { vendorProblems } from "./vendors/vendor-errors.ts";
+import { vendorRoutes } from "./vendors/vendor-routes.ts";
 
 const service = "marketplace-api";
 const writingMethods = new Set(["POST", "PUT", "PATCH", "DELETE"]);
@@ -66,6 +70,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       endpointProblems,
       replayProblems,
       searchProblems,
+      vendorProblems,
+      listingProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
       tokens,
@@ -119,6 +125,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(replayRoutes, webhookDeps);
       await scope.register(healthRoutes, { database: database.query, clock });
       await scope.register(synonymRoutes, { database: database.query, clock });
+      await scope.register(vendorRoutes, { database: database.query, clock });
+      await scope.register(listingRoutes, { database: database.query, encryption, clock });
     },
     { prefix: basePath },
   );

@@ -174,6 +174,13 @@ export interface DeliveryWorkers {
   started_at: Generated<Timestamp>;
 }
 
+export interface DraftEditors {
+  app_id: string;
+  issuer: string;
+  subject: string;
+  version: number;
+}
+
 export interface Events {
   event: string;
   id: string;
@@ -194,6 +201,17 @@ export interface IdempotentResponses {
   created_at: Timestamp;
   request: Buffer;
   response: Json | null;
+}
+
+export interface Listings {
+  app_id: string;
+  created_at: Timestamp;
+  draft: Json;
+  encrypted_review_notes: string | null;
+  slug: string;
+  updated_at: Timestamp;
+  vendor_id: string;
+  version: Generated<number>;
 }
 
 export interface Organisations {
@@ -359,10 +377,13 @@ export interface Subscriptions {
 }
 
 export interface Vendors {
+  commission_percent: Generated<Numeric>;
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
+  security_contact: string | null;
   slug: string;
+  support_email: string | null;
   updated_at: Generated<Timestamp>;
   website_url: string | null;
 }
@@ -394,9 +415,11 @@ export interface DB {
   delivery_attempts: DeliveryAttempts;
   delivery_log_retention: DeliveryLogRetention;
   delivery_workers: DeliveryWorkers;
+  draft_editors: DraftEditors;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;
+  listings: Listings;
   organisations: Organisations;
   plan_records: PlanRecords;
   plans_on_sale: PlansOnSale;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
@@ -9,6 +9,7 @@ import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
+import { reviewNotesOwner } from "./listings/read-listings.ts";
 import { secretOwner } from "./organisations/organisation.ts";
 
 const entry = new URL("./reencrypt.ts", import.meta.url).pathname;
@@ -64,6 +65,27 @@ test("re-encrypts the secrets of vendors' endpoints, including those of a rotati
   const encryption = createEncryption(parseEncryptionKeys(newKey));
   assert.equal(encryption.decrypt(rows[0]?.encrypted_secret ?? "", endpointSecretOwner(id)), "the secret");
   assert.equal(encryption.decrypt(rows[0]?.encrypted_next_secret ?? "", nextSecretOwner(id)), "the next one");
+});
+
+test("re-encrypts the notes for reviewers", async (t) => {
+  const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
+  const old = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
+  const id = "01890a5d-ac96-774b-bcce-b302099a8058";
+  const insert = `insert into listings (app_id, slug, vendor_id, draft, encrypted_review_notes, created_at, updated_at)
+     select $1, $2, id, '{}', $3, now(), now() from vendors limit 1`;
+  await withClient(ownerUrl, async (client) => {
+    await client.query(insert, [id, "with-notes", old.encrypt("the notes", reviewNotesOwner(id))]);
+    await client.query(insert, [randomUUID(), "without-notes", null]);
+  });
+  assert.match(
+    (await reencrypt(serviceUrl, `${newKey},${developmentEncryptionKeys}`)).stdout,
+    /Re-encrypted 3 secrets/,
+  );
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<{ encrypted_review_notes: string }>("select * from listings where app_id = $1", [id]),
+  );
+  const encryption = createEncryption(parseEncryptionKeys(newKey));
+  assert.equal(encryption.decrypt(rows[0]?.encrypted_review_notes ?? "", reviewNotesOwner(id)), "the notes");
 });
 
 const failureOf = async (databaseUrl: string, keys: string): Promise<string> => {

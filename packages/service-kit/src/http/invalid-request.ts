@@ -1,4 +1,6 @@
-import { type InvalidInput, Problem } from "./problem.ts";
+import type { FastifySchemaValidationError } from "fastify";
+import { describeValidationError } from "./describe-validation-error.ts";
+import { escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 /** A 400 that lists all invalid inputs, each with its JSON pointer. */
@@ -10,4 +12,22 @@ export function invalidInputs(errors: InvalidInput[]): Problem {
 /** A 400 for one input, for rules that a schema can't express. */
 export function invalidRequest(pointer: string, detail: string): Problem {
   return invalidInputs([{ pointer, detail }]);
+}
+
+/** A query parameter that is given more than once is an array. Ajv's option `verbose` adds value and schema to the error. */
+function isRepeated(part: string, error: FastifySchemaValidationError): boolean {
+  const { data, parentSchema } = error as { data?: unknown; parentSchema?: { type?: unknown } };
+  return part === "query" && Array.isArray(data) && parentSchema?.type !== "array";
+}
+
+/** `part` is the part of the request that doesn't match its schema, for example `body`. */
+export function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
+  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+  const leaf = missingProperty ?? additionalProperty;
+  const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
+  if (isRepeated(part, error)) return { pointer, detail: "is given more than once" };
+  const detail = describeValidationError(error);
+  const isQueryTime = part === "query" && error.params["format"] === "date-time";
+  // An unescaped + of a time zone arrives as a space.
+  return { pointer, detail: isQueryTime ? `${detail}; in a URL, write + as %2B` : detail };
 }

@@ -18,13 +18,7 @@ export const acceptedMediaType = "application/json";
 /** Accepts JSON only. An empty body counts as no body, whatever its Content-Type. */
 export function registerJsonParser(server: FastifyInstance): void {
   server.removeContentTypeParser("text/plain");
-  const parse = server.getDefaultJsonParser("error", "error");
-  server.addContentTypeParser(acceptedMediaType, { parseAs: "string" }, (request, body, done) => {
-    const text = body as string;
-    if (text === "") done(null, undefined);
-    else if (isNestedTooDeep(text)) done(invalidRequest("/body", tooDeepDetail));
-    else void parse(request, text, (error, value) => (error === null ? done(null, value) : done(invalidJson(text))));
-  });
+  parseAsJson(server, acceptedMediaType);
   server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => {
     done(body.length === 0 ? null : errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(), undefined);
   });
@@ -43,6 +37,21 @@ function invalidJson(text: string): Problem {
   const found = findSyntaxError(text);
   const where = found === undefined ? "" : `; see line ${found.line}, column ${found.column}`;
   return new Problem(standardProblems.invalidRequest, `The body is not valid JSON${where}.`);
+}
+
+/** Also accepts the media type of JSON Merge Patch (RFC 7396) in a scope. */
+export function acceptMergePatch(scope: FastifyInstance): void {
+  parseAsJson(scope, "application/merge-patch+json");
+}
+
+function parseAsJson(scope: FastifyInstance, mediaType: string): void {
+  const parse = scope.getDefaultJsonParser("error", "error");
+  scope.addContentTypeParser(mediaType, { parseAs: "string" }, (request, body, done) => {
+    const text = body as string;
+    if (text === "") done(null, undefined);
+    else if (isNestedTooDeep(text)) done(invalidRequest("/body", tooDeepDetail));
+    else void parse(request, text, (error, value) => (error === null ? done(null, value) : done(invalidJson(text))));
+  });
 }
 
 /** For routes without a body: refuses a body with content instead of ignoring it silently. */

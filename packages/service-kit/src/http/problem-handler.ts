@@ -1,17 +1,10 @@
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-} from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { anyOriginHeaders } from "./any-origin.ts";
-import { describeValidationError } from "./describe-validation-error.ts";
-import { invalidInputs, invalidRequest } from "./invalid-request.ts";
+import { invalidInput, invalidInputs, invalidRequest } from "./invalid-request.ts";
 import { acceptedMediaType } from "./json-parser.ts";
 import { isHealthCheck } from "./operations-routes.ts";
-import { type ErrorShape, escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
+import { type ErrorShape, type InvalidInput, Problem } from "./problem.ts";
 import type { RouteTable } from "./route-table.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { withoutTrailingSlash } from "./trailing-slash.ts";
@@ -24,23 +17,6 @@ declare module "fastify" {
 }
 
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
-
-/** A query parameter that is given more than once is an array. Ajv's option `verbose` adds value and schema to the error. */
-function isRepeated(part: string, error: FastifySchemaValidationError): boolean {
-  const { data, parentSchema } = error as { data?: unknown; parentSchema?: { type?: unknown } };
-  return part === "query" && Array.isArray(data) && parentSchema?.type !== "array";
-}
-
-function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
-  const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
-  const leaf = missingProperty ?? additionalProperty;
-  const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
-  if (isRepeated(part, error)) return { pointer, detail: "is given more than once" };
-  const detail = describeValidationError(error);
-  const isQueryTime = part === "query" && error.params["format"] === "date-time";
-  // An unescaped + of a time zone arrives as a space.
-  return { pointer, detail: isQueryTime ? `${detail}; in a URL, write + as %2B` : detail };
-}
 
 const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
   one.pointer === other.pointer && one.detail === other.detail;

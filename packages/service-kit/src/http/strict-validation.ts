@@ -27,7 +27,7 @@ function createQueryConverter({ properties = {} }: FieldSchema): (query: Record<
   };
 }
 
-const maxErrors = 20;
+export const maxErrors = 20;
 
 /**
  * Fastify builds one compiler for each scope that adds schemas. Such scopes ignore a compiler set with `setValidatorCompiler`, but use

@@ -51,10 +51,4 @@ export const endpointProblems = {
     title: "The URL can't be used",
     advice: "Use an https URL with a public address and without user name, password or fragment.",
   },
-  unknownVendor: {
-    code: "unknown-vendor",
-    status: 422,
-    title: "The vendor is not registered",
-    advice: "No vendor of the marketplace has that slug. Check `X-Vendor-Slug`, or the vendor in your token.",
-  },
 } satisfies Record<string, ProblemKind>;

@@ -29,11 +29,6 @@ const ofVendor = (database: Kysely<DB>, vendorSlug: string) =>
     .where("vendors.slug", "=", vendorSlug)
     .where("webhook_endpoints.deleted_at", "is", null);
 
-export async function findVendorId(database: Kysely<DB>, slug: string): Promise<string | undefined> {
-  const found = await database.selectFrom("vendors").select("id").where("slug", "=", slug).executeTakeFirst();
-  return found?.id;
-}
-
 /** Serialises registrations of a vendor. An advisory lock, because the service has no privilege to lock the vendor's row. */
 export async function lockRegistration(transaction: Transaction<DB>, vendorId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints of ${vendorId}`}, 0))`.execute(

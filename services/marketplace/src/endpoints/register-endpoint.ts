@@ -5,12 +5,13 @@ import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { requireUsableSecret } from "../secrets/signing-secret.ts";
+import { requireVendorId } from "../vendors/read-vendors.ts";
 import type { EndpointUrlDeps } from "./change-endpoint.ts";
 import { checkEndpointUrl } from "./check-endpoint-url.ts";
 import { endpointSecretOwner, maxEndpointsPerVendor } from "./endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
 import { endpointRecord, registeredRecord } from "./endpoint-record.ts";
-import { countEndpoints, type EndpointRow, findVendorId, insertEndpoint, lockRegistration } from "./endpoint-store.ts";
+import { countEndpoints, type EndpointRow, insertEndpoint, lockRegistration } from "./endpoint-store.ts";
 
 export async function registerEndpoint(
   deps: EndpointUrlDeps,
@@ -24,10 +25,7 @@ export async function registerEndpoint(
     runIdempotently(transaction, { caller: by.caller, now: clock(), bodyDigest }, repeatable, async () => {
       requireUsableUrl();
       requireUsableSecret(input.secret);
-      const vendorId = await findVendorId(transaction, by.vendor);
-      if (vendorId === undefined) {
-        throw new Problem(endpointProblems.unknownVendor, "No vendor has that slug.");
-      }
+      const vendorId = await requireVendorId(transaction, by.vendor);
       await lockRegistration(transaction, vendorId);
       if ((await countEndpoints(transaction, vendorId)) >= maxEndpointsPerVendor) {
         throw new Problem(endpointProblems.tooMany, `The vendor already has ${maxEndpointsPerVendor} endpoints.`);

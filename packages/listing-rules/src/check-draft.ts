@@ -1,0 +1,118 @@
+import { checkSchema } from "@ehr-marketplace/config-schema";
+import type { ListingDraft } from "@ehr-marketplace/contracts";
+import { inspectMarkdown } from "@ehr-marketplace/markdown";
+import { checkLinks, checkOauth } from "./check-links.ts";
+import { checkMedia, type FindMedia } from "./check-media.ts";
+import { checkPlans } from "./check-plans.ts";
+import { checkScopes, resourceScopesOf } from "./check-scopes.ts";
+import { criteria, type ListingProblem, type Report } from "./criteria.ts";
+
+/** What a draft is checked against. */
+export interface CheckContext {
+  categories: ReadonlySet<string>;
+  extensionPoints: ReadonlySet<string>;
+  findMedia: FindMedia;
+  launchedInSandbox: boolean;
+  /** Today in UTC, for example 2026-11-16. */
+  today: string;
+}
+
+/** More than anyone reads; a text of scopes alone can have thousands. */
+const maxProblems = 500;
+
+/** Lists every problem of a draft at once, in the order of its fields. Reads nothing but its arguments. */
+export function checkDraft(draft: ListingDraft, context: CheckContext): ListingProblem[] {
+  const problems: ListingProblem[] = [];
+  const report: Report = (pointer, code, detail) => {
+    if (problems.length < maxProblems) problems.push({ pointer, code, detail, severity: criteria[code].severity });
+  };
+  checkTexts(draft, report);
+  checkPresentation(draft, context, report);
+  checkScopes(draft, report);
+  checkOauth(draft, report);
+  checkLinks(draft, report);
+  for (const { pointer, code, detail } of draft.configSchema === undefined ? [] : checkSchema(draft.configSchema)) {
+    report(`/configSchema${pointer}`, "config-schema-invalid", `${detail} (${code})`);
+  }
+  checkMedia(draft, context.findMedia, report);
+  checkTrust(draft, context, report);
+  checkPlans(draft.plans ?? [], report);
+  if (!context.launchedInSandbox) {
+    report("", "not-launched-in-sandbox", "Install the draft in a sandbox organisation and launch it there once.");
+  }
+  return problems;
+}
+
+const requiredTexts = {
+  name: "Say what the app is called.",
+  summary: "Say in one sentence what the app does, for lists.",
+  description: "Describe the app: what it does, for whom, and what it needs.",
+  version: "Name the app's version, for example 1.4.0.",
+} as const;
+
+function checkTexts(draft: ListingDraft, report: Report): void {
+  for (const [field, detail] of Object.entries(requiredTexts)) {
+    if ((draft[field as keyof typeof requiredTexts] ?? "").trim() === "") report(`/${field}`, "text-missing", detail);
+  }
+  for (const field of ["description", "releaseNotes"] as const) {
+    const text = draft[field] ?? "";
+    if (text.trim() === "") continue;
+    const { visibleText, hasHtml } = inspectMarkdown(text);
+    if (visibleText === "") {
+      report(`/${field}`, "text-renders-to-nothing", "Nothing of it is visible once it is rendered: add text.");
+    }
+    if (hasHtml) {
+      report(`/${field}`, "html-in-markdown", "Readers see HTML as it is written: use Markdown instead.");
+    }
+  }
+}
+
+function checkPresentation(draft: ListingDraft, context: CheckContext, report: Report): void {
+  const { category = "", audience, extensionPoints = [], cdsServicesUrl, smartLaunchUrl } = draft;
+  if (!context.categories.has(category)) {
+    const detail = `Use one of: ${[...context.categories].join(", ")}.`;
+    report("/category", category === "" ? "text-missing" : "category-unknown", detail);
+  }
+  if (audience === undefined) {
+    report("/audience", "audience-missing", "Say who uses the app: CLINICIAN, PATIENT or BACKEND.");
+  }
+  for (const [index, point] of extensionPoints.entries()) {
+    if (extensionPoints.indexOf(point) !== index) {
+      report(`/extensionPoints/${index}`, "extension-point-twice", "Remove it here.");
+    } else if (!context.extensionPoints.has(point) && !/^cds:[a-z]+(-[a-z]+)*$/.test(point)) {
+      const detail = `Use one of ${[...context.extensionPoints].join(", ")}, or cds: and the name of a CDS Hook.`;
+      report(`/extensionPoints/${index}`, "extension-point-unknown", detail);
+    }
+  }
+  if (extensionPoints.some((point) => point.startsWith("cds:")) && cdsServicesUrl === undefined) {
+    const detail = "The app uses CDS Hooks: name the URL where an EHR discovers its services.";
+    report("/cdsServicesUrl", "cds-services-url-missing", detail);
+  }
+  const needsLaunch = resourceScopesOf(draft).some(({ context: of }) => of !== "system");
+  if (needsLaunch && smartLaunchUrl === undefined) {
+    const detail = "Scopes of a patient or a user are granted at a SMART launch: name the URL to launch at.";
+    report("/smartLaunchUrl", "smart-launch-url-missing", detail);
+  }
+}
+
+function checkTrust(draft: ListingDraft, { today }: CheckContext, report: Report): void {
+  const { audience, baaDocument, trust = {} } = draft;
+  if (audience !== "PATIENT" && baaDocument === undefined && resourceScopesOf(draft).length > 0) {
+    const detail =
+      "The app reads health information: practices in the USA need a business associate agreement. Upload it.";
+    report("/baaDocument", "baa-missing", detail);
+  }
+  for (const [index, { kind = "", validUntil }] of (trust.certifications ?? []).entries()) {
+    const pointer = `/trust/certifications/${index}`;
+    if (kind === "") report(`${pointer}/kind`, "certification-incomplete", "Say which certification it is.");
+    if (validUntil === undefined) {
+      report(`${pointer}/validUntil`, "certification-incomplete", "Say until when it is valid: a badge ends then.");
+    } else if (validUntil < today) {
+      report(`${pointer}/validUntil`, "certification-expired", "It isn't shown any more: renew it, or remove it.");
+    }
+  }
+  const { ai } = trust;
+  if (ai?.kind !== undefined && ai.kind !== "NONE" && ai.modelCard === undefined) {
+    report("/trust/ai/modelCard", "model-card-missing", "Upload a document that describes the model, as a PDF.");
+  }
+}

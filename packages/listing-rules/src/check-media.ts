@@ -1,0 +1,50 @@
+import type { ListingDraft } from "@ehr-marketplace/contracts";
+import type { Report } from "./criteria.ts";
+
+/** What is known of an uploaded file of the vendor. */
+export interface KnownMedia {
+  use: "icon" | "screenshot" | "document";
+}
+
+export type FindMedia = (id: string) => KnownMedia | undefined;
+
+export function checkMedia(draft: ListingDraft, find: FindMedia, report: Report): void {
+  const check = (id: string, use: KnownMedia["use"], pointer: string): void => {
+    const known = find(id);
+    if (known === undefined) {
+      report(
+        pointer,
+        "media-unknown",
+        "The vendor has no media with this id: upload the file, and use the id returned.",
+      );
+    } else if (known.use !== use) {
+      const detail = `It was uploaded as ${known.use}: upload the file again with use=${use}.`;
+      report(pointer, "media-unsuitable", detail);
+    }
+  };
+  if (draft.icon === undefined)
+    report("/icon", "icon-missing", "Upload a square picture of at least 512 × 512 pixels.");
+  else check(draft.icon, "icon", "/icon");
+
+  const screenshots = draft.screenshots ?? [];
+  if (screenshots.length === 0) {
+    report(
+      "/screenshots",
+      "screenshot-missing",
+      "Show the app in at least one screenshot, without data of real people.",
+    );
+  }
+  for (const [index, { media, text = "" }] of screenshots.entries()) {
+    const pointer = `/screenshots/${index}`;
+    if (media === undefined)
+      report(`${pointer}/media`, "screenshot-missing", "Upload the picture, and use its id here.");
+    else check(media, "screenshot", `${pointer}/media`);
+    if (text.trim() === "") {
+      const detail = "Say what the picture shows, for people who can't see it.";
+      report(`${pointer}/text`, "alternative-text-missing", detail);
+    }
+  }
+  if (draft.baaDocument !== undefined) check(draft.baaDocument, "document", "/baaDocument");
+  const modelCard = draft.trust?.ai?.modelCard;
+  if (modelCard !== undefined) check(modelCard, "document", "/trust/ai/modelCard");
+}

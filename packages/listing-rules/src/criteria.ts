@@ -1,0 +1,57 @@
+export type Severity = "error" | "warning";
+
+/**
+ * What a listing is checked for. The codes are stable, and the public criteria of a review: a rejection names one of them, or says why
+ * none fits.
+ */
+export const criteria = {
+  "text-missing": { severity: "error", title: "A required text is missing" },
+  "text-renders-to-nothing": { severity: "error", title: "The Markdown shows nothing" },
+  "html-in-markdown": { severity: "warning", title: "HTML in Markdown is shown as text" },
+  "link-missing": { severity: "error", title: "A required link is missing" },
+  "url-invalid": { severity: "error", title: "The URL can't be used" },
+  "category-unknown": { severity: "error", title: "There is no such category" },
+  "audience-missing": { severity: "error", title: "Nobody is named as the app's audience" },
+  "extension-point-unknown": { severity: "error", title: "There is no such extension point" },
+  "extension-point-twice": { severity: "error", title: "An extension point is named twice" },
+  "cds-services-url-missing": { severity: "error", title: "CDS Hooks need the URL of the services" },
+  "smart-launch-url-missing": { severity: "error", title: "Scopes need a SMART launch URL" },
+  "scope-invalid": { severity: "error", title: "The scope is neither of SMART version 1 nor of version 2" },
+  "scope-syntax-mixed": { severity: "error", title: "Scopes of SMART versions 1 and 2 are mixed" },
+  "scope-twice": { severity: "warning", title: "The same is asked for by two scopes" },
+  "scope-broad": { severity: "warning", title: "The scope asks for more than most apps need" },
+  "scope-purpose-missing": { severity: "error", title: "A scope has no purpose" },
+  "scope-purpose-unused": { severity: "warning", title: "A purpose is for a scope that isn't asked for" },
+  "oauth-missing": { severity: "warning", title: "Nothing says how the app authenticates" },
+  "oauth-incomplete": { severity: "error", title: "The client's registration is incomplete" },
+  "plan-missing": { severity: "error", title: "There is no pricing plan" },
+  "plan-incomplete": { severity: "error", title: "A field that the pricing model needs is missing" },
+  "plan-inconsistent": { severity: "error", title: "A field doesn't fit the pricing model" },
+  "plan-name-twice": { severity: "error", title: "Two plans have the same name" },
+  "plan-currency-unknown": { severity: "error", title: "There is no such currency" },
+  "plan-tiers-invalid": { severity: "error", title: "The tiers can't be computed" },
+  "config-schema-invalid": { severity: "error", title: "The config schema is outside the profile" },
+  "icon-missing": { severity: "error", title: "There is no icon" },
+  "screenshot-missing": { severity: "error", title: "There is no screenshot" },
+  "media-unknown": { severity: "error", title: "No such file was uploaded" },
+  "media-unsuitable": { severity: "error", title: "The file can't be used here" },
+  "alternative-text-missing": { severity: "error", title: "A screenshot has no alternative text" },
+  "baa-missing": { severity: "warning", title: "There is no business associate agreement" },
+  "certification-incomplete": { severity: "error", title: "A certification lacks a field" },
+  "certification-expired": { severity: "warning", title: "A certification has expired" },
+  "model-card-missing": { severity: "warning", title: "Nothing describes the AI model" },
+  "not-launched-in-sandbox": { severity: "warning", title: "Nobody has launched the app in a sandbox" },
+} as const satisfies Record<string, { severity: Severity; title: string }>;
+
+export type CriterionCode = keyof typeof criteria;
+
+export interface ListingProblem {
+  /** JSON Pointer into the draft. */
+  pointer: string;
+  code: CriterionCode;
+  /** What is wrong, and what to do. */
+  detail: string;
+  severity: Severity;
+}
+
+export type Report = (pointer: string, code: CriterionCode, detail: string) => void;

@@ -1,0 +1,1 @@
+export { inspectMarkdown, renderMarkdown } from "./markdown.ts";

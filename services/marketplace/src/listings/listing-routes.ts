@@ -1,0 +1,180 @@
+import {
+  createListingBody,
+  listingCheck,
+  listingDraft,
+  listingDto,
+  listingPage,
+  listingParams,
+  type PageQuery,
+  pageQuery,
+} from "@ehr-marketplace/contracts";
+import {
+  acceptMergePatch,
+  etagPattern,
+  problemResponses,
+  requireIfMatch,
+  responseOf,
+} from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
+import { pathOf } from "../idempotency/idempotent-request.ts";
+import { checkListing } from "./check-listing.ts";
+import { createListing, type ListingDeps } from "./create-listing.ts";
+import { editDraft, maxDraftBytes } from "./edit-draft.ts";
+import { getListing, listListings } from "./read-listings.ts";
+
+const tags = ["Listings"];
+const config = { access: ["vendor-developer", "operator"] } as const;
+
+const etag = { type: "string", description: "The listing's version, for `If-Match`" };
+const listingResponse = (description: string): object => ({
+  ...responseOf(description, "ListingDto"),
+  headers: { etag },
+});
+
+const mergePatchBody = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description:
+      "A JSON Merge Patch (RFC 7396) of the draft, see ListingDraft: fields that are absent stay, null removes a field, lists are replaced as a whole",
+    examples: [{ summary: "Notes that write themselves", websiteUrl: null }],
+  },
+);
+
+const ifMatchHeaders = {
+  type: "object",
+  properties: {
+    ...vendorHeaders.properties,
+    "if-match": {
+      type: "string",
+      maxLength: 100,
+      pattern: etagPattern,
+      description: "The `ETag` of the listing that was read",
+    },
+  },
+  required: ["if-match"],
+} as const;
+
+export async function listingRoutes(scope: FastifyInstance, options: ListingDeps): Promise<void> {
+  acceptMergePatch(scope);
+  for (const schema of [listingDraft, listingDto, listingPage, listingCheck]) scope.addSchema(schema);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+
+  routes.post(
+    "/developer/apps",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "createListing",
+        summary: "Begin a listing",
+        description: "Reserves the slug, with a draft that has a name only. Nobody but the vendor sees it.",
+        headers: vendorHeaders,
+        body: createListingBody,
+        response: {
+          201: {
+            ...responseOf("The new listing", "ListingDto"),
+            headers: { etag, location: { type: "string", description: "The listing's URL" } },
+          },
+          ...problemResponses(401, 403, 413, 415, {
+            409: "The slug is taken, or the vendor has too many listings",
+            422: "The vendor is not registered",
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { etag: tag, listing } = await createListing(options, vendorContextOf(request), request.body);
+      const location = `${pathOf(request)}/${listing.slug}`;
+      return reply.code(201).headers({ etag: tag, location }).send(listing);
+    },
+  );
+
+  routes.get(
+    "/developer/apps",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "listListings",
+        summary: "List the vendor's listings",
+        description: "All listings of the vendor without their drafts, oldest first.",
+        headers: vendorHeaders,
+        querystring: pageQuery,
+        response: { 200: responseOf("A page of listings", "ListingPage"), ...problemResponses(401, 403) },
+      },
+    },
+    (request) => listListings(options.database, vendorContextOf(request), request.query as PageQuery),
+  );
+
+  routes.get(
+    "/developer/apps/:slug",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "getListing",
+        summary: "Get a listing",
+        description: "The listing with its draft.",
+        headers: vendorHeaders,
+        params: listingParams,
+        response: { 200: listingResponse("The listing"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { etag: tag, listing } = await getListing(options, vendorContextOf(request), request.params.slug);
+      return reply.header("etag", tag).send(listing);
+    },
+  );
+
+  routes.patch(
+    "/developer/apps/:slug",
+    {
+      bodyLimit: maxDraftBytes,
+      onRequest: requireIfMatch,
+      config,
+      schema: {
+        tags,
+        operationId: "editDraft",
+        summary: "Change the draft",
+        description:
+          "Applies a JSON Merge Patch to the draft. A draft may be incomplete; `check` says what it lacks. Nothing public changes before a reviewer approves it.",
+        headers: ifMatchHeaders,
+        params: listingParams,
+        body: mergePatchBody,
+        response: {
+          200: listingResponse("The listing as it is now"),
+          ...problemResponses(401, 403, 404, 412, 413, 415, 428),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { etag: tag, listing } = await editDraft(options, vendorContextOf(request), {
+        slug: request.params.slug,
+        patch: request.body,
+        ifMatch: request.headers["if-match"],
+      });
+      return reply.header("etag", tag).send(listing);
+    },
+  );
+
+  routes.get(
+    "/developer/apps/:slug/check",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "checkListing",
+        summary: "Check the draft",
+        description: "Every problem at once. Errors prevent a submission; warnings are shown to reviewers.",
+        headers: vendorHeaders,
+        params: listingParams,
+        response: { 200: responseOf("The problems", "ListingCheck"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => checkListing(options, vendorContextOf(request), request.params.slug),
+  );
+}

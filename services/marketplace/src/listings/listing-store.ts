@@ -1,0 +1,137 @@
+import type { ListingDraft } from "@ehr-marketplace/contracts";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
+import { type Insertable, type Kysely, type NotNull, type Selectable, sql, type Transaction } from "kysely";
+import type { DB, Listings } from "../database-schema.ts";
+
+/** The review notes are stored encrypted, in a column of their own. */
+export type StoredDraft = Omit<ListingDraft, "reviewNotes">;
+export type ListingRow = Omit<Selectable<Listings>, "draft"> & { draft: StoredDraft };
+export type ListedRow = Pick<ListingRow, "app_id" | "slug" | "created_at" | "updated_at"> & {
+  id: string;
+  name: string;
+};
+
+/** Serialises the creation of listings of a vendor, so that their number is bounded. */
+export async function lockCreation(transaction: Transaction<DB>, vendorId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`listings of ${vendorId}`}, 0))`.execute(transaction);
+}
+
+export async function countListings(database: Kysely<DB>, vendorId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom("listings")
+    .select(({ fn }) => fn.countAll<string>().as("count"))
+    .where("vendor_id", "=", vendorId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Returns false if a listing, or an app that has none, has the slug. */
+export async function insertListing(transaction: Transaction<DB>, row: Insertable<Listings>): Promise<boolean> {
+  const app = await transaction.selectFrom("apps").select("id").where("slug", "=", row.slug).executeTakeFirst();
+  if (app !== undefined) return false;
+  const inserted = await transaction
+    .insertInto("listings")
+    .values(row)
+    .onConflict((conflict) => conflict.column("slug").doNothing())
+    .returning("app_id")
+    .execute();
+  return inserted.length === 1;
+}
+
+const ofVendor = (database: Kysely<DB>, vendor: string) =>
+  database
+    .selectFrom("listings")
+    .innerJoin("vendors", "vendors.id", "listings.vendor_id")
+    .where("vendors.slug", "=", vendor);
+
+export function findListing(database: Kysely<DB>, vendor: string, slug: string): Promise<ListingRow | undefined> {
+  return ofVendor(database, vendor)
+    .selectAll("listings")
+    .$castTo<ListingRow>()
+    .where("listings.slug", "=", slug)
+    .executeTakeFirst();
+}
+
+export function lockListing(
+  transaction: Transaction<DB>,
+  vendor: string,
+  slug: string,
+): Promise<ListingRow | undefined> {
+  return ofVendor(transaction, vendor)
+    .selectAll("listings")
+    .$castTo<ListingRow>()
+    .where("listings.slug", "=", slug)
+    .forUpdate("listings")
+    .executeTakeFirst();
+}
+
+/** Oldest first, without the drafts: each may have hundreds of kilobytes. */
+export function findListings(database: Kysely<DB>, vendor: string, { after, limit }: PageSlice): Promise<ListedRow[]> {
+  let query = ofVendor(database, vendor).select([
+    "listings.app_id",
+    "listings.app_id as id",
+    "listings.slug",
+    sql<string>`listings.draft ->> 'name'`.as("name"),
+    "listings.created_at",
+    "listings.updated_at",
+  ]);
+  if (after !== undefined) {
+    query = query.where(
+      sql<boolean>`(listings.created_at, listings.app_id) > (${after.at}::timestamptz, ${after.id}::uuid)`,
+    );
+  }
+  return query.orderBy("listings.created_at").orderBy("listings.app_id").limit(limit).execute();
+}
+
+export async function updateDraft(
+  transaction: Transaction<DB>,
+  { app_id, draft, encrypted_review_notes, version, updated_at }: ListingRow,
+): Promise<void> {
+  await transaction
+    .updateTable("listings")
+    .set({ draft: JSON.stringify(draft), encrypted_review_notes, version, updated_at })
+    .where("app_id", "=", app_id)
+    .execute();
+}
+
+export async function recordEditor(
+  transaction: Transaction<DB>,
+  editor: { app_id: string; issuer: string; subject: string; version: number },
+): Promise<void> {
+  await transaction
+    .insertInto("draft_editors")
+    .values(editor)
+    .onConflict((conflict) =>
+      conflict.columns(["app_id", "issuer", "subject"]).doUpdateSet({ version: editor.version }),
+    )
+    .execute();
+}
+
+/** Locks listings whose review notes were encrypted with another key version. */
+export function lockNotesToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
+  return transaction
+    .selectFrom("listings")
+    .select(["app_id", "encrypted_review_notes"])
+    .where("encrypted_review_notes", "not like", `${version}.%`)
+    .$narrowType<{ encrypted_review_notes: NotNull }>()
+    .orderBy("app_id")
+    .limit(limit)
+    .forUpdate()
+    .execute();
+}
+
+export async function updateReviewNotes(transaction: Transaction<DB>, appId: string, encrypted: string): Promise<void> {
+  await transaction
+    .updateTable("listings")
+    .set({ encrypted_review_notes: encrypted })
+    .where("app_id", "=", appId)
+    .execute();
+}
+
+export async function findVocabulary(
+  database: Kysely<DB>,
+): Promise<{ categories: string[]; extensionPoints: string[] }> {
+  const categories = await database.selectFrom("categories").select("category").orderBy("position").execute();
+  const points = await database.selectFrom("extension_points").select("name").orderBy("name").execute();
+  return { categories: categories.map(({ category }) => category), extensionPoints: points.map(({ name }) => name) };
+}

@@ -1,0 +1,16 @@
+import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+
+export const vendorProblems = {
+  notFound: {
+    code: "vendor-not-found",
+    status: 404,
+    title: "No such vendor",
+    advice: "No vendor is registered under that slug. `GET /admin/vendors` lists those that are.",
+  },
+  unknown: {
+    code: "unknown-vendor",
+    status: 422,
+    title: "The vendor is not registered",
+    advice: "No vendor of the marketplace has that slug. Check `X-Vendor-Slug`, or the vendor in your token.",
+  },
+} satisfies Record<string, ProblemKind>;

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { sendApiRequest } from "@ehr-marketplace/tests/support";
+import type { RequestBuilder } from "./prepare-subscriptions.ts";
+
+const named = { "x-vendor-slug": "northwind-health" };
+const unique = (): string => `matrix-${randomUUID()}`;
+
+/** Whether `prepareListings` builds the requests of a route. */
+export const isForListings = (route: string): boolean => /\/admin\/vendors|\/developer\/apps/.test(route);
+
+export async function prepareListings(url: string, operator: string): Promise<RequestBuilder> {
+  const slug = unique();
+  const created = await sendApiRequest(url, "/developer/apps", operator, {
+    body: { slug, name: "Of the matrix" },
+    headers: named,
+  });
+  assert.equal(created.status, 201, await created.clone().text());
+  const etag = async (): Promise<string> =>
+    (await sendApiRequest(url, `/developer/apps/${slug}`, operator, { headers: named })).headers.get("etag") ?? "";
+
+  return {
+    async buildRequest(route, on) {
+      const [method = "", path = ""] = route.split(" ");
+      const headers = on.endsWith("by name") ? named : {};
+      if (path.includes("/admin/vendors")) {
+        const body = { name: `Northwind ${randomUUID()}`, websiteUrl: "https://northwind-health.example" };
+        return { path: path.replace(":slug", "northwind-health"), ...(method === "PUT" ? { body } : {}) };
+      }
+      if (method === "POST") return { path, headers, body: { slug: unique(), name: "Of the matrix" } };
+      const target = path.replace(":slug", on === "an unknown id" ? unique() : slug);
+      if (method !== "PATCH") return { path: target, headers };
+      return { path: target, headers: { ...headers, "if-match": await etag() }, body: { summary: randomUUID() } };
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import { isForListings, prepareListings } from "./prepare-listings.ts";
+import { prepareSubscriptions, type RequestBuilder } from "./prepare-subscriptions.ts";
+import { isForWebhooks, prepareWebhooks } from "./prepare-webhooks.ts";
+
+/** Builds the requests of all routes of the marketplace that require a token. */
+export async function prepareMarketplace(url: string, operator: string): Promise<RequestBuilder> {
+  const subscriptions = await prepareSubscriptions(url, operator);
+  const webhooks = await prepareWebhooks(url, operator);
+  const listings = await prepareListings(url, operator);
+  const builderOf = (route: string): RequestBuilder => {
+    if (isForListings(route)) return listings;
+    return isForWebhooks(route) ? webhooks : subscriptions;
+  };
+  return { buildRequest: (route, on) => builderOf(route).buildRequest(route, on) };
+}
