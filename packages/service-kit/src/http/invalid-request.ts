@@ -3,8 +3,12 @@ import { describeValidationError } from "./describe-validation-error.ts";
 import { escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
-/** A 400 that lists all invalid inputs, each with its JSON pointer. */
-export function invalidInputs(errors: InvalidInput[]): Problem {
+/** How many invalid inputs a 400 lists. */
+export const maxListedInputs = 20;
+
+/** A 400 that lists the invalid inputs, each with its JSON pointer. */
+export function invalidInputs(inputs: InvalidInput[]): Problem {
+  const errors = inputs.slice(0, maxListedInputs);
   const detail = errors.map((each) => `${each.pointer} ${each.detail}`).join("; ");
   return new Problem(standardProblems.invalidRequest, `${detail}.`, { errors });
 }
@@ -20,8 +24,7 @@ function isRepeated(part: string, error: FastifySchemaValidationError): boolean 
   return part === "query" && Array.isArray(data) && parentSchema?.type !== "array";
 }
 
-/** `part` is the part of the request that doesn't match its schema, for example `body`. */
-export function invalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
+function toInvalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
   const leaf = missingProperty ?? additionalProperty;
   const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
@@ -30,4 +33,14 @@ export function invalidInput(part: string, error: FastifySchemaValidationError):
   const isQueryTime = part === "query" && error.params["format"] === "date-time";
   // An unescaped + of a time zone arrives as a space.
   return { pointer, detail: isQueryTime ? `${detail}; in a URL, write + as %2B` : detail };
+}
+
+const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
+  one.pointer === other.pointer && one.detail === other.detail;
+
+/** A 400 for a part of the request that doesn't match its schema, for example `body`. */
+export function schemaViolations(part: string, errors: FastifySchemaValidationError[]): Problem {
+  const inputs = errors.slice(0, maxListedInputs).map((error) => toInvalidInput(part, error));
+  // A schema with its own error message has the same one for each of its rules.
+  return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
 }

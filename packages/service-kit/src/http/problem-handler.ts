@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { anyOriginHeaders } from "./any-origin.ts";
-import { invalidInput, invalidInputs, invalidRequest } from "./invalid-request.ts";
+import { invalidRequest, schemaViolations } from "./invalid-request.ts";
 import { acceptedMediaType } from "./json-parser.ts";
 import { isHealthCheck } from "./operations-routes.ts";
-import { type ErrorShape, type InvalidInput, Problem } from "./problem.ts";
+import { type ErrorShape, Problem } from "./problem.ts";
 import type { RouteTable } from "./route-table.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { withoutTrailingSlash } from "./trailing-slash.ts";
@@ -18,15 +18,10 @@ declare module "fastify" {
 
 const parts: Record<string, string> = { querystring: "query", params: "path", headers: "headers", body: "body" };
 
-const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
-  one.pointer === other.pointer && one.detail === other.detail;
-
 function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): Problem {
   const part = parts[error.validationContext ?? "body"] ?? "body";
   if (part === "body" && request.body === undefined) return invalidRequest("/body", "is required; send a JSON object");
-  const inputs = (error.validation ?? []).map((each) => invalidInput(part, each));
-  // A schema with its own error message has the same one for each of its rules.
-  return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
+  return schemaViolations(part, error.validation ?? []);
 }
 
 /** Accepts any thrown value: some libraries reject with undefined. */

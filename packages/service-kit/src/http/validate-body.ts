@@ -1,15 +1,13 @@
 import type { FastifySchemaValidationError } from "fastify";
 import type { Static, TSchema } from "typebox";
-import { invalidInput, invalidInputs } from "./invalid-request.ts";
+import { schemaViolations } from "./invalid-request.ts";
 import { createStrictAjv } from "./strict-ajv.ts";
-import { maxErrors } from "./strict-validation.ts";
 
 /** Validates a value that was made from a request's body, with the errors that the body itself would have. */
 export function createBodyValidator<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
   const validate = createStrictAjv({ allErrors: true, verbose: true }).compile(schema);
   return (value) => {
     if (validate(value)) return value as Static<S>;
-    const errors = (validate.errors ?? []).slice(0, maxErrors) as FastifySchemaValidationError[];
-    throw invalidInputs(errors.map((error) => invalidInput("body", error)));
+    throw schemaViolations("body", (validate.errors ?? []) as FastifySchemaValidationError[]);
   };
 }

@@ -32,8 +32,6 @@ const without = (groups: SynonymGroup[], others: SynonymGroup[]): SynonymGroup[]
   return groups.filter((group) => !known.has(JSON.stringify(group)));
 };
 
-const maxReportedErrors = 20;
-
 /** Replaces all synonyms, if they are those that the caller has read. The audit log gets the groups that differ. */
 export async function putSynonyms(
   { database, clock }: SynonymDeps,
@@ -50,7 +48,7 @@ export async function putSynonyms(
       ? [{ pointer: `/body/synonyms/${group}/synonyms`, detail: "must have at least 2 items, unless term is given" }]
       : [],
   );
-  if (meaningless.length > 0) throw invalidInputs(meaningless.slice(0, maxReportedErrors));
+  if (meaningless.length > 0) throw invalidInputs(meaningless);
   return database.transaction().execute(async (transaction) => {
     await lockSynonyms(transaction);
     const before = tag(await findSynonyms(transaction));
