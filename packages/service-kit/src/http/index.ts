@@ -7,7 +7,7 @@ export type { About } from "./index-routes.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";
 export { acceptMergePatch, requireNoBody } from "./json-parser.ts";
-export { listPage, type PageSlice } from "./list-page.ts";
+export { listPage, listPageByName, type PageSlice } from "./list-page.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { parseQueryTime, parseTime } from "./parse-time.ts";
 export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses, responseOf } from "./problem.ts";

@@ -39,3 +39,23 @@ export async function listPage<Row extends { id: string }, Item>(
     found.length > limit && last !== undefined ? encodeCursor(list.getTime(last).toISOString(), last.id) : null;
   return { items: rows.map(list.toItem), next };
 }
+
+/** The same for a list by a unique name. `pattern` is that of the name, which a cursor has to match. */
+export async function listPageByName<Row, Item>(
+  query: PageQuery,
+  list: {
+    find: (slice: { after: string; limit: number }) => Promise<Row[]>;
+    getName: (row: Row) => string;
+    pattern: RegExp;
+    toItem: (row: Row) => Item;
+  },
+): Promise<{ items: Item[]; next: string | null }> {
+  const limit = Math.min(query.limit, defaultMaxItems);
+  const [after = ""] = query.after === undefined ? [] : decodeCursor(query.after, 1);
+  if (query.after !== undefined && !list.pattern.test(after)) throw invalidCursor();
+  const found = await list.find({ after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const next = found.length > limit && last !== undefined ? encodeCursor(list.getName(last)) : null;
+  return { items: rows.map(list.toItem), next };
+}

@@ -1,12 +1,11 @@
 import { type PageQuery, slugPattern, type VendorDto, type VendorPage } from "@ehr-marketplace/contracts";
-import { decodeCursor, encodeCursor, invalidCursor, Problem } from "@ehr-marketplace/service-kit/http";
+import { listPageByName, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { vendorProblems } from "./vendor-errors.ts";
 import { vendorRecord } from "./vendor-record.ts";
 import { findVendorId, findVendorRow, findVendorRows } from "./vendor-store.ts";
 
-const maxPageSize = 1_000;
 const slugRegExp = new RegExp(slugPattern);
 
 export async function getVendor(database: Kysely<DB>, slug: string): Promise<VendorDto> {
@@ -15,14 +14,13 @@ export async function getVendor(database: Kysely<DB>, slug: string): Promise<Ven
   return vendorRecord(row);
 }
 
-export async function listVendors(database: Kysely<DB>, query: PageQuery): Promise<VendorPage> {
-  const limit = Math.min(query.limit, maxPageSize);
-  const [after] = query.after === undefined ? [] : decodeCursor(query.after, 1);
-  if (after !== undefined && !slugRegExp.test(after)) throw invalidCursor();
-  const rows = await findVendorRows(database, { limit: limit + 1, after: after ?? "" });
-  const items = rows.slice(0, limit).map(vendorRecord);
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? encodeCursor(last.slug) : null };
+export function listVendors(database: Kysely<DB>, query: PageQuery): Promise<VendorPage> {
+  return listPageByName(query, {
+    find: (slice) => findVendorRows(database, slice),
+    getName: (row) => row.slug,
+    pattern: slugRegExp,
+    toItem: vendorRecord,
+  });
 }
 
 /** For the use cases of vendors, whose tokens may name a vendor that nobody has registered. */
