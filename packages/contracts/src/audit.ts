@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern } from "./catalog-requests.ts";
-import { type PageQuery, pageQuery } from "./paging.ts";
+import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
 const state = nullable(Type.Object({}, { additionalProperties: true }), "State of the object, without secrets");
@@ -37,7 +37,7 @@ export type AuditEntry = Static<typeof auditEntry>;
 export const auditPage = Type.Object(
   {
     items: Type.Array(Type.Ref("AuditEntry#"), { description: "Newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "AuditPage", title: "AuditPage" },
 );

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { nextCursor } from "./paging.ts";
 import { currency, instant, nullable, rate, uuid } from "./wire-types.ts";
 
 const text = (maxLength: number, description: string) =>
@@ -234,7 +235,7 @@ export type ListingDto = Omit<ListingSummary, "name"> & { draft: ListingDraft };
 export const listingPage = Type.Object(
   {
     items: Type.Array(Type.Object({ ...listingFields, name: Type.String() })),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "ListingPage", title: "ListingPage" },
 );

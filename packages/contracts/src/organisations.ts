@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern } from "./catalog-requests.ts";
+import { nextCursor } from "./paging.ts";
 import { instant, nullable } from "./wire-types.ts";
 
 /** The aliases of common identity providers, limited to characters that need no escaping in a URL. */
@@ -76,7 +77,7 @@ export type OrganisationDto = Static<typeof organisationDto>;
 export const organisationPage = Type.Object(
   {
     items: Type.Array(Type.Ref("OrganisationDto#")),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "OrganisationPage", title: "OrganisationPage" },
 );

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { nullable } from "./wire-types.ts";
 
 export const pageQuery = Type.Object({
   limit: Type.Optional(
@@ -13,3 +14,6 @@ export const pageQuery = Type.Object({
   ),
 });
 export type PageQuery = Static<typeof pageQuery> & { limit: number };
+
+/** Of every page of a list. */
+export const nextCursor = nullable(Type.String(), "The `after` of the next page; null on the last page");

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { nextCursor } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
 export const replayStatuses = ["running", "done", "cancelled"] as const;
@@ -45,7 +46,7 @@ export type ReplayDto = Static<typeof replayDto>;
 export const replayPage = Type.Object(
   {
     items: Type.Array(Type.Ref("ReplayDto#"), { description: "Newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "ReplayPage", title: "ReplayPage" },
 );

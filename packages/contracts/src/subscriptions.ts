@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { PricingPlanDto } from "./catalog.ts";
 import { noNulPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
-import { type PageQuery, pageQuery } from "./paging.ts";
+import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
@@ -136,7 +136,7 @@ export type ListAllSubscriptionsQuery = Static<typeof listAllSubscriptionsQuery>
 export const subscriptionPage = Type.Object(
   {
     items: Type.Array(Type.Ref("SubscriptionDto#"), { description: "Newest first" }),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "SubscriptionPage", title: "SubscriptionPage" },
 );

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { nextCursor } from "./paging.ts";
 import { instant, nullable, optionalUrl } from "./wire-types.ts";
 
 const vendorSlug = Type.String({
@@ -64,7 +65,7 @@ export type VendorDto = Static<typeof vendorDto>;
 export const vendorPage = Type.Object(
   {
     items: Type.Array(Type.Ref("VendorDto#")),
-    next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+    next: nextCursor,
   },
   { $id: "VendorPage", title: "VendorPage" },
 );

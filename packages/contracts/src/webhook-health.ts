@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { nextCursor } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 const count = (description: string) =>
@@ -68,7 +69,7 @@ export const webhookHealthDto = Type.Object(
     heldEhrs: Type.Object(
       {
         items: Type.Array(Type.Ref("HeldEhrDto#"), { description: "Longest held first" }),
-        next: nullable(Type.String(), "The `after` of the next page; null on the last page"),
+        next: nextCursor,
       },
       {
         description:

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern } from "./catalog-requests.ts";
 import { subscriptionEventNames } from "./events.ts";
-import { type PageQuery, pageQuery } from "./paging.ts";
+import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
 export const webhookEventNames = [...subscriptionEventNames, "usage.reported", "app.updated", "ping"] as const;
@@ -94,10 +94,8 @@ export const webhookEndpointDto = Type.Object(
 );
 export type WebhookEndpointDto = Static<typeof webhookEndpointDto>;
 
-const next = nullable(Type.String(), "The `after` of the next page; null on the last page");
-
 export const webhookEndpointPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookEndpointDto#"), { description: "Oldest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookEndpointDto#"), { description: "Oldest first" }), next: nextCursor },
   { $id: "WebhookEndpointPage", title: "WebhookEndpointPage" },
 );
 export type WebhookEndpointPage = { items: WebhookEndpointDto[]; next: string | null };
@@ -146,7 +144,10 @@ export const webhookDeliveryDetailDto = Type.Object(
 export type WebhookDeliveryDetailDto = Static<typeof webhookDeliveryDetailDto>;
 
 export const webhookDeliveryPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "By `createdAt`, newest first" }), next },
+  {
+    items: Type.Array(Type.Ref("WebhookDeliveryDto#"), { description: "By `createdAt`, newest first" }),
+    next: nextCursor,
+  },
   { $id: "WebhookDeliveryPage", title: "WebhookDeliveryPage" },
 );
 export type WebhookDeliveryPage = { items: WebhookDeliveryDto[]; next: string | null };
@@ -181,7 +182,7 @@ export const webhookDeliveryLog = Type.Object(
 export type WebhookDeliveryLog = Static<typeof webhookDeliveryLog>;
 
 export const webhookDeliveryLogPage = Type.Object(
-  { items: Type.Array(Type.Ref("WebhookDeliveryLog#"), { description: "Oldest first" }), next },
+  { items: Type.Array(Type.Ref("WebhookDeliveryLog#"), { description: "Oldest first" }), next: nextCursor },
   { $id: "WebhookDeliveryLogPage", title: "WebhookDeliveryLogPage" },
 );
 export type WebhookDeliveryLogPage = { items: WebhookDeliveryLog[]; next: string | null };
