@@ -4,8 +4,8 @@ import type { Report } from "./criteria.ts";
 const webUrl = new RegExp(webUrlPattern);
 
 function checkUrl(url: string, pointer: string, report: Report): void {
-  const isUsable =
-    webUrl.test(url) && URL.canParse(url) && new URL(url).username === "" && new URL(url).password === "";
+  const parsed = URL.parse(url);
+  const isUsable = webUrl.test(url) && parsed !== null && parsed.username === "" && parsed.password === "";
   if (!isUsable) report(pointer, "url-invalid", "Use a complete https URL without a user name or password.");
 }
 

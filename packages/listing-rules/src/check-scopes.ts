@@ -1,3 +1,4 @@
+import { escapeName } from "@ehr-marketplace/config-schema";
 import type { ListingDraft } from "@ehr-marketplace/contracts";
 import type { Report } from "./criteria.ts";
 import { normaliseScopes, parseScope, type ResourceScope, splitScopes } from "./scopes.ts";
@@ -38,7 +39,7 @@ export function checkScopes(draft: ListingDraft, report: Report): void {
   for (const scope of purposes.keys()) {
     if (!texts.includes(scope)) {
       const detail = "fhirScopes doesn't have this scope: add it there, or remove its purpose.";
-      report(`/scopePurposes/${escapePointer(scope)}`, "scope-purpose-unused", detail);
+      report(`/scopePurposes/${escapeName(scope)}`, "scope-purpose-unused", detail);
     }
   }
 }
@@ -54,9 +55,8 @@ function checkResourceScope(scope: ResourceScope, purposes: Map<string, string>,
   }
   if ((purposes.get(text) ?? "").trim() === "") {
     const detail = `Say in one sentence what the app does with ${quote(text)}. Practices read it before they agree.`;
-    report(`/scopePurposes/${escapePointer(text)}`, "scope-purpose-missing", detail);
+    report(`/scopePurposes/${escapeName(text)}`, "scope-purpose-missing", detail);
   }
 }
 
-const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 const quote = (text: string): string => JSON.stringify(text.slice(0, 100));
