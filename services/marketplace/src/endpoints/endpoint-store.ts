@@ -29,7 +29,7 @@ const ofVendor = (database: Kysely<DB>, vendorSlug: string) =>
     .where("vendors.slug", "=", vendorSlug)
     .where("webhook_endpoints.deleted_at", "is", null);
 
-/** Serialises registrations of a vendor. An advisory lock, because the service has no privilege to lock the vendor's row. */
+/** Serialises registrations of a vendor, so that their number is bounded. A lock on its row would make changes of the vendor wait. */
 export async function lockRegistration(transaction: Transaction<DB>, vendorId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook_endpoints of ${vendorId}`}, 0))`.execute(
     transaction,
