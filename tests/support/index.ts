@@ -32,6 +32,12 @@ export {
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
-export { assertPermissionDenied, commonEscalations, type Escalations, findUnsafeFunctions } from "./service-role.ts";
+export {
+  assertPermissionDenied,
+  commonEscalations,
+  type Escalations,
+  findEncryptedColumns,
+  findUnsafeFunctions,
+} from "./service-role.ts";
 export { singleConnectionPool } from "./single-connection-pool.ts";
 export { demoSettings } from "./templates.ts";

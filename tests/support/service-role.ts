@@ -99,3 +99,14 @@ export async function findUnsafeFunctions({ ownerUrl }: ServiceDatabase): Promis
     return rows.map((row) => row.unsafe);
   });
 }
+
+/** The columns of the service that have encrypted values, by their names. */
+export async function findEncryptedColumns({ ownerUrl }: Pick<ServiceDatabase, "ownerUrl">): Promise<string[]> {
+  const { rows } = await withClient(ownerUrl, (client) =>
+    client.query<{ name: string }>(
+      `select table_name || '.' || column_name as name from information_schema.columns
+       where table_schema = 'public' and column_name like 'encrypted%'`,
+    ),
+  );
+  return rows.map(({ name }) => name).toSorted();
+}

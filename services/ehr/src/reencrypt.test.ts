@@ -7,6 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { findEncryptedColumns } from "@ehr-marketplace/tests/support";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { configOwner } from "./installations/stored-config.ts";
 import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
@@ -81,15 +82,8 @@ for (const [what, keys, reason] of [
 }
 
 test("every column with encrypted values is one that is decrypted first", async (t) => {
-  const { ownerUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
-  const { rows } = await withClient(ownerUrl, (client) =>
-    client.query<{ name: string }>(
-      `select table_name || '.' || column_name as name from information_schema.columns
-       where table_schema = 'public' and column_name like 'encrypted%' order by name`,
-    ),
-  );
   assert.deepEqual(
     encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
-    rows.map(({ name }) => name).toSorted(),
+    await findEncryptedColumns(await cloneDatabase(cleanUpAfter(t), "ehr")),
   );
 });

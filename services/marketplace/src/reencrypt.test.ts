@@ -7,6 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { findEncryptedColumns } from "@ehr-marketplace/tests/support";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
 import { reviewNotesOwner } from "./listings/read-listings.ts";
@@ -152,15 +153,8 @@ test("decrypts every secret before it changes any, also in tables of several pag
 });
 
 test("every column with encrypted values is one that is decrypted first", async (t) => {
-  const { ownerUrl } = await cloneDatabase(cleanUpAfter(t), "demo");
-  const { rows } = await withClient(ownerUrl, (client) =>
-    client.query<{ name: string }>(
-      `select table_name || '.' || column_name as name from information_schema.columns
-       where table_schema = 'public' and column_name like 'encrypted%' order by name`,
-    ),
-  );
   assert.deepEqual(
     encryptedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
-    rows.map(({ name }) => name).toSorted(),
+    await findEncryptedColumns(await cloneDatabase(cleanUpAfter(t), "demo")),
   );
 });
