@@ -20,7 +20,7 @@ for (const [name, template, serviceRole, start] of [
       const { ownerUrl } = await cloneDatabase(cleanUp, template);
       const { logEntries } = await start(cleanUp, ownerUrl, { environment: {} });
       const message = `the login of DATABASE_URL owns the tables, so nothing restricts it; use a login with only the role ${serviceRole}`;
-      await eventually("it is logged", 20_000, () => logEntries.some(({ msg }) => msg === message));
+      await eventually("it is logged", 60_000, () => logEntries.some(({ msg }) => msg === message));
     });
 
     for (const [what, keys, reason] of [
@@ -35,7 +35,7 @@ for (const [name, template, serviceRole, start] of [
           logEntries.filter(
             ({ msg }) => msg === "failed to decrypt a stored secret; correct ENCRYPTION_KEYS and restart",
           );
-        await eventually("it is logged", 20_000, () => failures().length > 0);
+        await eventually("it is logged", 60_000, () => failures().length > 0);
         const [entry, ...others] = failures() as { column: string; row: string; err: { message: string } }[];
         assert.deepEqual(others, []);
         assert.match(entry?.err.message ?? "", reason);
