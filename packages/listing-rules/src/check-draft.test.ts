@@ -73,7 +73,7 @@ const complete: ListingDraft = {
 };
 
 const found = (draft: ListingDraft, changed: Partial<CheckContext> = {}): [string, string][] =>
-  checkDraft(draft, { ...context, ...changed }).map(({ pointer, code }) => [pointer, code]);
+  checkDraft(draft, { ...context, ...changed }).problems.map(({ pointer, code }) => [pointer, code]);
 
 test("a complete draft has no problem", () => assert.deepEqual(found(complete), []));
 
@@ -101,6 +101,11 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ["text-renders-to-nothing", "/description", { description: "[](https://a.example)\n\n***\n\n&nbsp;\u200b" }],
   ["text-renders-to-nothing", "/releaseNotes", { releaseNotes: "[a]: https://a.example" }],
   ["html-in-markdown", "/description", { description: "Fine <b>but bold</b>" }],
+  ["control-character", "/name", { name: "Quill\u0007" }],
+  ["control-character", "/summary", { summary: "Two\nlines" }],
+  ["control-character", "/version", { version: "1.0\u202e0.2" }],
+  ["control-character", "/plans/0/name", { plans: [{ ...free, name: "Fr\tee" }] }],
+  ["control-character", "/plans/0/features/1", { plans: [{ ...free, features: ["a", "b\u2028"] }] }],
   ["category-unknown", "/category", { category: "GAMES" }],
   ["extension-point-unknown", "/extensionPoints/1", { extensionPoints: ["note-panel", "moon"] }],
   ["extension-point-twice", "/extensionPoints/1", { extensionPoints: ["note-panel", "note-panel"] }],
@@ -109,6 +114,9 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ["url-invalid", "/supportUrl", { supportUrl: "javascript:alert(1)" }],
   ["url-invalid", "/termsUrl", { termsUrl: "https://user:secret@quill.example/" }],
   ["url-invalid", "/websiteUrl", { websiteUrl: "quill.example" }],
+  ["url-invalid", "/websiteUrl", { websiteUrl: "https://quill.example/\u0001" }],
+  ["url-invalid", "/websiteUrl", { websiteUrl: "https://quill.example/\u202egnp.exe" }],
+  ["url-invalid", "/websiteUrl", { websiteUrl: "https://quill.example/\n" }],
   ["url-invalid", "/oauth/redirectUris/0", { oauth: { type: "PUBLIC", redirectUris: ["quill://back"] } }],
   ["scope-invalid", "/fhirScopes", { fhirScopes: "openid patient/observation.read", scopePurposes: {} }],
   [
@@ -116,6 +124,11 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     "/fhirScopes",
     { fhirScopes: "patient/A.rs patient/B.read", scopePurposes: { "patient/A.rs": "a", "patient/B.read": "b" } },
   ],
+  ["scope-list-invalid", "/fhirScopes", { fhirScopes: "openid  launch", scopePurposes: {} }],
+  ["scope-list-invalid", "/fhirScopes", { fhirScopes: "openid\nlaunch", scopePurposes: {} }],
+  ["scope-list-invalid", "/fhirScopes", { fhirScopes: "openid\u00a0launch", scopePurposes: {} }],
+  ["scope-list-invalid", "/fhirScopes", { fhirScopes: " openid", scopePurposes: {} }],
+  ["scope-list-invalid", "/fhirScopes", { fhirScopes: "openid ", scopePurposes: {} }],
   ["scope-twice", "/fhirScopes", { fhirScopes: "openid openid", scopePurposes: {} }],
   ["scope-broad", "/fhirScopes", { fhirScopes: "user/*.*", scopePurposes: { "user/*.*": "everything" } }],
   ["scope-broad", "/fhirScopes", { fhirScopes: "user/A.cruds", scopePurposes: { "user/A.cruds": "everything" } }],
@@ -148,6 +161,19 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     "/trust/certifications/0/validUntil",
     { trust: { certifications: [{ kind: "SOC2", validUntil: "2026-11-15" }] } },
   ],
+  ...["0000-01-01", "1899-12-31", "2027-02-29", "2027-13-01", "2027-1-1"].map(
+    (validUntil): [CriterionCode, string, ListingDraft] => [
+      "date-invalid",
+      "/trust/certifications/0/validUntil",
+      { trust: { certifications: [{ kind: "SOC2", validUntil }] } },
+    ],
+  ),
+  [
+    "date-invalid",
+    "/trust/accessibility/reportDate",
+    { trust: { accessibility: { standard: "WCAG 2.2 AA", reportDate: "2025-06-31" } } },
+  ],
+  ["listing-too-large", "", { description: "é".repeat(32 * 1_024) }],
   ["certification-incomplete", "/trust/certifications/0/validUntil", { trust: { certifications: [{ kind: "SOC2" }] } }],
   ["model-card-missing", "/trust/ai/modelCard", { trust: { ai: { kind: "GENERATIVE" } } }],
   ["plan-name-twice", "/plans/1/name", { plans: [free, { ...flat, name: "Free" }] }],
@@ -198,6 +224,25 @@ describe("a plan that can't be computed", () => {
     ["tiered with an open tier inside", "plan-tiers-invalid", "/tiers/0/upTo", tiers(null, null)],
     ["tiered with tiers that overlap", "plan-tiers-invalid", "/tiers/1/upTo", tiers(20, 20, null)],
     ["tiered without a price", "plan-tiers-invalid", "/tiers/0", { ...tiered, tiers: [{ upTo: null }] }],
+    ["of a blank name", "plan-incomplete", "/name", { ...flat, name: " " }],
+    ["usage with a blank metric", "plan-incomplete", "/metric", { ...usage, metric: "" }],
+    ["tiered with a blank unit", "plan-incomplete", "/unitName", { ...tiered, unitName: " " }],
+    ["flat with a blank unit", "plan-inconsistent", "/unitName", { ...flat, unitName: "" }],
+    ["flat with a blank metric", "plan-inconsistent", "/metric", { ...flat, metric: "" }],
+    ["with too many units included", "plan-inconsistent", "/includedUnits", { ...flat, includedUnits: 1e300 }],
+    ["with a tier that ends too late", "plan-tiers-invalid", "/tiers/0/upTo", tiers(2 ** 53, null)],
+    [
+      "with a tier of a flat amount that can't be stored",
+      "plan-tiers-invalid",
+      "/tiers/0/flatAmount",
+      { ...tiered, tiers: [{ upTo: null, flatAmount: 1e12 }] },
+    ],
+    [
+      "with a tier of a unit amount that can't be stored",
+      "plan-tiers-invalid",
+      "/tiers/0/unitAmount",
+      { ...tiered, tiers: [{ upTo: null, unitAmount: "0.123456789" }] },
+    ],
     ["of more than can be stored", "plan-inconsistent", "/amount", { ...flat, amount: 9_007_199_254_740_991 }],
   ];
   for (const [what, code, pointer, plan] of planCases) {
@@ -211,12 +256,29 @@ describe("a plan that can't be computed", () => {
   }
 });
 
+test("all errors are counted, and no warning displaces one", () => {
+  const warnings = Object.fromEntries(Array.from({ length: 600 }, (_, n) => [`s${n}`, "unused"]));
+  const scopePurposes = { ...complete.scopePurposes, ...warnings };
+  const late = { ...complete, scopePurposes, plans: [{ ...flat, currency: "QQQ" }] };
+  const { errors, warnings: counted, problems } = checkDraft(late, context);
+  assert.deepEqual([errors, counted, problems.length], [1, 600, 500]);
+  assert.deepEqual(problems.at(-1)?.pointer, "/plans/0/currency");
+
+  const many = checkDraft({ ...late, fhirScopes: "x ".repeat(700) }, context);
+  assert.deepEqual([many.errors > 700, many.problems.length], [true, 500]);
+  assert.ok(many.problems.every(({ severity }) => severity === "error"));
+});
+
+test("review notes don't count as public", () => {
+  assert.deepEqual(found({ ...complete, description: "x".repeat(20_000), reviewNotes: "x".repeat(60_000) }), []);
+});
+
 test("every criterion can be found, and every detail says what to do", () => {
   const { smartLaunchUrl: _launch, baaDocument: _baa, ...withoutLaunch } = complete;
   const drafts = [...cases.map(([, , change]) => ({ ...complete, ...change })), {}, withoutLaunch];
   const plans: DraftPlan[] = [{ ...flat, currency: "QQQ", amount: "1.5" }, { ...tiered, tiers: [{ upTo: 1 }] }, {}];
-  const problems = [...drafts, { plans }].flatMap((draft) =>
-    checkDraft(draft, { ...context, launchedInSandbox: false }),
+  const problems = [...drafts, { plans }].flatMap(
+    (draft) => checkDraft(draft, { ...context, launchedInSandbox: false }).problems,
   );
   for (const { detail, code, severity } of problems) {
     assert.match(detail, /^\S.{10,}[.)]$/, code);

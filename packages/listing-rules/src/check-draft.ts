@@ -1,6 +1,7 @@
 import { checkSchema } from "@ehr-marketplace/config-schema";
 import type { ListingDraft } from "@ehr-marketplace/contracts";
 import { inspectMarkdown } from "@ehr-marketplace/markdown";
+import { checkCharacters } from "./check-characters.ts";
 import { checkLinks, checkOauth } from "./check-links.ts";
 import { checkMedia, type FindMedia } from "./check-media.ts";
 import { checkPlans } from "./check-plans.ts";
@@ -17,16 +18,42 @@ export interface CheckContext {
   today: string;
 }
 
+export interface DraftCheck {
+  /** How many there are, also of those that `problems` doesn't list. */
+  errors: number;
+  warnings: number;
+  /** At most 500, in the order of the draft's fields; warnings are left out before errors are. */
+  problems: ListingProblem[];
+}
+
 /** More than anyone reads; a text of scopes alone can have thousands. */
 const maxProblems = 500;
 
-/** Lists every problem of a draft at once, in the order of its fields. Reads nothing but its arguments. */
-export function checkDraft(draft: ListingDraft, context: CheckContext): ListingProblem[] {
-  const problems: ListingProblem[] = [];
+/** What the public sees is also in events and in the responses of the catalog. */
+const maxPublicBytes = 64 * 1_024;
+
+/** Finds every problem of a draft at once. Reads nothing but its arguments. */
+export function checkDraft(draft: ListingDraft, context: CheckContext): DraftCheck {
+  const found: ListingProblem[] = [];
+  const counts = { error: 0, warning: 0 };
   const report: Report = (pointer, code, detail) => {
-    if (problems.length < maxProblems) problems.push({ pointer, code, detail, severity: criteria[code].severity });
+    const { severity } = criteria[code];
+    counts[severity] += 1;
+    if (counts[severity] <= maxProblems) found.push({ pointer, code, detail, severity });
   };
+  checkAll(draft, context, report);
+  let warningsListed = maxProblems - Math.min(counts.error, maxProblems);
+  const problems = found.filter(({ severity }) => {
+    if (severity === "warning") warningsListed -= 1;
+    return severity === "error" || warningsListed >= 0;
+  });
+  return { errors: counts.error, warnings: counts.warning, problems };
+}
+
+function checkAll(draft: ListingDraft, context: CheckContext, report: Report): void {
+  checkSize(draft, report);
   checkTexts(draft, report);
+  checkCharacters(draft, report);
   checkPresentation(draft, context, report);
   checkScopes(draft, report);
   checkOauth(draft, report);
@@ -40,7 +67,14 @@ export function checkDraft(draft: ListingDraft, context: CheckContext): ListingP
   if (!context.launchedInSandbox) {
     report("", "not-launched-in-sandbox", "Install the draft in a sandbox organisation and launch it there once.");
   }
-  return problems;
+}
+
+function checkSize({ reviewNotes: _notPublic, ...published }: ListingDraft, report: Report): void {
+  const bytes = new TextEncoder().encode(JSON.stringify(published)).length;
+  if (bytes > maxPublicBytes) {
+    const detail = `Without reviewNotes it has ${bytes} bytes as JSON; the limit is ${maxPublicBytes}. Shorten its texts, or its configSchema.`;
+    report("", "listing-too-large", detail);
+  }
 }
 
 const requiredTexts = {
@@ -95,6 +129,15 @@ function checkPresentation(draft: ListingDraft, context: CheckContext, report: R
   }
 }
 
+const dateAdvice = "Use a day of the calendar from 1900-01-01 on, as YYYY-MM-DD.";
+
+/** PostgreSQL has no year 0, and a day such as 30 February is none. */
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < "1900-01-01") return false;
+  const day = new Date(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
+
 function checkTrust(draft: ListingDraft, { today }: CheckContext, report: Report): void {
   const { audience, baaDocument, trust = {} } = draft;
   if (audience !== "PATIENT" && baaDocument === undefined && resourceScopesOf(draft).length > 0) {
@@ -107,9 +150,15 @@ function checkTrust(draft: ListingDraft, { today }: CheckContext, report: Report
     if (kind === "") report(`${pointer}/kind`, "certification-incomplete", "Say which certification it is.");
     if (validUntil === undefined) {
       report(`${pointer}/validUntil`, "certification-incomplete", "Say until when it is valid: a badge ends then.");
+    } else if (!isDate(validUntil)) {
+      report(`${pointer}/validUntil`, "date-invalid", dateAdvice);
     } else if (validUntil < today) {
       report(`${pointer}/validUntil`, "certification-expired", "It isn't shown any more: renew it, or remove it.");
     }
+  }
+  const reportDate = trust.accessibility?.reportDate;
+  if (reportDate !== undefined && !isDate(reportDate)) {
+    report("/trust/accessibility/reportDate", "date-invalid", dateAdvice);
   }
   const { ai } = trust;
   if (ai?.kind !== undefined && ai.kind !== "NONE" && ai.modelCard === undefined) {

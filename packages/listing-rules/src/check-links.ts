@@ -1,12 +1,16 @@
 import { type ListingDraft, webUrlPattern } from "@ehr-marketplace/contracts";
+import { hasControlCharacter } from "./check-characters.ts";
 import type { Report } from "./criteria.ts";
 
 const webUrl = new RegExp(webUrlPattern);
 
 function checkUrl(url: string, pointer: string, report: Report): void {
   const parsed = URL.parse(url);
-  const isUsable = webUrl.test(url) && parsed !== null && parsed.username === "" && parsed.password === "";
-  if (!isUsable) report(pointer, "url-invalid", "Use a complete https URL without a user name or password.");
+  const isComplete = webUrl.test(url) && !hasControlCharacter(url) && parsed !== null;
+  if (!isComplete || parsed.username !== "" || parsed.password !== "") {
+    const detail = "Use a complete https URL without a user name, a password or control characters.";
+    report(pointer, "url-invalid", detail);
+  }
 }
 
 const requiredLinks = {

@@ -38,8 +38,14 @@ const knownCurrencies = new Set(Intl.supportedValuesOf("currency"));
 /** Of the column: 12 digits before the decimal point and 8 after it. */
 const storableAmount = /^\d{1,12}(\.\d{1,8})?$/;
 
+const amountAdvice = "An amount has at most 12 digits and 8 decimals.";
+
+/** Above it, JSON numbers aren't exact. The column could store more. */
+const maxUnits = Number.MAX_SAFE_INTEGER;
+
+const isBlank = (value: unknown): boolean => typeof value === "string" && value.trim() === "";
 const isPresent = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
+  value !== undefined && value !== null && !isBlank(value) && !(Array.isArray(value) && value.length === 0);
 
 export function checkPlans(plans: readonly DraftPlan[], report: Report): void {
   if (plans.length === 0) {
@@ -73,6 +79,14 @@ function checkPlan(plan: DraftPlan, pointer: string, report: Report): void {
   for (const field of excluded.filter((each) => isPresent(plan[each]))) {
     report(`${pointer}/${field}`, "plan-inconsistent", `A plan of the model ${plan.pricingModel} has no ${field}.`);
   }
+  for (const field of ["unitName", "metric"] as const) {
+    if (isBlank(plan[field]) && !required.includes(field)) {
+      report(`${pointer}/${field}`, "plan-inconsistent", "It is blank: remove it, or use null.");
+    }
+  }
+  if ((plan.includedUnits ?? 0) > maxUnits) {
+    report(`${pointer}/includedUnits`, "plan-inconsistent", `A plan includes at most ${maxUnits} units.`);
+  }
   checkAmount(plan, wholeAmount, pointer, report);
   const tiers = plan.tiers ?? [];
   if (plan.pricingModel === "USAGE") {
@@ -91,7 +105,7 @@ function checkPlan(plan: DraftPlan, pointer: string, report: Report): void {
 function checkAmount({ pricingModel, amount }: DraftPlan, whole: boolean, pointer: string, report: Report): void {
   if (amount === undefined || amount === null) return;
   if (!storableAmount.test(String(amount))) {
-    report(`${pointer}/amount`, "plan-inconsistent", "An amount has at most 12 digits and 8 decimals.");
+    report(`${pointer}/amount`, "plan-inconsistent", amountAdvice);
   } else if (pricingModel === "FREE" && Number(amount) !== 0) {
     report(`${pointer}/amount`, "plan-inconsistent", "A plan of the model FREE has the amount 0, or none.");
   } else if (whole && typeof amount === "string") {
@@ -114,11 +128,16 @@ function checkTiers(tiers: NonNullable<DraftPlan["tiers"]>, pointer: string, rep
       report(`${pointer}/${index}/upTo`, "plan-tiers-invalid", detail);
     }
     reached = Math.max(reached, end ?? reached);
+    if (end !== null && end > maxUnits) {
+      report(`${pointer}/${index}/upTo`, "plan-tiers-invalid", `A tier ends at unit ${maxUnits} at the latest.`);
+    }
     if (unitAmount === undefined && flatAmount === undefined) {
       report(`${pointer}/${index}`, "plan-tiers-invalid", "A tier has a unitAmount, a flatAmount or both.");
-    } else if (unitAmount !== undefined && !storableAmount.test(String(unitAmount))) {
-      const detail = "An amount has at most 12 digits and 8 decimals.";
-      report(`${pointer}/${index}/unitAmount`, "plan-tiers-invalid", detail);
+    }
+    for (const [field, amount] of Object.entries({ unitAmount, flatAmount })) {
+      if (amount !== undefined && !storableAmount.test(String(amount))) {
+        report(`${pointer}/${index}/${field}`, "plan-tiers-invalid", amountAdvice);
+      }
     }
   }
 }

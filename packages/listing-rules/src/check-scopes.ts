@@ -10,8 +10,16 @@ export function resourceScopesOf({ fhirScopes = "" }: ListingDraft): ResourceSco
     .filter((scope) => scope !== null && scope !== undefined);
 }
 
+/** RFC 6749, appendix A.4. An empty text asks for nothing. */
+const scopeList = /^(?:[!#-[\]-~]+(?: (?=[!#-[\]-~])|$))*$/;
+
 export function checkScopes(draft: ListingDraft, report: Report): void {
   const texts = splitScopes(draft.fhirScopes ?? "");
+  if (draft.fhirScopes !== undefined && !scopeList.test(draft.fhirScopes)) {
+    const detail =
+      "Separate scopes with single spaces, and use no other white space, quotation marks, backslashes or characters outside ASCII.";
+    report("/fhirScopes", "scope-list-invalid", detail);
+  }
   const purposes = new Map(Object.entries(draft.scopePurposes ?? {}));
   const seen = new Map<string, string>();
   const syntaxes = new Set<string>();

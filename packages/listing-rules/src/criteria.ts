@@ -5,8 +5,10 @@ export type Severity = "error" | "warning";
  * none fits.
  */
 export const criteria = {
+  "listing-too-large": { severity: "error", title: "What becomes public is too large" },
   "text-missing": { severity: "error", title: "A required text is missing" },
   "text-renders-to-nothing": { severity: "error", title: "The Markdown shows nothing" },
+  "control-character": { severity: "error", title: "A text of one line has a control character" },
   "html-in-markdown": { severity: "warning", title: "HTML in Markdown is shown as text" },
   "link-missing": { severity: "error", title: "A required link is missing" },
   "url-invalid": { severity: "error", title: "The URL can't be used" },
@@ -17,6 +19,10 @@ export const criteria = {
   "cds-services-url-missing": { severity: "error", title: "CDS Hooks need the URL of the services" },
   "smart-launch-url-missing": { severity: "error", title: "Scopes need a SMART launch URL" },
   "scope-invalid": { severity: "error", title: "The scope is neither of SMART version 1 nor of version 2" },
+  "scope-list-invalid": {
+    severity: "error",
+    title: "The scopes aren't separated by single spaces, or use other characters",
+  },
   "scope-syntax-mixed": { severity: "error", title: "Scopes of SMART versions 1 and 2 are mixed" },
   "scope-twice": { severity: "warning", title: "The same is asked for by two scopes" },
   "scope-broad": { severity: "warning", title: "The scope asks for more than most apps need" },
@@ -39,6 +45,7 @@ export const criteria = {
   "baa-missing": { severity: "warning", title: "There is no business associate agreement" },
   "certification-incomplete": { severity: "error", title: "A certification lacks a field" },
   "certification-expired": { severity: "warning", title: "A certification has expired" },
+  "date-invalid": { severity: "error", title: "There is no such day, or it is too long ago" },
   "model-card-missing": { severity: "warning", title: "Nothing describes the AI model" },
   "not-launched-in-sandbox": { severity: "warning", title: "Nobody has launched the app in a sandbox" },
 } as const satisfies Record<string, { severity: Severity; title: string }>;

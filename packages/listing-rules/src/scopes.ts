@@ -15,8 +15,9 @@ export interface ResourceScope {
 
 const identityScopes = new Set(["openid", "fhirUser", "profile", "offline_access", "online_access", "launch"]);
 const launchScope = /^launch\/[A-Za-z]+$/;
+/** The query's values have the characters of a scope-token of RFC 6749, except & and ?. */
 const resourceScope =
-  /^(patient|user|system)\/([A-Z][A-Za-z]*|\*)[.](read|write|\*|(?=[cruds])c?r?u?d?s?)(?:\?([\w.:-]+=[^\s&?]+(?:&[\w.:-]+=[^\s&?]+)*))?$/;
+  /^(patient|user|system)\/([A-Z][A-Za-z]*|\*)[.](read|write|\*|(?=[cruds])c?r?u?d?s?)(?:\?([\w.:-]+=[!#-%'->@-[\]-~]+(?:&[\w.:-]+=[!#-%'->@-[\]-~]+)*))?$/;
 
 const meaningOfV1: Record<string, readonly Letter[]> = { read: ["r", "s"], write: ["c", "u", "d"], "*": letters };
 
