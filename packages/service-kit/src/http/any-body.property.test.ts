@@ -22,19 +22,21 @@ function expectedOf(bytes: Buffer): Expected {
   } catch {
     return { status: 400 };
   }
-  const { depth, nuls, pollutes } = inspect(body);
+  const { depth, unstorable, pollutes } = inspect(body);
   if (depth > maxDepth) return { status: 400, pointer: "/body" };
   if (pollutes) return { status: 400 };
-  return nuls[0] === undefined ? { status: 200, body } : { status: 400, pointer: nuls[0] };
+  return unstorable[0] === undefined ? { status: 200, body } : { status: 400, pointer: unstorable[0] };
 }
 
-/** Walks a value without recursion, and returns the pointers of all values that contain a NUL, in document order. */
-function inspect(root: unknown): { depth: number; nuls: string[]; pollutes: boolean } {
-  const found = { depth: 0, nuls: [] as string[], pollutes: false };
+const isUnstorable = (text: string): boolean => /\0|\p{Cs}/u.test(text);
+
+/** Walks a value without recursion, and returns the pointers of all texts that can't be stored, in document order. */
+function inspect(root: unknown): { depth: number; unstorable: string[]; pollutes: boolean } {
+  const found = { depth: 0, unstorable: [] as string[], pollutes: false };
   const waiting: { value: unknown; pointer: string; depth: number }[] = [{ value: root, pointer: "/body", depth: 1 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, pointer, depth } = next;
-    if (typeof value === "string" && value.includes("\0")) found.nuls.push(pointer);
+    if (typeof value === "string" && isUnstorable(value)) found.unstorable.push(pointer);
     if (typeof value !== "object" || value === null) continue;
     found.depth = Math.max(found.depth, depth);
     const entries = Object.entries(value);
@@ -43,8 +45,8 @@ function inspect(root: unknown): { depth: number; nuls: string[]; pollutes: bool
     const isObject = typeof constructed === "object" && constructed !== null;
     if (Object.hasOwn(value, "__proto__") || (isObject && Object.hasOwn(constructed, "prototype")))
       found.pollutes = true;
-    const nth = entries.findIndex(([key]) => key.includes("\0"));
-    // A name with a NUL is reported at its object, after the values that precede it.
+    const nth = entries.findIndex(([key]) => isUnstorable(key));
+    // A name that can't be stored is reported at its object, after the values that precede it.
     const below = entries.slice(0, nth === -1 ? entries.length : nth).map(([key, each]) => ({
       value: each,
       pointer: `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -126,7 +128,7 @@ describe("a body of arbitrary bytes", () => {
     });
   });
 
-  test("is parsed as JSON.parse does, or refused as too deep, with a NUL, or invalid", async () => {
+  test("is parsed as JSON.parse does, or refused as too deep, as text that can't be stored, or as invalid", async () => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(anyBody, async (payload) => {

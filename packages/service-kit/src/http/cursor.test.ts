@@ -59,6 +59,7 @@ for (const [what, cursor] of [
   ["a number", encoded("[1]")],
   ["a nested list", encoded('[["a"]]')],
   ["NUL, which the database would choke on", encoded('["a\\u0000b"]')],
+  ["half of a surrogate pair", encoded('["a\\ud800b"]')],
   ["a deep nest", encoded("[".repeat(6_000))],
   ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]).toString("base64url")],
 ] as const) {

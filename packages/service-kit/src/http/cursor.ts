@@ -17,8 +17,9 @@ export function decodeCursor(cursor: string, parts: number): string[] {
   } catch {
     throw invalidCursor();
   }
-  // PostgreSQL can't store NUL; the request guard that refuses it doesn't decode cursors.
-  const isPart = (part: unknown): part is string => typeof part === "string" && !part.includes("\0");
+  // The request guard that refuses what PostgreSQL can't store doesn't decode cursors.
+  const isPart = (part: unknown): part is string =>
+    typeof part === "string" && !part.includes("\0") && part.isWellFormed();
   if (!Array.isArray(read) || read.length !== parts || !read.every(isPart)) throw invalidCursor();
   return read;
 }

@@ -14,7 +14,7 @@ export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResp
 export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts";
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";
-export { disableCaching, findNul } from "./request-guards.ts";
+export { describeNul, disableCaching, findUnstorable } from "./request-guards.ts";
 export { ResponseCache } from "./response-cache.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";

@@ -182,6 +182,25 @@ describe("the JSON parser", () => {
     });
   }
 
+  for (const [given, pointer] of [
+    [String.raw`"\ud800"`, "/body"],
+    [String.raw`{"name":"a\udc00b"}`, "/body/name"],
+    [String.raw`{"name":"\ude00\ud83d"}`, "/body/name"],
+    [String.raw`{"list":[1,{"deep":"\ud83d "}]}`, "/body/list/1/deep"],
+    [String.raw`{"list":[{"na\ud800me":1}]}`, "/body/list/0"],
+  ] as const) {
+    test(`half of a surrogate pair in a body is 400: ${given}`, async () => {
+      const problem = await expectProblem(await post(given), 400, "invalid-request");
+      assert.deepEqual(problem["errors"], [
+        { pointer, detail: "contains half of a surrogate pair, which is never valid" },
+      ]);
+    });
+  }
+
+  test("accepts surrogate pairs, escaped and not", async () => {
+    assert.deepEqual(await (await post(String.raw`{"\ud83d\ude00":"😀"}`)).json(), { body: { "😀": "😀" } });
+  });
+
   test("accepts text that only looks like an escaped NUL", async () => {
     assert.deepEqual(await (await post('{"name":"\\\\u0000"}')).json(), { body: { name: "\\u0000" } });
   });

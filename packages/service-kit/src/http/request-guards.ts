@@ -25,27 +25,48 @@ export function disableCaching(scope: FastifyInstance): void {
   });
 }
 
+export interface UnstorableText {
+  pointer: string;
+  /** For example "contains a NUL character". */
+  detail: string;
+}
+
+/** Describes what a text contains that PostgreSQL can't store. */
+type DescribeText = (text: string) => string | undefined;
+
+export const describeNul: DescribeText = (text) => (text.includes("\0") ? "contains a NUL character" : undefined);
+
+const describeUnstorable: DescribeText = (text) =>
+  describeNul(text) ?? (text.isWellFormed() ? undefined : "contains half of a surrogate pair");
+
 /**
- * Returns the JSON Pointer of the first NUL, the only character that PostgreSQL's text can't store. It recurses, so the
- * value's depth must be bounded: `registerJsonParser` refuses bodies that nest too deep.
+ * Finds the first text or name that PostgreSQL can't store: NUL is no character of its text, and half of a surrogate pair, which
+ * JSON can write as an escape, is none of UTF-8. It recurses, so the value's depth must be bounded: `registerJsonParser` refuses
+ * bodies that nest too deep.
  */
-export function findNul(value: unknown, name: string): string | undefined {
-  const pointer = `/${escapePointerSegment(name)}`;
-  if (typeof value === "string") return value.includes("\0") ? pointer : undefined;
+export function findUnstorable(
+  value: unknown,
+  name: string,
+  describe: DescribeText = describeUnstorable,
+): UnstorableText | undefined {
+  if (typeof value === "string") {
+    const detail = describe(value);
+    return detail === undefined ? undefined : { pointer: `/${escapePointerSegment(name)}`, detail };
+  }
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
   for (const [key, each] of Object.entries(value)) {
-    if (key.includes("\0")) return pointer;
-    const below = findNul(each, key);
-    if (below !== undefined) return pointer + below;
+    const detail = describe(key);
+    const found = detail === undefined ? findUnstorable(each, key, describe) : { pointer: "", detail };
+    if (found !== undefined) return { ...found, pointer: `/${escapePointerSegment(name)}${found.pointer}` };
   }
   return undefined;
 }
 
 const methodsWithoutBody = new Set(["GET", "HEAD", "OPTIONS"]);
 
-const refuseNulInBody: preValidationHookHandler = (request, _reply, next) => {
-  const pointer = request.body === undefined ? undefined : findNul(request.body, "body");
-  next(pointer === undefined ? undefined : invalidRequest(pointer, "contains a NUL character, which is never valid"));
+const refuseUnstorableBody: preValidationHookHandler = (request, _reply, next) => {
+  const found = request.body === undefined ? undefined : findUnstorable(request.body, "body");
+  next(found === undefined ? undefined : invalidRequest(found.pointer, `${found.detail}, which is never valid`));
 };
 
 export function registerRequestGuards(server: FastifyInstance, urlBytes: number): void {
@@ -66,6 +87,6 @@ export function registerRequestGuards(server: FastifyInstance, urlBytes: number)
 
   server.addHook("onRoute", (route) => {
     if ([route.method].flat().every((method) => methodsWithoutBody.has(method))) return;
-    route.preValidation = [refuseNulInBody, ...[route.preValidation ?? []].flat()];
+    route.preValidation = [refuseUnstorableBody, ...[route.preValidation ?? []].flat()];
   });
 }

@@ -1,4 +1,5 @@
 import { type EventApp, eventApp, slugPattern } from "@ehr-marketplace/contracts";
+import { findUnstorable } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
 
 export type ParseApp = (value: unknown) => { app: EventApp } | { error: string };
@@ -24,8 +25,8 @@ export function createAppParser({ allowsHttp }: { allowsHttp: boolean }): ParseA
       if (!URL.canParse(url)) return { error: `/${name} is not a URL` };
       if (!allowsHttp && !url.startsWith("https://")) return { error: `/${name} must begin with https://` };
     }
-    // PostgreSQL can't store NUL in text.
-    return JSON.stringify(app).includes("\\u0000") ? { error: " contains a NUL character" } : { app };
+    const unstorable = findUnstorable(app, "app");
+    return unstorable === undefined ? { app } : { error: ` ${unstorable.detail}` };
   };
 }
 

@@ -304,13 +304,12 @@ describe("configuring an app", () => {
     assert.deepEqual(await configInClear(practice, slug), { apiKey: "was-visible" });
   });
 
-  test("hides a secret whose name PostgreSQL can't store as text", async () => {
+  test("returns 400 for a secret whose name PostgreSQL can't store as text, and stores nothing", async () => {
     const name = "\ud800 half a pair";
     const slug = await newApp({ type: "object", properties: { [name]: { type: "string", writeOnly: true } } });
-    await dataOf(await put(slug, { [name]: "needle" }));
-    assert.deepEqual(await configShown(practice, slug), { [name]: null });
-    await dataOf(await put(slug, { [name]: null }));
-    assert.deepEqual(await configInClear(practice, slug), { [name]: "needle" });
+    const before = await configShown(practice, slug);
+    assert.match(await assertFailure(await put(slug, { [name]: "needle" }), 400), /half of a surrogate pair/);
+    assert.deepEqual(await configShown(practice, slug), before);
   });
 
   test("hides every value and returns 422 with the reason for a schema outside the profile", async () => {

@@ -4,7 +4,7 @@ import {
   type SubscriptionEventName,
   subscriptionEventNames,
 } from "@ehr-marketplace/contracts";
-import { findNul, isNestedTooDeep } from "@ehr-marketplace/service-kit/http";
+import { describeNul, findUnstorable, isNestedTooDeep } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
 
 /** The status of a subscription after each event. */
@@ -49,8 +49,9 @@ const validateEvent = createValidator<ReceivedSubscriptionEvent>(receivedSubscri
 export function parseEvent(parsed: unknown): { event: ReceivedEvent } | { unknown: string } | { error: string } {
   const name = fieldOf(parsed, "event");
   if (typeof name === "string" && !knownNames.has(name)) return { unknown: name };
-  const nul = findNul(parsed, "body");
-  if (nul !== undefined) return { error: `${nul} contains a NUL character` };
+  // Half of a surrogate pair in a field that isn't used must not lose the event.
+  const unstorable = findUnstorable(parsed, "body", describeNul);
+  if (unstorable !== undefined) return { error: `${unstorable.pointer} ${unstorable.detail}` };
   const result = validateEvent(parsed);
   if ("error" in result) return { error: `/body${result.error}` };
   const event = result.value;

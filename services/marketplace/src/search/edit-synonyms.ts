@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { SearchSynonyms, SynonymGroup } from "@ehr-marketplace/contracts";
-import { invalidInputs, invalidRequest, isMatch, Problem } from "@ehr-marketplace/service-kit/http";
+import { invalidInputs, isMatch, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -39,10 +39,6 @@ export async function putSynonyms(
   given: SynonymGroup[],
   ifMatch: string,
 ): Promise<TaggedSynonyms> {
-  const isWellFormed = given.every(({ term = "", synonyms }) =>
-    [term, ...synonyms].every((text) => text.isWellFormed()),
-  );
-  if (!isWellFormed) throw invalidRequest("/body/synonyms", "has text with half of a surrogate pair");
   const meaningless = given.flatMap(({ term, synonyms }, group) =>
     term === undefined && synonyms.length < 2
       ? [{ pointer: `/body/synonyms/${group}/synonyms`, detail: "must have at least 2 items, unless term is given" }]
