@@ -1,4 +1,12 @@
 export { type CheckContext, checkDraft, type DraftCheck } from "./check-draft.ts";
 export type { FindMedia, KnownMedia } from "./check-media.ts";
 export { type CriterionCode, criteria, type ListingProblem, type Severity } from "./criteria.ts";
-export { findAddedScopes, normaliseScopes, parseScope, type ResourceScope, splitScopes } from "./scopes.ts";
+export {
+  findAddedScopes,
+  intersectScopes,
+  missingScopes,
+  normaliseScopes,
+  parseScope,
+  type ResourceScope,
+  splitScopes,
+} from "./scopes.ts";

@@ -41,32 +41,131 @@ export function parseScope(text: string): ResourceScope | null | undefined {
 
 export const splitScopes = (scopes: string): string[] => scopes.split(/\s+/).filter((scope) => scope !== "");
 
-const covers = (given: ResourceScope, added: ResourceScope, letter: Letter): boolean =>
-  given.context === added.context &&
-  (given.resourceType === "*" || given.resourceType === added.resourceType) &&
-  given.permissions.has(letter) &&
-  (given.query === "" || given.query === added.query);
+type Access = Pick<ResourceScope, "context" | "resourceType" | "query">;
+type Grant = Access & { letters: Set<Letter> };
+
+/** What scopes allow, in a form in which one scope is looked up in constant time. */
+interface Granted {
+  /** Scopes that give no access to resources, and texts that are no scopes. */
+  others: Set<string>;
+  grants: Map<string, Grant>;
+}
+
+const keyOf = ({ context, resourceType, query }: Access): string => `${context}/${resourceType}?${query}`;
+
+function grant({ grants }: Granted, { context, resourceType, query }: Access, letters: Iterable<Letter>): void {
+  const key = keyOf({ context, resourceType, query });
+  const known = grants.get(key) ?? { context, resourceType, query, letters: new Set<Letter>() };
+  for (const letter of letters) known.letters.add(letter);
+  grants.set(key, known);
+}
+
+function indexScopes(texts: readonly string[]): Granted {
+  const granted: Granted = { others: new Set(), grants: new Map() };
+  for (const text of texts) {
+    const scope = parseScope(text);
+    if (scope === null || scope === undefined) granted.others.add(text);
+    else grant(granted, scope, scope.permissions);
+  }
+  return granted;
+}
+
+/** Whether all resources of the scope are allowed to be accessed so. Restrictions are compared as they are written. */
+function isGranted({ grants }: Granted, { context, resourceType, query }: Access, letter: Letter): boolean {
+  for (const type of [resourceType, "*"]) {
+    for (const restriction of [query, ""]) {
+      const key = keyOf({ context, resourceType: type, query: restriction });
+      if (grants.get(key)?.letters.has(letter) === true) return true;
+    }
+  }
+  return false;
+}
+
+/** Writes a scope in the syntax of another one, if that syntax can say it: version 1 knows neither `.r` nor restrictions. */
+function formatScope(
+  syntax: ResourceScope["syntax"],
+  { context, resourceType, query }: Access,
+  access: Letter[],
+): string {
+  const inOrder = letters.filter((letter) => access.includes(letter)).join("");
+  const [v1] = Object.entries(meaningOfV1).find(([, meaning]) => meaning.join("") === inOrder) ?? [];
+  const written = syntax === "v1" && query === "" && v1 !== undefined ? v1 : inOrder;
+  return `${context}/${resourceType}.${written}${query === "" ? "" : `?${query}`}`;
+}
 
 /** The scopes of `after`, as written there, that allow something that `before` doesn't. */
 export function findAddedScopes(before: string, after: string): string[] {
-  const given = splitScopes(before);
-  const givenTexts = new Set(given);
-  const resources = given.map(parseScope).filter((scope) => scope !== null && scope !== undefined);
+  const granted = indexScopes(splitScopes(before));
   return [...new Set(splitScopes(after))].filter((text) => {
-    if (givenTexts.has(text)) return false;
-    const added = parseScope(text);
-    if (added === null || added === undefined) return true;
-    return [...added.permissions].some((letter) => !resources.some((scope) => covers(scope, added, letter)));
+    const scope = parseScope(text);
+    if (scope === null || scope === undefined) return !granted.others.has(text);
+    return [...scope.permissions].some((letter) => !isGranted(granted, scope, letter));
   });
 }
+
+/**
+ * The part of `current` that `agreed` doesn't cover: `patient/Observation.cud` of `.cruds` where `.rs` is agreed to. A scope of which
+ * some resources only are covered is missing as a whole.
+ */
+export function missingScopes(current: string, agreed: string): string[] {
+  const granted = indexScopes(splitScopes(agreed));
+  const missing = splitScopes(current).flatMap((text) => {
+    const scope = parseScope(text);
+    if (scope === null || scope === undefined) return granted.others.has(text) ? [] : [text];
+    const access = [...scope.permissions].filter((letter) => !isGranted(granted, scope, letter));
+    if (access.length === scope.permissions.size) return [text];
+    return access.length === 0 ? [] : [formatScope(scope.syntax, scope, access)];
+  });
+  return [...new Set(missing)];
+}
+
+/**
+ * The part of `current` that `agreed` covers, in the order and, as far as it can say it, the syntax of `current`. Of a scope for all
+ * resources it is those that were agreed to: `patient/Observation.rs` of `patient/*.rs`. It has no scope whose resources neither text
+ * names, such as `patient/A.rs?x=1` of `patient/*.rs?x=1` and `patient/A.rs`: there could be a million of them.
+ */
+export function intersectScopes(current: string, agreed: string): string {
+  const granted = indexScopes(splitScopes(agreed));
+  const result: Granted = { others: new Set(), grants: new Map() };
+  const scopes = [...new Set(splitScopes(current))].map((text) => ({ text, scope: parseScope(text) }));
+  const whole = scopes.map(({ text, scope }) => {
+    if (scope === null || scope === undefined) return granted.others.has(text) ? [text] : [];
+    const access = [...scope.permissions].filter((letter) => isGranted(granted, scope, letter));
+    grant(result, scope, access);
+    if (access.length === scope.permissions.size) return [text];
+    return access.length === 0 ? [] : [formatScope(scope.syntax, scope, access)];
+  });
+  // A narrower grant comes after those that may cover it, so that nothing is listed twice.
+  const grants = [...granted.grants.values()].toSorted((a, b) => breadth(b) - breadth(a));
+  const parts = scopes.map(({ scope }, index) => {
+    if (scope === null || scope === undefined) return whole[index] ?? [];
+    const narrower = grants.flatMap((given) => {
+      if (!includes(scope, given)) return [];
+      const access = [...given.letters].filter(
+        (letter) => scope.permissions.has(letter) && !isGranted(result, given, letter),
+      );
+      grant(result, given, access);
+      return access.length === 0 ? [] : [formatScope(scope.syntax, given, access)];
+    });
+    return [...(whole[index] ?? []), ...narrower];
+  });
+  return [...new Set(parts.flat())].join(" ");
+}
+
+const breadth = ({ resourceType, query }: Access): number => (query === "" ? 2 : 0) + (resourceType === "*" ? 1 : 0);
+
+/** Whether all resources of the narrower one are resources of the wider one. */
+const includes = (wider: Access, narrower: Access): boolean =>
+  wider.context === narrower.context &&
+  (wider.resourceType === "*" || wider.resourceType === narrower.resourceType) &&
+  (wider.query === "" || wider.query === narrower.query);
 
 /** One text for all ways to write the same scopes: version 2, sorted, each once. */
 export function normaliseScopes(scopes: string): string {
   const normal = splitScopes(scopes).map((text) => {
     const scope = parseScope(text);
     if (scope === null || scope === undefined) return text;
-    const query = scope.query === "" ? "" : `?${scope.query}`;
-    return `${scope.context}/${scope.resourceType}.${[...scope.permissions].join("")}${query}`;
+    return formatScope("v2", scope, [...scope.permissions]);
   });
   return [...new Set(normal)].toSorted().join(" ");
 }
