@@ -1,5 +1,12 @@
 export { type CheckContext, checkDraft, type DraftCheck } from "./check-draft.ts";
 export type { FindMedia, KnownMedia } from "./check-media.ts";
+export {
+  type Comparison,
+  compareDrafts,
+  type Difference,
+  type DifferenceMark,
+  differenceMarks,
+} from "./compare-drafts.ts";
 export { type CriterionCode, criteria, type ListingProblem, type Severity } from "./criteria.ts";
 export {
   findAddedScopes,
