@@ -1,3 +1,6 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 export interface TokenIssuer {
   issuer: string;
   jwksUrl: string;
@@ -19,6 +22,8 @@ export function marketplaceEnvironment(databaseUrl: string, issuer = unreachable
     TOKEN_ISSUER: issuer.issuer,
     TOKEN_JWKS_URL: issuer.jwksUrl,
     ENCRYPTION_KEYS: developmentEncryptionKeys,
+    PUBLIC_URL: "http://127.0.0.1:8080",
+    MEDIA_DIRECTORY: join(tmpdir(), "ehr-marketplace-media"),
   };
 }
 

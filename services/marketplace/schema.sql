@@ -861,6 +861,32 @@ CREATE TABLE public.listings (
     CONSTRAINT listings_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE public.media (
+    id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    kind text NOT NULL,
+    object_key text NOT NULL,
+    sha256 text NOT NULL,
+    content_type text NOT NULL,
+    bytes integer NOT NULL,
+    width integer,
+    height integer,
+    created_at timestamp with time zone NOT NULL,
+    stored_at timestamp with time zone,
+    published_at timestamp with time zone,
+    unused_since timestamp with time zone,
+    deleting_at timestamp with time zone,
+    CONSTRAINT media_bytes_check CHECK ((bytes > 0)),
+    CONSTRAINT media_check CHECK (((width IS NULL) = (height IS NULL))),
+    CONSTRAINT media_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/webp'::text, 'application/pdf'::text]))),
+    CONSTRAINT media_height_check CHECK ((height > 0)),
+    CONSTRAINT media_kind_check CHECK ((kind = ANY (ARRAY['ICON'::text, 'SCREENSHOT'::text, 'DOCUMENT'::text]))),
+    CONSTRAINT media_object_key_check CHECK ((length(object_key) <= 200)),
+    CONSTRAINT media_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT media_width_check CHECK ((width > 0))
+);
+
 CREATE TABLE public.organisations (
     id uuid NOT NULL,
     alias text NOT NULL COLLATE pg_catalog."C",
@@ -1159,6 +1185,32 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_timestamps_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
 );
 
+CREATE VIEW public.used_media AS
+ SELECT listings.app_id,
+    lower((listings.draft ->> 'icon'::text)) AS media_id
+   FROM public.listings
+  WHERE ((listings.draft ->> 'icon'::text) IS NOT NULL)
+UNION ALL
+ SELECT listings.app_id,
+    lower((screenshot.value ->> 'media'::text)) AS media_id
+   FROM public.listings,
+    LATERAL json_array_elements(
+        CASE json_typeof((listings.draft -> 'screenshots'::text))
+            WHEN 'array'::text THEN (listings.draft -> 'screenshots'::text)
+            ELSE '[]'::json
+        END) screenshot(value)
+  WHERE ((screenshot.value ->> 'media'::text) IS NOT NULL)
+UNION ALL
+ SELECT listings.app_id,
+    lower((listings.draft ->> 'baaDocument'::text)) AS media_id
+   FROM public.listings
+  WHERE ((listings.draft ->> 'baaDocument'::text) IS NOT NULL)
+UNION ALL
+ SELECT listings.app_id,
+    lower((listings.draft #>> '{trust,ai,modelCard}'::text[])) AS media_id
+   FROM public.listings
+  WHERE ((listings.draft #>> '{trust,ai,modelCard}'::text[]) IS NOT NULL);
+
 CREATE TABLE public.webhook_endpoints (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,
@@ -1251,6 +1303,12 @@ ALTER TABLE ONLY public.listings
 
 ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_slug_key UNIQUE (slug);
+
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_object_key_key UNIQUE (object_key);
+
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
@@ -1388,6 +1446,14 @@ CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING bt
 
 CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, created_at, app_id);
 
+CREATE UNIQUE INDEX media_by_content ON public.media USING btree (app_id, kind, sha256) WHERE (deleting_at IS NULL);
+
+CREATE INDEX media_by_vendor ON public.media USING btree (vendor_id, created_at);
+
+CREATE INDEX media_to_delete ON public.media USING btree (id) WHERE (deleting_at IS NOT NULL);
+
+CREATE INDEX media_unused ON public.media USING btree (unused_since) WHERE ((deleting_at IS NULL) AND (published_at IS NULL));
+
 CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
@@ -1505,6 +1571,12 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.media
+    ADD CONSTRAINT media_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
@@ -1655,6 +1727,16 @@ GRANT UPDATE(version) ON TABLE public.listings TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.listings TO marketplace_service;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.media TO marketplace_service;
+
+GRANT UPDATE(stored_at) ON TABLE public.media TO marketplace_service;
+
+GRANT UPDATE(published_at) ON TABLE public.media TO marketplace_service;
+
+GRANT UPDATE(unused_since) ON TABLE public.media TO marketplace_service;
+
+GRANT UPDATE(deleting_at) ON TABLE public.media TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
 
 GRANT UPDATE(display_name) ON TABLE public.organisations TO marketplace_service;
@@ -1754,6 +1836,8 @@ GRANT UPDATE(paused_at) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(cancelled_at) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT SELECT ON TABLE public.used_media TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.webhook_endpoints TO marketplace_service;
 

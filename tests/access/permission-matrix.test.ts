@@ -15,7 +15,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { prepareMarketplace } from "./prepare-marketplace.ts";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
-import { publicRoutes } from "./public-routes.ts";
+import { makePublicFolder, publicRoutes } from "./public-routes.ts";
 
 const id = "/api/v1/subscriptions/:id";
 const matrix = parseMatrix(`
@@ -89,6 +89,10 @@ const matrix = parseMatrix(`
 | GET /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | PATCH /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/check | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/media | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/media | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/apps/:slug/media/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/media/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
 describe("permissions, each use case on one database connection", () => {
@@ -100,7 +104,7 @@ describe("permissions, each use case on one database connection", () => {
   before(async () => {
     kinds = await createCallerKinds(personaNames);
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
-    const media = new URL(".", import.meta.url).pathname;
+    const media = await makePublicFolder(cleanUp);
     running = await startMarketplace(cleanUp, serviceUrl, {
       ...kinds.callers.environment,
       ...singleConnectionPool,

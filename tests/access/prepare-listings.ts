@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import type { MediaDto } from "@ehr-marketplace/contracts";
 import { sendApiRequest } from "@ehr-marketplace/tests/support";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
@@ -16,6 +17,18 @@ export async function prepareListings(url: string, operator: string): Promise<Re
     headers: named,
   });
   assert.equal(created.status, 201, await created.clone().text());
+  /** Another document each time, because the same one is stored once. */
+  const upload = (): { body: Buffer; headers: Record<string, string> } => ({
+    body: Buffer.from(`%PDF-1.4\n% ${randomUUID()}\n%%EOF\n`),
+    headers: { "content-type": "application/pdf" },
+  });
+  const { body, headers: ofBody } = upload();
+  const uploaded = await sendApiRequest(url, `/developer/apps/${slug}/media?kind=document`, operator, {
+    body,
+    headers: { ...named, ...ofBody },
+  });
+  assert.equal(uploaded.status, 201, await uploaded.clone().text());
+  const { id } = (await uploaded.json()) as MediaDto;
   const etag = async (): Promise<string> =>
     (await sendApiRequest(url, `/developer/apps/${slug}`, operator, { headers: named })).headers.get("etag") ?? "";
 
@@ -27,8 +40,12 @@ export async function prepareListings(url: string, operator: string): Promise<Re
         const body = { name: `Northwind ${randomUUID()}`, websiteUrl: "https://northwind-health.example" };
         return { path: path.replace(":slug", "northwind-health"), ...(method === "PUT" ? { body } : {}) };
       }
+      const target = path.replace(":slug", on === "an unknown id" ? unique() : slug).replace(":id", id);
+      if (path.endsWith("/media")) {
+        const sent = upload();
+        return { path: `${target}?kind=document`, headers: { ...headers, ...sent.headers }, body: sent.body };
+      }
       if (method === "POST") return { path, headers, body: { slug: unique(), name: "Of the matrix" } };
-      const target = path.replace(":slug", on === "an unknown id" ? unique() : slug);
       if (method !== "PATCH") return { path: target, headers };
       return { path: target, headers: { ...headers, "if-match": await etag() }, body: { summary: randomUUID() } };
     },

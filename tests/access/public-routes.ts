@@ -1,3 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CleanUp } from "@ehr-marketplace/test-kit";
+
 interface PublicRoute {
   path: string;
   status: number;
@@ -25,7 +30,7 @@ const getAndHead: Record<string, string> = {
   "/api/v1/apps/categories": "/api/v1/apps/categories",
   "/api/v1/apps/:slug": "/api/v1/apps/northwind-scribe",
   "/api/v1/apps/:slug/pricing": "/api/v1/apps/northwind-scribe/pricing",
-  "/media/*": "/media/public-routes.ts",
+  "/media/:name": "/media/picture.svg",
 };
 
 /** Routes that are intentionally public. Adding one needs a reason. */
@@ -39,3 +44,11 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],
   ["OPTIONS /api/v1*", { path: "/api/v1/subscriptions", status: 204, headers: preflight }],
 ]);
+
+/** A folder of media with the public picture that the row of `/media/:name` names. */
+export async function makePublicFolder(cleanUp: CleanUp): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "media-"));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "picture.svg"), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  return folder;
+}

@@ -32,7 +32,9 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   const request = (change: Partial<RawRequest>): RawRequest => {
     const sent = { method, path: valid.path, ...bodyOf(valid), ...change };
     const bodyHeaders =
-      sent.body === undefined ? {} : { "content-type": "application/json", ...valid.headersFor?.(sent.body) };
+      sent.body === undefined
+        ? {}
+        : { "content-type": valid.headers["content-type"] ?? "application/json", ...valid.headersFor?.(sent.body) };
     return { ...sent, headers: { ...valid.headers, ...bodyHeaders, ...change.headers } };
   };
   const [path = "", query] = valid.path.split("?");
@@ -40,7 +42,9 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   const bodySchema = valid.bodySchema ?? (schema.body as Schema);
   const bodies = [
     ...hostileBodies(maxBodyBytes),
-    ...(valid.body === undefined ? [] : hostileFields(bodySchema, valid.body, maxBodyBytes)),
+    ...(valid.body === undefined || valid.body instanceof Uint8Array
+      ? []
+      : hostileFields(bodySchema, valid.body, maxBodyBytes)),
   ];
   const queries = hostileQueries(maxUrlBytes - prefix.length).map(([name, text]) => [name, prefix + text] as const);
   const parameters = hostileParameters((schema.querystring ?? {}) as Schema, maxUrlBytes - path.length - 1).map(
@@ -61,5 +65,7 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   ];
 }
 
-const bodyOf = ({ body }: ValidRequest): { body?: string } =>
-  body === undefined ? {} : { body: JSON.stringify(body) };
+function bodyOf({ body }: ValidRequest): { body?: string } {
+  if (body === undefined) return {};
+  return { body: body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body) };
+}

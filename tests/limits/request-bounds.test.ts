@@ -26,13 +26,16 @@ function findUnbounded(schema: Schema, pointer: string, mayBeOpen = false): stri
   ];
 }
 
-/** Routes whose bodies are limited only by the body limit. */
-/** A set that is replaced as a whole, and a document of many texts. */
+/** A set that is replaced as a whole, a document of many texts, and a file. */
 const largeBodies = new Map([
   ["PUT /api/v1/admin/search-synonyms", 262_144],
   ["PATCH /api/v1/developer/apps/:slug", 262_144],
+  ["POST /api/v1/developer/apps/:slug/media", 5_242_880],
 ]);
+/** Routes whose bodies are limited only by the body limit. */
 const acceptAnyBody = new Set([
+  // A file; the use case reads it.
+  "POST /api/v1/developer/apps/:slug/media",
   // A patch; the draft that it makes is validated.
   "PATCH /api/v1/developer/apps/:slug",
   // An app without a schema accepts any object.

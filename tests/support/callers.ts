@@ -38,7 +38,7 @@ export async function fetchCallers(identityProvider = sharedIssuer()): Promise<C
 
 export interface RequestOptions {
   method?: string;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -62,6 +62,6 @@ export function sendRequest(url: string, token: string | undefined, options: Req
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
   });
 }

@@ -26,6 +26,7 @@ export {
   databaseRows,
   encryptionKeyRows,
   metricsTokenRows,
+  type ProductionRow,
   productionEnvironment,
   testProductionConfig,
 } from "./production-config.ts";

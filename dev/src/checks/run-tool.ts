@@ -24,7 +24,10 @@ const { positionals } = readArguments(usage, { args: given, allowPositionals: to
 for (const [nth, command] of tool.commands.entries()) {
   const [file = "", ...args] = command.split(" ");
   const paths = nth === tool.commands.length - 1 ? positionals : [];
-  const { error, status } = spawnSync(file, [...args, ...paths], { stdio: "inherit" });
+  const { error, status } = spawnSync(file, [...args, ...paths], {
+    stdio: "inherit",
+    env: { ...process.env, ...tool.environment },
+  });
   if (error !== undefined) exitWithUsage(`${file} can't be run: ${error.message}`, usage);
   if (status !== 0) process.exit(1);
 }

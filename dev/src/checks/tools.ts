@@ -2,6 +2,8 @@ export interface Tool {
   purpose: string;
   /** Words are separated by spaces. The paths that the caller names are added to the last command. */
   commands: string[];
+  /** Variables that the commands need beside those of the caller. */
+  environment?: Record<string, string>;
   /** Without paths, the tool works on the whole repository. */
   takesPaths?: boolean;
   /** The tool's own options are listed by this command. */
@@ -47,5 +49,12 @@ export const tools: Record<string, Tool> = {
     purpose: "Installs Schemathesis in .venv, for tests/journeys/schemathesis.test.ts. Needs python3 with venv.",
     commands: ["python3 -m venv .venv", ".venv/bin/pip install --quiet schemathesis==4.32.5"],
     ownHelp: ".venv/bin/schemathesis --help",
+  },
+  "setup:versitygw": {
+    purpose:
+      "Builds VersityGW, an S3-compatible server, in .tools/bin, for tests of the bucket of media. Needs Go 1.24 or newer.",
+    commands: ["go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"],
+    environment: { GOBIN: new URL("../../../.tools/bin", import.meta.url).pathname },
+    ownHelp: ".tools/bin/versitygw --help",
   },
 };

@@ -30,8 +30,20 @@ const allowedLicences = new Set([
   "Zlib",
 ]);
 
+const libvips =
+  "LGPL-3.0: the library libvips as a file of its own, which sharp loads when it runs, and which anyone can replace";
+
 /** Packages that are used although their licence isn't in that list, each with the reason. */
-const licenceExceptions: Record<string, string> = {};
+const licenceExceptions: Record<string, string> = {
+  "@img/sharp-libvips-": libvips,
+  "@img/sharp-wasm32": libvips,
+  "@img/sharp-win32-": libvips,
+};
+
+/** A name, or a prefix that ends with a hyphen, for packages of one library for several platforms. */
+function isException(name: string): boolean {
+  return Object.keys(licenceExceptions).some((each) => (each.endsWith("-") ? name.startsWith(each) : name === each));
+}
 
 /** An SPDX expression without nested parentheses. */
 function isAllowedLicence(expression: string): boolean {
@@ -50,7 +62,7 @@ function findPackageProblems(path: string, locked: LockedPackage, allowScripts: 
     hasInstallScript === true &&
       !Object.hasOwn(allowScripts, name) &&
       "has an install script that isn't listed in allowScripts of package.json: read it, and list it with true or false",
-    !Object.hasOwn(licenceExceptions, name) &&
+    !isException(name) &&
       !isAllowedLicence(license ?? "") &&
       `has the licence ${license ?? "(none)"}, which isn't in the list of dev/src/dependencies/lock-problems.ts`,
   ];

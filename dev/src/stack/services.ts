@@ -28,6 +28,9 @@ export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
+/** Where browsers reach the marketplace, such as through a tunnel. */
+export const readPublicUrl = (port: number): string => process.env["PUBLIC_URL"] || urlOf(port);
+
 export function marketplaceService({ ports, databases, ...given }: StackContext): ServiceOptions {
   return {
     name: "marketplace",
@@ -38,12 +41,13 @@ export function marketplaceService({ ports, databases, ...given }: StackContext)
       ...local,
       ALLOWED_ORIGINS: readAllowedOrigins(),
       MARKETPLACE_PORT: String(ports.marketplace),
+      PUBLIC_URL: readPublicUrl(ports.marketplace),
       MEDIA_DIRECTORY: given.mediaDirectory,
     },
   };
 }
 
-export function workerService({ ports, databases, identityProvider }: StackContext): ServiceOptions {
+export function workerService({ ports, databases, identityProvider, mediaDirectory }: StackContext): ServiceOptions {
   return {
     name: "worker",
     entry: `${services}marketplace/src/worker.ts`,
@@ -52,6 +56,7 @@ export function workerService({ ports, databases, identityProvider }: StackConte
       ...marketplaceEnvironment(databases.marketplace.serviceUrl, identityProvider),
       ...local,
       WORKER_PORT: String(ports.workerHealth),
+      MEDIA_DIRECTORY: mediaDirectory,
     },
   };
 }

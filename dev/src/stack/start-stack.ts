@@ -11,7 +11,7 @@ import { describeServer } from "./describe-server.ts";
 import { assertUsable, type Ports, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
-import { checkEnvironments, ehrService, marketplaceService, urlOf, workerService } from "./services.ts";
+import { checkEnvironments, ehrService, marketplaceService, readPublicUrl, urlOf, workerService } from "./services.ts";
 
 export interface Stack {
   marketplaceUrl: string;
@@ -79,7 +79,7 @@ export async function startStack(
     const [marketplaceUrl, ehrUrl, demoAppUrl] = [urlOf(ports.marketplace), urlOf(ports.ehr), urlOf(ports.demoApp)];
     const mediaDirectory = join(directory, "media");
     const demo = await loadDemoData(databases.marketplace.ownerUrl, {
-      publicUrl: process.env["PUBLIC_URL"] ?? marketplaceUrl,
+      publicUrl: readPublicUrl(ports.marketplace),
       demoAppUrl,
       mediaDirectory,
       ehrUrl,

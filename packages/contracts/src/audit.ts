@@ -70,6 +70,7 @@ const actions = [
   "vendor.change",
   "listing.create",
   "listing.edit",
+  "media.upload",
 ];
 
 export const listAuditQuery = Type.Object({

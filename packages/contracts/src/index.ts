@@ -98,6 +98,7 @@ export {
   listingStatuses,
   newSlugPattern,
 } from "./listings.ts";
+export { type MediaDto, type MediaKind, mediaDto, mediaKinds, mediaParams, uploadMediaQuery } from "./media.ts";
 export {
   displayNamePattern,
   type OrganisationDto,

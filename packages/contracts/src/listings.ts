@@ -9,8 +9,7 @@ const texts = (maxItems: number, maxLength: number, description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength, pattern: noNulPattern }), { maxItems, description }));
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(Type.Enum([...values] as [T, ...T[]], { description }));
-const mediaId = (description: string) =>
-  Type.Optional(Type.String({ maxLength: 64, pattern: "^[0-9a-f]{64}$", description }));
+const mediaId = (description: string) => Type.Optional(uuid(description));
 const date = (description: string) => Type.Optional(Type.String({ format: "date", maxLength: 10, description }));
 const closed = { additionalProperties: false };
 

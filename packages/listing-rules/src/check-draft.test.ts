@@ -8,7 +8,7 @@ import { type CriterionCode, criteria } from "./criteria.ts";
 const icon = "a".repeat(64);
 const screenshot = "b".repeat(64);
 const pdf = "c".repeat(64);
-const uses = new Map([
+const kinds = new Map([
   [icon, "icon"],
   [screenshot, "screenshot"],
   [pdf, "document"],
@@ -18,8 +18,8 @@ const context: CheckContext = {
   categories: new Set(["DOCUMENTATION"]),
   extensionPoints: new Set(["note-panel"]),
   findMedia: (id) => {
-    const use = uses.get(id);
-    return use === undefined ? undefined : { use };
+    const kind = kinds.get(id);
+    return kind === undefined ? undefined : { kind };
   },
   launchedInSandbox: true,
   today: "2026-11-16",

@@ -1,24 +1,24 @@
-import type { ListingDraft } from "@ehr-marketplace/contracts";
+import type { ListingDraft, MediaKind } from "@ehr-marketplace/contracts";
 import type { Report } from "./criteria.ts";
 
-/** What is known of an uploaded file of the vendor. */
+/** What is known of a file that was uploaded for the listing. */
 export interface KnownMedia {
-  use: "icon" | "screenshot" | "document";
+  kind: MediaKind;
 }
 
 export type FindMedia = (id: string) => KnownMedia | undefined;
 
 export function checkMedia(draft: ListingDraft, find: FindMedia, report: Report): void {
-  const check = (id: string, use: KnownMedia["use"], pointer: string): void => {
+  const check = (id: string, kind: MediaKind, pointer: string): void => {
     const known = find(id);
     if (known === undefined) {
       report(
         pointer,
         "media-unknown",
-        "The vendor has no media with this id: upload the file, and use the id returned.",
+        "The listing has no media with this id: upload the file, and use the id returned.",
       );
-    } else if (known.use !== use) {
-      const detail = `It was uploaded as ${known.use}: upload the file again with use=${use}.`;
+    } else if (known.kind !== kind) {
+      const detail = `It was uploaded as ${known.kind}: upload the file again with kind=${kind}.`;
       report(pointer, "media-unsuitable", detail);
     }
   };

@@ -24,7 +24,11 @@ import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { listingProblems } from "./listings/listing-errors.ts";
 import { listingRoutes } from "./listings/listing-routes.ts";
-import { mediaRoutes } from "./media-routes.ts";
+import { createStorage } from "./media/create-storage.ts";
+import { mediaProblems } from "./media/media-errors.ts";
+import { developerMediaRoutes } from "./media/media-routes.ts";
+import { publicMediaRoutes } from "./media/public-media-routes.ts";
+import { createDownloadSlots } from "./media/send-media.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
@@ -72,6 +76,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       searchProblems,
       vendorProblems,
       listingProblems,
+      mediaProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
       tokens,
@@ -95,6 +100,10 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
 
   const deliveryNotifier = createNotifier({ pool: database.pool, channel: deliveriesChannel, logger });
   started.defer(() => deliveryNotifier.stop());
+
+  const storage = await createStorage(config.media);
+  started.defer(() => storage.stop());
+  const mediaDeps = { database: database.query, storage, downloadSlots: createDownloadSlots() };
 
   await apiReference(server, apiDescription);
   await server.register(catalogRoutes, {
@@ -127,12 +136,15 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(synonymRoutes, { database: database.query, clock });
       await scope.register(vendorRoutes, { database: database.query, clock });
       await scope.register(listingRoutes, { database: database.query, encryption, clock });
+      await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
     },
     { prefix: basePath },
   );
-  if (config.mediaDirectory !== undefined) {
-    await server.register(mediaRoutes, { prefix: "/media", directory: config.mediaDirectory });
-  }
+  await server.register(publicMediaRoutes, {
+    ...mediaDeps,
+    requestsPerMinute: config.publicRequestsPerMinute,
+    directory: "directory" in config.media ? config.media.directory : undefined,
+  });
 
   const running = started.move();
   return { server, stop: () => running.disposeAsync() };

@@ -8,6 +8,8 @@ const least = {
   TOKEN_ISSUER: "https://id.example",
   TOKEN_JWKS_URL: "https://id.example/jwks",
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString("base64")}`,
+  PUBLIC_URL: "https://marketplace.example/",
+  MEDIA_DIRECTORY: "/media",
 };
 
 test("the first of several encryption keys encrypts", () => {
@@ -61,6 +63,25 @@ test("the defaults are the documented ones", () => {
   assert.deepEqual(config.tokens.claims, { organisation: "organization", vendor: "vendor", roles: "roles" });
   assert.deepEqual(config.limits, { requestMs: 10_000, urlBytes: 8_192, eventLoopDelayMs: 200 });
   assert.deepEqual(config.catalogCache, { lifetimeMs: 60_000, maxBytes: 64 * 1_048_576 });
+});
+
+test("media is in the folder, or in the bucket if there is one", () => {
+  const read = (given: Record<string, string>) => readConfig({ ...least, NODE_ENV: "test", ...given });
+  assert.deepEqual(read({}).media, { directory: "/media" });
+  assert.equal(read({}).publicUrl, "https://marketplace.example");
+  const bucket = { MEDIA_BUCKET: "files", MEDIA_DIRECTORY: "" };
+  const ofAws = { bucket: "files", endpoint: undefined, region: "us-east-1", credentials: undefined };
+  assert.deepEqual(read(bucket).media, ofAws);
+  const keys = { MEDIA_ACCESS_KEY_ID: "id", MEDIA_SECRET_ACCESS_KEY: "hunter2" };
+  assert.deepEqual(read({ ...bucket, ...keys, MEDIA_ENDPOINT: "http://127.0.0.1:7070", MEDIA_REGION: "eu" }).media, {
+    bucket: "files",
+    endpoint: "http://127.0.0.1:7070",
+    region: "eu",
+    credentials: { accessKeyId: "id", secretAccessKey: "hunter2" },
+  });
+  assert.throws(() => read({ MEDIA_DIRECTORY: "" }), /MEDIA_DIRECTORY: is required/);
+  assert.throws(() => read({ ...bucket, MEDIA_ACCESS_KEY_ID: "id" }), /MEDIA_SECRET_ACCESS_KEY: is required with/);
+  assert.throws(() => read({ ...bucket, MEDIA_SECRET_ACCESS_KEY: "hunter2" }), /MEDIA_ACCESS_KEY_ID: is required with/);
 });
 
 test("rejects a catalog cache of more than a minute", () => {

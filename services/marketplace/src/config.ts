@@ -3,6 +3,7 @@ import {
   apiEnvironment,
   type CleanedEnv,
   databaseUrl,
+  findHttpsError,
   findProductionErrors,
   networks,
   port,
@@ -10,9 +11,12 @@ import {
   processEnvironment,
   readEnvironment,
   str,
+  url,
+  type VariableErrors,
   wholeNumber,
 } from "@ehr-marketplace/service-kit/config";
 import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/tokens";
+import { findMediaErrors, mediaConfig, mediaEnvironment } from "./media-config.ts";
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -24,6 +28,7 @@ const DATABASE_URL = databaseUrl({
 /** Environment variables of both processes, API and worker. */
 export const marketplaceEnvironment = {
   ...processEnvironment,
+  ...mediaEnvironment,
   DATABASE_URL,
   VENDOR_ALLOWED_NETWORKS: networks({
     desc: "Private networks in which vendors' endpoints are allowed, comma-separated",
@@ -32,8 +37,16 @@ export const marketplaceEnvironment = {
 };
 
 export function marketplaceConfig(read: CleanedEnv<typeof marketplaceEnvironment>) {
-  return { ...processConfig(read), vendorNetworks: read.VENDOR_ALLOWED_NETWORKS };
+  return { ...processConfig(read), vendorNetworks: read.VENDOR_ALLOWED_NETWORKS, media: mediaConfig(read) };
 }
+
+type Read = Partial<CleanedEnv<typeof marketplaceEnvironment>>;
+
+/** Why variables of both processes, which are valid by themselves, can't be used. */
+export const findMarketplaceErrors = (read: Read): VariableErrors => ({
+  ...findProductionErrors(read),
+  ...findMediaErrors(read),
+});
 
 export function readConfig(environment: NodeJS.ProcessEnv) {
   const specs = {
@@ -47,9 +60,15 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       default: 60,
     }),
     CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Maximum size of that cache", default: 64 }),
-    MEDIA_DIRECTORY: str({ desc: "Folder served at /media; unset disables the route", default: "" }),
+    PUBLIC_URL: url({
+      desc: "Where clients reach this service; the URLs of published media begin with it",
+      example: "https://marketplace.example.com",
+    }),
   };
-  const read = readEnvironment(environment, specs, findProductionErrors);
+  const read = readEnvironment(environment, specs, (given) => ({
+    ...findMarketplaceErrors(given),
+    PUBLIC_URL: findPublicUrlError(given),
+  }));
 
   return {
     ...marketplaceConfig(read),
@@ -65,6 +84,11 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       lifetimeMs: read.CATALOG_CACHE_SECONDS * 1_000,
       maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
     },
-    mediaDirectory: read.MEDIA_DIRECTORY === "" ? undefined : read.MEDIA_DIRECTORY,
+    publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
   };
+}
+
+function findPublicUrlError({ NODE_ENV, PUBLIC_URL }: { NODE_ENV?: string; PUBLIC_URL?: string }): string | undefined {
+  if (NODE_ENV === "development" || NODE_ENV === "test") return undefined;
+  return findHttpsError(PUBLIC_URL, "the catalog accepts only such URLs of pictures");
 }

@@ -214,6 +214,24 @@ export interface Listings {
   version: Generated<number>;
 }
 
+export interface Media {
+  app_id: string;
+  bytes: number;
+  content_type: string;
+  created_at: Timestamp;
+  deleting_at: Timestamp | null;
+  height: number | null;
+  id: string;
+  kind: string;
+  object_key: string;
+  published_at: Timestamp | null;
+  sha256: string;
+  stored_at: Timestamp | null;
+  unused_since: Timestamp | null;
+  vendor_id: string;
+  width: number | null;
+}
+
 export interface Organisations {
   alias: string;
   callback_networks: Generated<string[]>;
@@ -376,6 +394,11 @@ export interface Subscriptions {
   updated_at: Timestamp;
 }
 
+export interface UsedMedia {
+  app_id: string | null;
+  media_id: string | null;
+}
+
 export interface Vendors {
   commission_percent: Generated<Numeric>;
   created_at: Generated<Timestamp>;
@@ -420,6 +443,7 @@ export interface DB {
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;
   listings: Listings;
+  media: Media;
   organisations: Organisations;
   plan_records: PlanRecords;
   plans_on_sale: PlansOnSale;
@@ -434,6 +458,7 @@ export interface DB {
   search_words: SearchWords;
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;
+  used_media: UsedMedia;
   vendors: Vendors;
   webhook_endpoints: WebhookEndpoints;
 }

@@ -5,6 +5,7 @@ import {
   databaseRows,
   encryptionKeyRows,
   metricsTokenRows,
+  type ProductionRow,
   productionEnvironment,
   testProductionConfig,
 } from "@ehr-marketplace/tests/support";
@@ -12,6 +13,11 @@ import { readConfig } from "./config.ts";
 import { readWorkerConfig } from "./worker-config.ts";
 
 const { ENCRYPTION_KEYS = "" } = productionEnvironment;
+const MEDIA_DIRECTORY = "/var/lib/marketplace/media";
+const mediaRows: ProductionRow[] = [
+  ["MEDIA_DIRECTORY", "", /is required/],
+  ["MEDIA_ENDPOINT", "http://s3.internal", /must begin with https/],
+];
 const DATABASE_URL = "postgres://marketplace:secret@db.internal/marketplace?sslmode=verify-full";
 
 testProductionConfig(
@@ -23,11 +29,19 @@ testProductionConfig(
     TOKEN_ISSUER: "https://id.example",
     TOKEN_JWKS_URL: "https://id.example/jwks",
     TRUSTED_PROXIES: "none",
+    PUBLIC_URL: "https://marketplace.example",
+    MEDIA_DIRECTORY,
   },
-  [...apiRows, ...databaseRows("DATABASE_URL")],
+  [
+    ...apiRows,
+    ...databaseRows("DATABASE_URL"),
+    ...mediaRows,
+    ["PUBLIC_URL", "http://marketplace.example", /must begin with https/],
+  ],
 );
 
-testProductionConfig("the worker", readWorkerConfig, { ...productionEnvironment, DATABASE_URL }, [
+testProductionConfig("the worker", readWorkerConfig, { ...productionEnvironment, DATABASE_URL, MEDIA_DIRECTORY }, [
+  ...mediaRows,
   ...encryptionKeyRows,
   ...metricsTokenRows,
   ...databaseRows("DATABASE_URL"),

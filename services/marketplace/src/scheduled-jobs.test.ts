@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, beforeEach, describe, test } from "node:test";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
@@ -7,6 +10,7 @@ import { Registry } from "prom-client";
 import type { DB } from "./database-schema.ts";
 import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.ts";
 import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
+import { createFolderStorage } from "./media/folder-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 import { type MaintenanceDeps, runMaintenance } from "./scheduled-jobs.ts";
 
@@ -27,7 +31,8 @@ describe("maintenance", () => {
     const write = (line: string): unknown => logged.push(JSON.parse(line) as (typeof logged)[number]);
     const logger = createLogger({ service: "test", level: "warn" }, { write });
     const stopped = new AbortController().signal;
-    deps = { database, queue, clock, logger, metrics, logDays: 90, stopped };
+    const storage = createFolderStorage(await mkdtemp(join(tmpdir(), "media-")));
+    deps = { database, queue, storage, clock, logger, metrics, logDays: 90, stopped };
   });
   beforeEach(() => {
     logged = [];

@@ -9,11 +9,14 @@ import { dropDeletedEndpointDeliveries } from "./delivery/drop-deleted-endpoint-
 import { expireDeliveries } from "./delivery/expire-deliveries.ts";
 import { sweepDeliveries } from "./delivery/sweep.ts";
 import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
+import { deleteUnusedMedia } from "./media/delete-unused-media.ts";
+import type { MediaStorage } from "./media/media-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 
 export interface MaintenanceDeps {
   database: Kysely<DB>;
   queue: Queue;
+  storage: MediaStorage;
   clock: () => Date;
   logger: Logger;
   metrics: DeliveryMetrics;
@@ -49,6 +52,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       },
       "keep-house": { cron: "7 * * * *", work: () => runMaintenance(deps) },
       "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
+      "delete-unused-media": { cron: "17 3 * * *", missed: "once", work: () => deleteUnusedMedia(deps, clock()) },
     },
     async runAtStartup() {
       // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run. Not left to

@@ -18,6 +18,7 @@ import {
 } from "./delivery/take-over.ts";
 import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
+import { createStorage } from "./media/create-storage.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
@@ -40,6 +41,7 @@ export async function createWorker(
   logger: Logger,
   outboundClient: OutboundClient = createOutboundClient(),
 ): Promise<App> {
+  const storage = await createStorage(config.media);
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   const { metrics, tracing, database, queue } = context;
   const startCheck = checkAtStart({ ...config, pool: database.pool, serviceRole, encryptedColumns, logger });
@@ -116,7 +118,7 @@ export async function createWorker(
 
   const startTask = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
     runRepeatedly({ work, failureMessage, pauseMs: pollIntervalMs, logger, stopped });
-  const maintenance = { ...common, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
+  const maintenance = { ...common, storage, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
   // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
     startTask("failed to run due recoveries", () =>
@@ -143,6 +145,7 @@ export async function createWorker(
         );
       }
       await outboundClient.close();
+      storage.stop();
       await startCheck.stop();
       await context.stop();
     },

@@ -1,5 +1,5 @@
-import { findProductionErrors, port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
-import { marketplaceConfig, marketplaceEnvironment } from "./config.ts";
+import { port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
+import { findMarketplaceErrors, marketplaceConfig, marketplaceEnvironment } from "./config.ts";
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
@@ -24,7 +24,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
       default: 90,
     }),
   };
-  const read = readEnvironment(environment, specs, findProductionErrors);
+  const read = readEnvironment(environment, specs, findMarketplaceErrors);
   return {
     ...marketplaceConfig(read),
     port: read.WORKER_PORT,

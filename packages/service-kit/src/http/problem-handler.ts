@@ -10,6 +10,10 @@ import { standardProblems } from "./standard-problems.ts";
 import { withoutTrailingSlash } from "./trailing-slash.ts";
 
 declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The media types of the body, comma-separated, where they aren't JSON. */
+    acceptedMediaTypes?: string;
+  }
   interface FastifyRequest {
     /** The code of the problem response, for the request log. */
     problemCode: string | undefined;
@@ -51,12 +55,11 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
         standardProblems.payloadTooLarge,
         `The body is larger than ${request.routeOptions.bodyLimit / 1_024} KiB, the limit of this route.`,
       );
-    case 415:
-      return new Problem(
-        standardProblems.unsupportedMediaType,
-        `${describeContentType(request)}; accepted: ${acceptedMediaType}.`,
-        { headers: { accept: acceptedMediaType } },
-      );
+    case 415: {
+      const accept = request.routeOptions.config.acceptedMediaTypes ?? acceptedMediaType;
+      const detail = `${describeContentType(request)}; accepted: ${accept}.`;
+      return new Problem(standardProblems.unsupportedMediaType, detail, { headers: { accept } });
+    }
     case 429:
       return new Problem(standardProblems.rateLimited, "The limit of requests per minute is exceeded.");
     default:

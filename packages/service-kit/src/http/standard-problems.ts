@@ -56,7 +56,8 @@ export const standardProblems = {
     code: "unsupported-media-type",
     status: 415,
     title: "The media type is not supported",
-    advice: "Send one of the media types that `detail` names: JSON, with `Content-Type: application/json`.",
+    advice:
+      "Send one of the media types that `detail` names, in most cases JSON, with `Content-Type: application/json`.",
   },
   preconditionRequired: {
     code: "precondition-required",

@@ -52,6 +52,17 @@ export function findListing(database: Kysely<DB>, vendor: string, slug: string):
     .executeTakeFirst();
 }
 
+export function findListingIds(
+  database: Kysely<DB>,
+  vendor: string,
+  slug: string,
+): Promise<Pick<ListingRow, "app_id" | "vendor_id"> | undefined> {
+  return ofVendor(database, vendor)
+    .select(["listings.app_id", "listings.vendor_id"])
+    .where("listings.slug", "=", slug)
+    .executeTakeFirst();
+}
+
 export function lockListing(
   transaction: Transaction<DB>,
   vendor: string,

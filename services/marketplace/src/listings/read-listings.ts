@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { listingProblems } from "./listing-errors.ts";
-import { findListing, findListings, type ListingRow } from "./listing-store.ts";
+import { findListing, findListingIds, findListings, type ListingRow } from "./listing-store.ts";
 
 export const reviewNotesOwner = (appId: string): string => `listings/${appId}/review-notes`;
 
@@ -37,6 +37,17 @@ export function tagListing(encryption: Encryption, row: ListingRow): TaggedListi
 
 export function listingNotFound(): Problem {
   return new Problem(listingProblems.notFound, "The vendor has no listing with that slug.");
+}
+
+/** For the use cases of what belongs to a listing. */
+export async function requireListing(
+  database: Kysely<DB>,
+  by: VendorContext,
+  slug: string,
+): Promise<{ appId: string; vendorId: string }> {
+  const ids = await findListingIds(database, by.vendor, slug);
+  if (ids === undefined) throw listingNotFound();
+  return { appId: ids.app_id, vendorId: ids.vendor_id };
 }
 
 export async function getListing(

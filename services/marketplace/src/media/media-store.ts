@@ -1,0 +1,153 @@
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
+import type { DB, Media } from "../database-schema.ts";
+
+export type MediaRow = Selectable<Media>;
+
+/** Serialises the uploads of a vendor where they are counted, so that their number is bounded. */
+export async function lockUploads(transaction: Transaction<DB>, vendorId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`media of ${vendorId}`}, 0))`.execute(transaction);
+}
+
+/** Locks the row of a file that was uploaded before. */
+export function lockSameContent(
+  transaction: Transaction<DB>,
+  { app_id, kind, sha256 }: Pick<MediaRow, "app_id" | "kind" | "sha256">,
+): Promise<MediaRow | undefined> {
+  return transaction
+    .selectFrom("media")
+    .selectAll()
+    .where("app_id", "=", app_id)
+    .where("kind", "=", kind)
+    .where("sha256", "=", sha256)
+    .where("deleting_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function countMedia(database: Kysely<DB>, appId: string): Promise<{ files: number; bytes: number }> {
+  const { files, bytes } = await database
+    .selectFrom("media")
+    .select(({ fn }) => [fn.countAll<string>().as("files"), fn.sum<string | null>("bytes").as("bytes")])
+    .where("app_id", "=", appId)
+    .where("deleting_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return { files: Number(files), bytes: Number(bytes ?? 0) };
+}
+
+/** The vendor's uploads since a time, and the oldest of them. */
+export async function countUploadsSince(
+  database: Kysely<DB>,
+  vendorId: string,
+  since: Date,
+): Promise<{ uploads: number; oldest: Date | null }> {
+  const { uploads, oldest } = await database
+    .selectFrom("media")
+    .select(({ fn }) => [fn.countAll<string>().as("uploads"), fn.min<Date | null>("created_at").as("oldest")])
+    .where("vendor_id", "=", vendorId)
+    .where("created_at", ">", since)
+    .executeTakeFirstOrThrow();
+  return { uploads: Number(uploads), oldest };
+}
+
+export async function insertMedia(transaction: Transaction<DB>, row: Insertable<Media>): Promise<void> {
+  await transaction.insertInto("media").values(row).execute();
+}
+
+/** Begins the time after which unused media is deleted anew. What is in use has none. */
+export async function postponeDeletion(transaction: Transaction<DB>, id: string, now: Date): Promise<void> {
+  await transaction
+    .updateTable("media")
+    .set({ unused_since: now })
+    .where("id", "=", id)
+    .where("unused_since", "is not", null)
+    .execute();
+}
+
+/** Returns false if the object was stored before. */
+export async function markStored(transaction: Transaction<DB>, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("media")
+    .set({ stored_at: now })
+    .where("id", "=", id)
+    .where("stored_at", "is", null)
+    .where("deleting_at", "is", null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+const readable = (database: Kysely<DB>) =>
+  database.selectFrom("media").where("stored_at", "is not", null).where("deleting_at", "is", null);
+
+export function findMediaRow(database: Kysely<DB>, appId: string, id: string): Promise<MediaRow | undefined> {
+  return readable(database).selectAll().where("app_id", "=", appId).where("id", "=", id).executeTakeFirst();
+}
+
+export function findPublishedRow(database: Kysely<DB>, id: string): Promise<MediaRow | undefined> {
+  return readable(database).selectAll().where("id", "=", id).where("published_at", "is not", null).executeTakeFirst();
+}
+
+/** Bounded by the number of files that a listing can have. */
+export function findMediaOfListing(database: Kysely<DB>, appId: string): Promise<Pick<MediaRow, "id" | "kind">[]> {
+  return readable(database).select(["id", "kind"]).where("app_id", "=", appId).execute();
+}
+
+/** Records which media is used, in the order of ids. Returns the last id of the batch. */
+export async function updateUse(
+  database: Kysely<DB>,
+  { after, limit, now }: { after: string; limit: number; now: Date },
+): Promise<{ rows: number; last: string | undefined }> {
+  const { rows } = await sql<{ id: string }>`
+    with batch as materialized (
+      select id, app_id, unused_since from media
+      where id > ${after}::uuid and deleting_at is null and stored_at is not null
+      order by id limit ${limit}
+    ), used as materialized (
+      select distinct media_id from used_media where app_id in (select app_id from batch)
+    ), changed as (
+      update media set unused_since = case when batch.unused_since is null then ${now}::timestamptz end
+      from batch
+      where media.id = batch.id and (batch.unused_since is null) <> (batch.id::text in (select media_id from used))
+    )
+    select id from batch order by id`.execute(database);
+  return { rows: rows.length, last: rows.at(-1)?.id };
+}
+
+/**
+ * Marks media that nothing has used since a time, and what was never stored. Nothing can refer to it from then on. The use is computed
+ * again, because a draft may have changed since it was recorded.
+ */
+export async function markForDeletion(
+  database: Kysely<DB>,
+  { unusedSince, begunBefore, now, limit }: { unusedSince: Date; begunBefore: Date; now: Date; limit: number },
+): Promise<number> {
+  const result = await sql`
+    update media set deleting_at = ${now}
+    where id in (
+      select id from media
+      where deleting_at is null and published_at is null
+        and unused_since < case when stored_at is null then ${begunBefore}::timestamptz else ${unusedSince}::timestamptz end
+        and not exists (
+          select from used_media where used_media.app_id = media.app_id and used_media.media_id = media.id::text
+        )
+      order by unused_since limit ${limit} for update skip locked
+    )`.execute(database);
+  return Number(result.numAffectedRows ?? 0n);
+}
+
+export function findMarked(
+  database: Kysely<DB>,
+  { after, limit }: { after: string; limit: number },
+): Promise<Pick<MediaRow, "id" | "object_key">[]> {
+  return database
+    .selectFrom("media")
+    .select(["id", "object_key"])
+    .where("deleting_at", "is not", null)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+export async function deleteMarked(database: Kysely<DB>, id: string): Promise<void> {
+  await database.deleteFrom("media").where("id", "=", id).where("deleting_at", "is not", null).execute();
+}

@@ -1,0 +1,41 @@
+import { addAbortSignal, Readable } from "node:stream";
+import { isMatch, standardProblems } from "@ehr-marketplace/service-kit/http";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { documentType } from "./check-document.ts";
+import { type MediaFile, openMedia, type ReadMediaDeps } from "./read-media.ts";
+import { RequestSlots } from "./request-slots.ts";
+
+/** Slow clients keep slots, and connections to the bucket. */
+const maxDownloadMs = 60_000;
+
+/** A browser must neither guess another type nor run anything, whatever the file contains. */
+const fileHeaders = { "content-security-policy": "default-src 'none'; sandbox", "x-content-type-options": "nosniff" };
+
+export const createDownloadSlots = (): RequestSlots =>
+  new RequestSlots({
+    total: 64,
+    perKey: 64,
+    problem: standardProblems.overloaded,
+    detail: "Too many files are being read at once.",
+  });
+
+/** Streams a file. The slot is released once the response is sent, or the client has gone. */
+export async function sendMedia(
+  deps: ReadMediaDeps,
+  slots: RequestSlots,
+  { request, reply, file }: { request: FastifyRequest; reply: FastifyReply; file: MediaFile },
+): Promise<FastifyReply> {
+  const etag = `"${file.sha256}"`;
+  void reply.headers({ ...fileHeaders, etag });
+  const { "if-none-match": known } = request.headers;
+  if (known?.split(",").some((tag) => isMatch(tag.trim(), etag)) === true) return reply.code(304).send();
+  if (file.content_type === documentType) {
+    void reply.header("content-disposition", `attachment; filename="${file.id}.pdf"`);
+  }
+  void reply.headers({ "content-type": file.content_type, "content-length": file.bytes });
+  // Fastify discards the payload of a HEAD request; with a stream, it keeps the length.
+  if (request.method === "HEAD") return reply.send(Readable.from([]));
+  const slot = slots.take(request, reply, "");
+  const stream = await slot.run(() => openMedia(deps, file));
+  return reply.send(addAbortSignal(AbortSignal.timeout(maxDownloadMs), stream));
+}

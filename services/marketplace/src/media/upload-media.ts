@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { MediaDto, MediaKind } from "@ehr-marketplace/contracts";
+import { Problem, rateLimitProblem, standardProblems } from "@ehr-marketplace/service-kit/http";
+import type { Kysely } from "kysely";
+import { v7 as uuid } from "uuid";
+import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import type { DB } from "../database-schema.ts";
+import { requireListing } from "../listings/read-listings.ts";
+import { checkDocument, documentType } from "./check-document.ts";
+import { mediaProblems } from "./media-errors.ts";
+import type { MediaStorage } from "./media-storage.ts";
+import {
+  countMedia,
+  countUploadsSince,
+  insertMedia,
+  lockSameContent,
+  lockUploads,
+  type MediaRow,
+  markStored,
+  postponeDeletion,
+} from "./media-store.ts";
+import { readPicture } from "./read-picture.ts";
+
+export interface UploadDeps {
+  database: Kysely<DB>;
+  storage: MediaStorage;
+  clock: () => Date;
+  /** Where clients reach this service. */
+  publicUrl: string;
+}
+
+const maxFilesPerListing = 500;
+const maxBytesPerListing = 500 * 1_048_576;
+const maxUploadsPerDay = 500;
+const dayMs = 86_400_000;
+
+interface File {
+  bytes: Buffer;
+  contentType: string;
+  width: number | null;
+  height: number | null;
+}
+
+async function readFile(kind: MediaKind, contentType: string, bytes: Buffer): Promise<File> {
+  const isDocument = contentType === documentType;
+  if (isDocument !== (kind === "document")) {
+    const accepted = kind === "document" ? "a PDF" : "PNG, JPEG or WebP";
+    throw new Problem(mediaProblems.unusableFile, `With kind=${kind}, the file has to be ${accepted}.`);
+  }
+  if (kind !== "document") return readPicture(bytes, contentType, kind);
+  checkDocument(bytes);
+  return { bytes, contentType, width: null, height: null };
+}
+
+/** Stores a file for a listing. The same file, uploaded again, has the same id. */
+export async function uploadMedia(
+  deps: UploadDeps,
+  by: VendorContext,
+  sent: { slug: string; kind: MediaKind; contentType: string; bytes: Buffer },
+): Promise<MediaDto> {
+  const { database, storage, clock } = deps;
+  const { appId, vendorId } = await requireListing(database, by, sent.slug);
+  const file = await readFile(sent.kind, sent.contentType, sent.bytes);
+  const sha256 = createHash("sha256").update(file.bytes).digest("hex");
+  const kind = sent.kind.toUpperCase();
+  const now = clock();
+
+  // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
+  const row = await database.transaction().execute(async (transaction) => {
+    await lockUploads(transaction, vendorId);
+    const same = await lockSameContent(transaction, { app_id: appId, kind, sha256 });
+    if (same !== undefined) {
+      await postponeDeletion(transaction, same.id, now);
+      return same;
+    }
+    await refuseTooMany(transaction, { appId, vendorId, bytes: file.bytes.length, now });
+    const id = uuid();
+    const { contentType, width, height } = file;
+    const inserted = {
+      id,
+      vendor_id: vendorId,
+      app_id: appId,
+      kind,
+      object_key: `${sha256}-${id}`,
+      sha256,
+      content_type: contentType,
+      bytes: file.bytes.length,
+      width,
+      height,
+      created_at: now,
+      stored_at: null,
+      unused_since: now,
+    };
+    await insertMedia(transaction, inserted);
+    return { ...inserted, published_at: null, deleting_at: null };
+  });
+  if (row.stored_at !== null) return toDto(deps, row);
+
+  try {
+    await storage.put(row.object_key, file);
+  } catch (error) {
+    const detail = "The storage of media is unavailable.";
+    throw new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
+  }
+  await database.transaction().execute(async (transaction) => {
+    const { id, bytes, content_type: contentType } = row;
+    // An identical upload at the same time may have been faster.
+    if (!(await markStored(transaction, id, now))) return;
+    await recordAudit(transaction, {
+      by,
+      role: by.role,
+      at: now,
+      onBehalfOf: onBehalfOf(by),
+      action: "media.upload",
+      target: { kind: "listing", id: sent.slug },
+      before: null,
+      after: { id, kind: sent.kind, contentType, bytes, sha256 },
+    });
+  });
+  return toDto(deps, row);
+}
+
+async function refuseTooMany(
+  database: Kysely<DB>,
+  { appId, vendorId, bytes, now }: { appId: string; vendorId: string; bytes: number; now: Date },
+): Promise<void> {
+  const has = await countMedia(database, appId);
+  if (has.files >= maxFilesPerListing || has.bytes + bytes > maxBytesPerListing) {
+    const detail = `The listing has ${has.files} files of ${has.bytes} bytes in total; ${maxFilesPerListing} files and ${maxBytesPerListing} bytes are allowed.`;
+    throw new Problem(mediaProblems.tooMany, detail);
+  }
+  const { uploads, oldest } = await countUploadsSince(database, vendorId, new Date(now.getTime() - dayMs));
+  if (uploads >= maxUploadsPerDay && oldest !== null) {
+    const retryAfterMs = oldest.getTime() + dayMs - now.getTime();
+    const detail = `The vendor has uploaded ${uploads} files in 24 hours, which is the limit.`;
+    throw rateLimitProblem(mediaProblems.tooManyUploads, detail, { limit: maxUploadsPerDay, retryAfterMs });
+  }
+}
+
+function toDto({ publicUrl }: UploadDeps, row: MediaRow): MediaDto {
+  const { id, width, height, content_type: contentType, bytes } = row;
+  return { id, url: `${publicUrl}/media/${id}`, width, height, contentType, bytes };
+}
