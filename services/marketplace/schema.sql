@@ -14,6 +14,54 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+CREATE FUNCTION public.adopt_apps() RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+  adopted_apps integer;
+begin
+  insert into listings (app_id, slug, vendor_id, draft, created_at, updated_at)
+  select app.id, app.slug, app.vendor_id, (
+    select json_object_agg(key, value)
+    from json_each(json_build_object(
+      'name', app.name,
+      'summary', app.summary,
+      'description', app.description,
+      'category', app.category,
+      'version', left(app.version, 64),
+      'extensionPoints', app.extension_points,
+      'smartLaunchUrl', app.smart_launch_url,
+      'fhirScopes', app.fhir_scopes,
+      'websiteUrl', app.website_url,
+      'supportUrl', app.support_url,
+      'privacyPolicyUrl', app.privacy_policy_url,
+      'termsUrl', app.terms_url,
+      'configSchema', app.config_schema,
+      'plans', (
+        select coalesce(json_agg(plan.dto order by plan.position, plan.id), '[]') from plan_records plan
+        where plan.app_id = app.id and plan.on_sale
+      )
+    ))
+    where json_typeof(value) <> 'null'
+  ), coalesce(app.published_at, app.updated_at), app.updated_at
+  from apps app
+  where not exists (select from listings where listings.app_id = app.id);
+  get diagnostics adopted_apps = row_count;
+
+  insert into revisions (id, app_id, number, name, version, draft, listing_version, submitted_at, adopted)
+  select mint_uuid(), listing.app_id, 1, app.name, left(app.version, 64), listing.draft, listing.version, app.published_at, true
+  from listings listing join apps app on app.id = listing.app_id
+  where app.published_at is not null and not exists (select from revisions where revisions.app_id = listing.app_id);
+
+  update listings set
+    published_revision = 1,
+    unpublished_at = (select app.updated_at from apps app where app.id = listings.app_id and app.status <> 'published')
+  where published_revision is null
+    and exists (select from revisions where revisions.app_id = listings.app_id and number = 1 and adopted);
+  return adopted_apps;
+end
+$$;
+
 CREATE TEXT SEARCH DICTIONARY public.catalog_stem (
     TEMPLATE = pg_catalog.snowball,
     language = 'english' );
@@ -25,6 +73,105 @@ CREATE FUNCTION public.search_stem(word text) RETURNS text
 CREATE FUNCTION public.any_of(words text[]) RETURNS tsquery
     LANGUAGE sql STABLE
     RETURN (SELECT (string_agg(DISTINCT quote_literal(public.search_stem(word.word)), ' | '::text))::tsquery AS string_agg FROM unnest(any_of.words) word(word));
+
+CREATE FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  listing listings;
+  review reviews;
+  draft json;
+  public_trust json;
+begin
+  -- Everything that changes a listing locks it first.
+  select listings.* into listing
+  from listings join reviews on reviews.app_id = listings.app_id where reviews.id = given_review for update of listings;
+  select * into review from reviews where id = given_review for update;
+  if review.id is null or review.decision is not null then
+    raise exception 'there is no open review %', given_review using errcode = 'restrict_violation';
+  end if;
+  if not exists (select from revision_editors where app_id = review.app_id and number = review.number) then
+    raise exception 'nobody edited revision % of %', review.number, review.app_id using errcode = 'restrict_violation';
+  end if;
+  if exists (
+    select from revision_editors
+    where app_id = review.app_id and number = review.number and issuer = given_issuer and subject = given_subject
+  ) then
+    raise exception 'nobody approves a revision that they edited' using errcode = 'restrict_violation';
+  end if;
+  select revisions.draft into strict draft from revisions where app_id = review.app_id and number = review.number;
+  -- In the order of ids, as everything that locks several files.
+  perform from media
+  where id in (select media_id from revision_media where app_id = review.app_id and number = review.number)
+  order by id for update;
+  if exists (
+    select from (
+      select draft ->> 'icon' union all
+      select shot ->> 'media' from json_array_elements(coalesce(draft -> 'screenshots', '[]')) as shot union all
+      select draft ->> 'baaDocument' union all
+      select draft #>> '{trust,ai,modelCard}'
+    ) as needed (media_id)
+    where media_id is not null and not exists (
+      select from revision_media files join media on media.id = files.media_id
+      where files.app_id = review.app_id and files.number = review.number and files.media_id = needed.media_id::uuid
+        and media.app_id = review.app_id and media.stored_at is not null and media.deleting_at is null
+    )
+  ) then
+    raise exception 'revision % of % lacks a file', review.number, review.app_id using errcode = 'foreign_key_violation';
+  end if;
+  update media set published_at = given_at
+  where published_at is null
+    and id in (select media_id from revision_media where app_id = review.app_id and number = review.number);
+
+  select json_object_agg(
+    key,
+    case when key = 'certifications' then (
+      select coalesce(json_agg(
+        jsonb_set(certification::jsonb, '{verifiedBy}', case when position - 1 = any (verified) then '"operator"' else 'null' end::jsonb)
+        order by position
+      ), '[]')
+      from json_array_elements(value) with ordinality as given(certification, position)
+    ) else value end
+  ) into public_trust
+  from json_each(draft -> 'trust');
+
+  insert into apps (
+    id, slug, vendor_id, category, status, name, summary, description, icon_url, version, extension_points, smart_launch_url,
+    fhir_scopes, screenshots, website_url, support_url, privacy_policy_url, terms_url, config_schema, baa_available, published_at,
+    updated_at, audience, cds_services_url, scope_purposes, screenshot_texts, baa_sha256, baa_url, trust, certified_until
+  ) values (
+    listing.app_id, listing.slug, listing.vendor_id, draft ->> 'category',
+    case when listing.unpublished_at is null and listing.suspended_at is null then 'published' else 'withdrawn' end,
+    draft ->> 'name', draft ->> 'summary', draft ->> 'description', media_url || (draft ->> 'icon'), draft ->> 'version',
+    array(select json_array_elements_text(coalesce(draft -> 'extensionPoints', '[]'))), draft ->> 'smartLaunchUrl',
+    coalesce(draft ->> 'fhirScopes', ''),
+    array(select media_url || (shot ->> 'media') from json_array_elements(coalesce(draft -> 'screenshots', '[]')) as shot),
+    draft ->> 'websiteUrl', draft ->> 'supportUrl', draft ->> 'privacyPolicyUrl', draft ->> 'termsUrl', draft -> 'configSchema',
+    draft ->> 'baaDocument' is not null, given_at, given_at, draft ->> 'audience', draft ->> 'cdsServicesUrl',
+    coalesce(draft -> 'scopePurposes', '{}'),
+    array(select coalesce(shot ->> 'text', '') from json_array_elements(coalesce(draft -> 'screenshots', '[]')) as shot),
+    (select sha256 from media where id = (draft ->> 'baaDocument')::uuid), media_url || (draft ->> 'baaDocument'), public_trust,
+    first_certification_end(public_trust, (given_at at time zone 'UTC')::date)
+  )
+  on conflict (id) do update set
+    category = excluded.category, status = excluded.status, name = excluded.name, summary = excluded.summary,
+    description = excluded.description, icon_url = excluded.icon_url, version = excluded.version,
+    extension_points = excluded.extension_points, smart_launch_url = excluded.smart_launch_url,
+    fhir_scopes = excluded.fhir_scopes, screenshots = excluded.screenshots, website_url = excluded.website_url,
+    support_url = excluded.support_url, privacy_policy_url = excluded.privacy_policy_url, terms_url = excluded.terms_url,
+    config_schema = excluded.config_schema, baa_available = excluded.baa_available,
+    published_at = coalesce(apps.published_at, excluded.published_at),
+    updated_at = greatest(excluded.updated_at, apps.updated_at), audience = excluded.audience,
+    cds_services_url = excluded.cds_services_url, scope_purposes = excluded.scope_purposes,
+    screenshot_texts = excluded.screenshot_texts, baa_sha256 = excluded.baa_sha256, baa_url = excluded.baa_url,
+    trust = excluded.trust, certified_until = excluded.certified_until;
+  perform publish_plans(review.app_id, coalesce(draft -> 'plans', '[]'), new_plan_ids, given_at);
+
+  update listings set published_revision = review.number where app_id = review.app_id;
+  update reviews set decision = 'approved', decided_at = given_at, replaced_number = listing.published_revision where id = given_review;
+end
+$$;
 
 CREATE FUNCTION public.apps_reject_unknown_extension_points() RETURNS trigger
     LANGUAGE plpgsql
@@ -82,6 +229,10 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.current_trust(trust json, today date) RETURNS json
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT json_object_agg(json_each.key, CASE WHEN (json_each.key = 'certifications'::text) THEN (SELECT COALESCE(json_agg(given.certification ORDER BY given."position"), '[]'::json) AS "coalesce" FROM json_array_elements(json_each.value) WITH ORDINALITY given(certification, "position") WHERE (((given.certification ->> 'validUntil'::text))::date >= current_trust.today)) ELSE json_each.value END) AS json_object_agg FROM json_each(current_trust.trust) json_each(key, value));
+
 CREATE FUNCTION public.delete_unused_search_words(given text[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -123,6 +274,22 @@ exception when lock_not_available then
 end
 $$;
 
+CREATE FUNCTION public.end_certifications(max_apps integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  today date := (now() at time zone 'UTC')::date;
+  ended integer;
+begin
+  perform pg_advisory_xact_lock(hashtext('catalog'));
+  update apps set certified_until = first_certification_end(trust, today)
+  where id in (select id from apps where certified_until < today order by certified_until limit least(max_apps, 1000));
+  get diagnostics ended = row_count;
+  return ended;
+end
+$$;
+
 CREATE FUNCTION public.events_set_vendor() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -133,9 +300,25 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.first_certification_end(trust json, today date) RETURNS date
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT min(((certification.value ->> 'validUntil'::text))::date) AS min FROM json_array_elements(COALESCE((first_certification_end.trust -> 'certifications'::text), '[]'::json)) certification(value) WHERE (((certification.value ->> 'validUntil'::text))::date >= first_certification_end.today));
+
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
+
+CREATE FUNCTION public.listings_update_app_status() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  update apps
+  set status = case when new.unpublished_at is null and new.suspended_at is null then 'published' else 'withdrawn' end
+  where id = new.app_id;
+  return null;
+end
+$$;
 
 CREATE FUNCTION public.lock_catalog() RETURNS trigger
     LANGUAGE plpgsql
@@ -206,6 +389,40 @@ begin
   end if;
   raise exception 'a published pricing plan never changes: publish a new one and retire this one'
     using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.publish_plans(given_app uuid, plans json, new_ids uuid[], given_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  unknown text;
+begin
+  select plan ->> 'id' into unknown from json_array_elements(plans) as plan
+  where plan ->> 'id' is not null and not exists (
+    select from pricing_plans known
+    where known.id = (plan ->> 'id')::uuid and known.app_id = given_app and known.published_at is not null and known.retired_at is null
+  )
+  limit 1;
+  if unknown is not null then
+    raise exception 'plan % of app % is not on sale', unknown, given_app using errcode = 'foreign_key_violation';
+  end if;
+  update pricing_plans set retired_at = given_at
+  where app_id = given_app and published_at is not null and retired_at is null
+    and not exists (select from json_array_elements(plans) as plan where (plan ->> 'id')::uuid = pricing_plans.id);
+  insert into pricing_plans (
+    id, app_id, position, name, description, pricing_model, currency, amount, interval, trial_days, unit_name, included_units,
+    tiers, tier_mode, metric, aggregation, features, published_at
+  )
+  select
+    new_ids[position], given_app, position - 1, plan ->> 'name', coalesce(plan ->> 'description', ''), plan ->> 'pricingModel',
+    plan ->> 'currency',
+    case plan ->> 'pricingModel' when 'FREE' then 0 else (plan ->> 'amount')::numeric end, plan ->> 'interval', coalesce((plan ->> 'trialDays')::integer, 0),
+    nullif(plan ->> 'unitName', ''), (plan ->> 'includedUnits')::bigint, coalesce(plan -> 'tiers', '[]'), plan ->> 'tierMode',
+    nullif(plan ->> 'metric', ''), plan ->> 'aggregation',
+    array(select json_array_elements_text(coalesce(plan -> 'features', '[]'))), given_at
+  from json_array_elements(plans) with ordinality as given(plan, position)
+  where plan ->> 'id' is null;
 end
 $$;
 
@@ -376,7 +593,8 @@ end
 $$;
 
 CREATE FUNCTION public.refresh_apps_of_changed_plans() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   perform refresh_listings(array(select distinct app_id from changed));
@@ -395,7 +613,8 @@ end
 $$;
 
 CREATE FUNCTION public.refresh_changed_apps() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   perform refresh_listings(array(select id from changed));
@@ -407,13 +626,15 @@ CREATE FUNCTION public.refresh_listings(changed uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-  removed integer;
-  refreshed integer;
+  changed_slugs text[];
 begin
-  delete from app_listings listing
-  where listing.app_id = any (changed)
-    and not exists (select from apps where apps.id = listing.app_id and apps.status = 'published');
-  get diagnostics removed = row_count;
+  with removed as (
+    delete from app_listings listing
+    where listing.app_id = any (changed)
+      and not exists (select from apps where apps.id = listing.app_id and apps.status = 'published')
+    returning slug
+  )
+  select array_agg(slug) into changed_slugs from removed;
 
   with fresh as materialized (
     select * from published_apps where app_id = any (changed)
@@ -437,19 +658,23 @@ begin
     select app_id, category, featured from fresh
     on conflict (app_id) do update set category = excluded.category, featured = excluded.featured
     where (app_popularity.category, app_popularity.featured) is distinct from (excluded.category, excluded.featured)
+  ),
+  refreshed as (
+    insert into app_listings (
+      app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto
+    )
+    select app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto from fresh
+    on conflict (app_id) do update set
+      slug = excluded.slug, category = excluded.category, name = excluded.name, featured = excluded.featured,
+      published_at = excluded.published_at, updated_at = excluded.updated_at, app_dto = excluded.app_dto,
+      pricing_dto = excluded.pricing_dto
+    returning slug
   )
-  insert into app_listings (
-    app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto
-  )
-  select app_id, slug, category, name, featured, published_at, updated_at, app_dto, pricing_dto from fresh
-  on conflict (app_id) do update set
-    slug = excluded.slug, category = excluded.category, name = excluded.name, featured = excluded.featured,
-    published_at = excluded.published_at, updated_at = excluded.updated_at, app_dto = excluded.app_dto,
-    pricing_dto = excluded.pricing_dto;
-  get diagnostics refreshed = row_count;
+  select changed_slugs || array_agg(slug) into changed_slugs from refreshed;
 
-  if removed + refreshed > 0 then
-    notify catalog_changed;
+  -- No slugs: everything may have changed. A payload has less than 8,000 bytes, and a slug at most 64.
+  if cardinality(changed_slugs) > 0 then
+    perform pg_notify('catalog_changed', case when cardinality(changed_slugs) <= 100 then array_to_string(changed_slugs, ' ') else '' end);
   end if;
 end
 $$;
@@ -479,6 +704,23 @@ begin
   where is_input and length(word) between 2 and 40
   on conflict (word) do update set in_synonyms = true;
   notify catalog_changed;
+end
+$$;
+
+CREATE FUNCTION public.reviews_reject_invalid_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if old.decision is not null then
+    raise exception 'a decided review never changes' using errcode = 'restrict_violation';
+  end if;
+  -- Only approve_review() can set the published revision.
+  if new.decision = 'approved' and not exists (
+    select from listings where listings.app_id = new.app_id and listings.published_revision = new.number
+  ) then
+    raise exception 'an approved revision is the published one' using errcode = 'restrict_violation';
+  end if;
+  return new;
 end
 $$;
 
@@ -691,13 +933,26 @@ CREATE TABLE public.apps (
     baa_available boolean DEFAULT false NOT NULL,
     published_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    audience text,
+    cds_services_url text,
+    scope_purposes json DEFAULT '{}'::json NOT NULL,
+    screenshot_texts text[] DEFAULT '{}'::text[] NOT NULL,
+    baa_sha256 text,
+    baa_url text,
+    baa_required boolean GENERATED ALWAYS AS (((baa_sha256 IS NOT NULL) AND (audience IS DISTINCT FROM 'PATIENT'::text) AND (fhir_scopes ~ '(^| )(patient|user|system)/'::text))) STORED NOT NULL,
+    trust json,
+    certified_until date,
+    CONSTRAINT apps_audience_check CHECK ((audience = ANY (ARRAY['CLINICIAN'::text, 'PATIENT'::text, 'BACKEND'::text]))),
+    CONSTRAINT apps_baa_sha256_check CHECK ((baa_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT apps_check CHECK (((status <> 'published'::text) OR (published_at IS NOT NULL))),
     CONSTRAINT apps_config_schema_check CHECK ((json_typeof(config_schema) = 'object'::text)),
     CONSTRAINT apps_description_check CHECK ((length(description) <= 50000)),
     CONSTRAINT apps_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT apps_scope_purposes_check CHECK ((json_typeof(scope_purposes) = 'object'::text)),
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
     CONSTRAINT apps_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'withdrawn'::text]))),
     CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500)),
+    CONSTRAINT apps_trust_check CHECK ((json_typeof(trust) = 'object'::text)),
     CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
     CONSTRAINT privacy_policy_url_is_https CHECK (public.is_web_url(privacy_policy_url)),
     CONSTRAINT screenshots_are_https CHECK (public.are_web_urls(screenshots)),
@@ -856,8 +1111,16 @@ CREATE TABLE public.listings (
     version integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    published_revision integer,
+    unpublished_at timestamp with time zone,
+    suspended_at timestamp with time zone,
+    suspension_reason text,
+    visibility_changed_at timestamp with time zone,
     CONSTRAINT listings_draft_check CHECK ((json_typeof(draft) = 'object'::text)),
+    CONSTRAINT listings_hidden_requires_published CHECK (((published_revision IS NOT NULL) OR ((unpublished_at IS NULL) AND (suspended_at IS NULL)))),
     CONSTRAINT listings_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
+    CONSTRAINT listings_suspension_has_reason CHECK (((suspended_at IS NULL) = (suspension_reason IS NULL))),
+    CONSTRAINT listings_suspension_reason_check CHECK (((length(suspension_reason) >= 1) AND (length(suspension_reason) <= 2000))),
     CONSTRAINT listings_version_check CHECK ((version > 0))
 );
 
@@ -1051,10 +1314,14 @@ CREATE VIEW public.published_apps AS
                             vendor.website_url AS "websiteUrl") made_by) AS vendor,
             app.version,
             app.featured,
+            app.audience,
             app.extension_points AS "extensionPoints",
             app.smart_launch_url AS "smartLaunchUrl",
+            app.cds_services_url AS "cdsServicesUrl",
             app.fhir_scopes AS "fhirScopes",
+            app.scope_purposes AS "scopePurposes",
             app.screenshots,
+            app.screenshot_texts AS "screenshotTexts",
             app.website_url AS "websiteUrl",
             app.support_url AS "supportUrl",
             app.privacy_policy_url AS "privacyPolicyUrl",
@@ -1069,6 +1336,9 @@ CREATE VIEW public.published_apps AS
                   WHERE (starting.app_id = app.id)) AS "startingPrice",
             app.config_schema AS "configSchema",
             app.baa_available AS "baaAvailable",
+            app.baa_required AS "baaRequired",
+            app.baa_url AS "baaUrl",
+            public.current_trust(app.trust, ((now() AT TIME ZONE 'UTC'::text))::date) AS trust,
             public.wire_instant(app.published_at) AS "publishedAt",
             public.wire_instant(app.updated_at) AS "updatedAt") wire)
   WHERE (app.status = 'published'::text);
@@ -1125,6 +1395,55 @@ CREATE TABLE public.replays (
     CONSTRAINT replays_range_has_start CHECK (((kind = 'failures'::text) OR (from_at IS NOT NULL))),
     CONSTRAINT replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text]))),
     CONSTRAINT replays_total_check CHECK ((total >= 0))
+);
+
+CREATE TABLE public.reviews (
+    id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    number integer NOT NULL,
+    vendor_id uuid NOT NULL,
+    submitted_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    decision text,
+    status text GENERATED ALWAYS AS (COALESCE(decision, 'open'::text)) STORED NOT NULL,
+    decided_at timestamp with time zone,
+    replaced_number integer,
+    reasons json DEFAULT '[]'::json NOT NULL,
+    CONSTRAINT reviews_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'withdrawn'::text]))),
+    CONSTRAINT reviews_decision_has_time CHECK (((decision IS NULL) = (decided_at IS NULL))),
+    CONSTRAINT reviews_reasons_check CHECK ((json_typeof(reasons) = 'array'::text)),
+    CONSTRAINT reviews_rejection_has_reasons CHECK (((COALESCE(decision, ''::text) = 'rejected'::text) = (json_array_length(reasons) > 0)))
+);
+
+CREATE TABLE public.revision_editors (
+    app_id uuid NOT NULL,
+    number integer NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL
+);
+
+CREATE TABLE public.revision_media (
+    app_id uuid NOT NULL,
+    number integer NOT NULL,
+    media_id uuid NOT NULL
+);
+
+CREATE TABLE public.revisions (
+    id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    number integer NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    draft json NOT NULL,
+    encrypted_review_notes text,
+    listing_version integer NOT NULL,
+    submitted_at timestamp with time zone NOT NULL,
+    adopted boolean DEFAULT false NOT NULL,
+    CONSTRAINT revisions_draft_check CHECK ((json_typeof(draft) = 'object'::text)),
+    CONSTRAINT revisions_listing_version_check CHECK ((listing_version > 0)),
+    CONSTRAINT revisions_name_check CHECK ((length(name) <= 200)),
+    CONSTRAINT revisions_number_check CHECK ((number > 0)),
+    CONSTRAINT revisions_version_check CHECK ((length(version) <= 64))
 );
 
 CREATE TABLE public.schema_migrations (
@@ -1209,7 +1528,11 @@ UNION ALL
  SELECT listings.app_id,
     lower((listings.draft #>> '{trust,ai,modelCard}'::text[])) AS media_id
    FROM public.listings
-  WHERE ((listings.draft #>> '{trust,ai,modelCard}'::text[]) IS NOT NULL);
+  WHERE ((listings.draft #>> '{trust,ai,modelCard}'::text[]) IS NOT NULL)
+UNION ALL
+ SELECT revision_media.app_id,
+    (revision_media.media_id)::text AS media_id
+   FROM public.revision_media;
 
 CREATE TABLE public.webhook_endpoints (
     id uuid NOT NULL,
@@ -1328,6 +1651,24 @@ ALTER TABLE ONLY public.recipients
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_app_id_number_key UNIQUE (app_id, number);
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.revision_editors
+    ADD CONSTRAINT revision_editors_pkey PRIMARY KEY (app_id, number, issuer, subject);
+
+ALTER TABLE ONLY public.revision_media
+    ADD CONSTRAINT revision_media_pkey PRIMARY KEY (app_id, number, media_id);
+
+ALTER TABLE ONLY public.revisions
+    ADD CONSTRAINT revisions_id_key UNIQUE (id);
+
+ALTER TABLE ONLY public.revisions
+    ADD CONSTRAINT revisions_pkey PRIMARY KEY (app_id, number);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
 
@@ -1406,6 +1747,8 @@ CREATE INDEX app_search_words_4 ON public.app_search USING gin (words) WITH (fas
 
 CREATE INDEX apps_by_category ON public.apps USING btree (category);
 
+CREATE INDEX apps_by_certified_until ON public.apps USING btree (certified_until) WHERE (certified_until IS NOT NULL);
+
 CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
 CREATE INDEX audit_entries_newest ON public.audit_entries USING btree (at, id);
@@ -1466,6 +1809,18 @@ CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, c
 
 CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
 
+CREATE INDEX reviews_by_status ON public.reviews USING btree (status, submitted_at, id);
+
+CREATE INDEX reviews_of_vendor ON public.reviews USING btree (vendor_id, submitted_at, id);
+
+CREATE INDEX reviews_of_vendor_open ON public.reviews USING btree (vendor_id) WHERE (decision IS NULL);
+
+CREATE UNIQUE INDEX reviews_one_open ON public.reviews USING btree (app_id) WHERE (decision IS NULL);
+
+CREATE INDEX reviews_open_by_due_at ON public.reviews USING btree (due_at) WHERE (decision IS NULL);
+
+CREATE INDEX revision_media_by_media ON public.revision_media USING btree (media_id);
+
 CREATE INDEX search_terms_by_position ON public.search_terms USING btree ("position");
 
 CREATE INDEX search_terms_inputs ON public.search_terms USING btree (phrase) WHERE is_input;
@@ -1502,6 +1857,8 @@ CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD
 
 CREATE TRIGGER events_set_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_set_vendor();
 
+CREATE TRIGGER listings_update_app_status AFTER UPDATE OF unpublished_at, suspended_at ON public.listings FOR EACH ROW WHEN ((((old.unpublished_at IS NULL) AND (old.suspended_at IS NULL)) <> ((new.unpublished_at IS NULL) AND (new.suspended_at IS NULL)))) EXECUTE FUNCTION public.listings_update_app_status();
+
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
 
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.categories FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
@@ -1531,6 +1888,8 @@ CREATE TRIGGER refresh_updated AFTER UPDATE ON public.categories REFERENCING NEW
 CREATE TRIGGER refresh_updated AFTER UPDATE ON public.pricing_plans REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_plans();
 
 CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.refresh_apps_of_changed_vendors();
+
+CREATE TRIGGER reviews_reject_invalid_changes BEFORE UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.reviews_reject_invalid_changes();
 
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
 
@@ -1570,6 +1929,9 @@ ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.listings
+    ADD CONSTRAINT listings_app_id_published_revision_fkey FOREIGN KEY (app_id, published_revision) REFERENCES public.revisions(app_id, number);
+
+ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.media
@@ -1583,6 +1945,24 @@ ALTER TABLE ONLY public.pricing_plans
 
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_app_id_number_fkey FOREIGN KEY (app_id, number) REFERENCES public.revisions(app_id, number);
+
+ALTER TABLE ONLY public.reviews
+    ADD CONSTRAINT reviews_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
+ALTER TABLE ONLY public.revision_editors
+    ADD CONSTRAINT revision_editors_app_id_number_fkey FOREIGN KEY (app_id, number) REFERENCES public.revisions(app_id, number);
+
+ALTER TABLE ONLY public.revision_media
+    ADD CONSTRAINT revision_media_app_id_number_fkey FOREIGN KEY (app_id, number) REFERENCES public.revisions(app_id, number);
+
+ALTER TABLE ONLY public.revision_media
+    ADD CONSTRAINT revision_media_media_id_fkey FOREIGN KEY (media_id) REFERENCES public.media(id);
+
+ALTER TABLE ONLY public.revisions
+    ADD CONSTRAINT revisions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
 ALTER TABLE ONLY public.search_terms
     ADD CONSTRAINT search_terms_position_fkey FOREIGN KEY ("position") REFERENCES public.search_synonyms("position") ON DELETE CASCADE;
@@ -1601,16 +1981,32 @@ ALTER TABLE ONLY public.webhook_endpoints
 
 GRANT USAGE ON SCHEMA public TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.adopt_apps() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) TO marketplace_service;
+
 REVOKE ALL ON FUNCTION public.delete_unused_search_words(given text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_unused_search_words(given text[]) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.end_certifications(max_apps integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.end_certifications(max_apps integer) TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.listings_update_app_status() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.publish_plans(given_app uuid, plans json, new_ids uuid[], given_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.refresh_apps_of_changed_plans() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.refresh_apps_of_changed_vendors() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.refresh_changed_apps() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 
@@ -1642,6 +2038,8 @@ GRANT SELECT(status) ON TABLE public.apps TO marketplace_service;
 GRANT SELECT(name) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT(icon_url) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(featured),UPDATE(featured) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT(extension_points) ON TABLE public.apps TO marketplace_service;
 
@@ -1707,7 +2105,7 @@ GRANT INSERT(host) ON TABLE public.delivery_workers TO marketplace_service;
 
 GRANT UPDATE(heartbeat_at) ON TABLE public.delivery_workers TO marketplace_service;
 
-GRANT SELECT,INSERT,DELETE ON TABLE public.draft_editors TO marketplace_service;
+GRANT SELECT,INSERT ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
 
@@ -1717,21 +2115,35 @@ GRANT SELECT ON TABLE public.extension_points TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_responses TO marketplace_service;
 
-GRANT SELECT,INSERT ON TABLE public.listings TO marketplace_service;
+GRANT SELECT ON TABLE public.listings TO marketplace_service;
 
-GRANT UPDATE(draft) ON TABLE public.listings TO marketplace_service;
+GRANT INSERT(app_id) ON TABLE public.listings TO marketplace_service;
 
-GRANT UPDATE(encrypted_review_notes) ON TABLE public.listings TO marketplace_service;
+GRANT INSERT(slug) ON TABLE public.listings TO marketplace_service;
 
-GRANT UPDATE(version) ON TABLE public.listings TO marketplace_service;
+GRANT INSERT(vendor_id) ON TABLE public.listings TO marketplace_service;
 
-GRANT UPDATE(updated_at) ON TABLE public.listings TO marketplace_service;
+GRANT INSERT(draft),UPDATE(draft) ON TABLE public.listings TO marketplace_service;
+
+GRANT INSERT(encrypted_review_notes),UPDATE(encrypted_review_notes) ON TABLE public.listings TO marketplace_service;
+
+GRANT INSERT(version),UPDATE(version) ON TABLE public.listings TO marketplace_service;
+
+GRANT INSERT(created_at) ON TABLE public.listings TO marketplace_service;
+
+GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(unpublished_at) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(suspended_at) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(suspension_reason) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(visibility_changed_at) ON TABLE public.listings TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.media TO marketplace_service;
 
 GRANT UPDATE(stored_at) ON TABLE public.media TO marketplace_service;
-
-GRANT UPDATE(published_at) ON TABLE public.media TO marketplace_service;
 
 GRANT UPDATE(unused_since) ON TABLE public.media TO marketplace_service;
 
@@ -1812,6 +2224,52 @@ GRANT UPDATE(cursor_at) ON TABLE public.replays TO marketplace_service;
 GRANT UPDATE(cursor_id) ON TABLE public.replays TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.replays TO marketplace_service;
+
+GRANT SELECT ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(id) ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(app_id) ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(number) ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(vendor_id) ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(submitted_at) ON TABLE public.reviews TO marketplace_service;
+
+GRANT INSERT(due_at) ON TABLE public.reviews TO marketplace_service;
+
+GRANT UPDATE(decision) ON TABLE public.reviews TO marketplace_service;
+
+GRANT UPDATE(decided_at) ON TABLE public.reviews TO marketplace_service;
+
+GRANT UPDATE(replaced_number) ON TABLE public.reviews TO marketplace_service;
+
+GRANT UPDATE(reasons) ON TABLE public.reviews TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.revision_editors TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.revision_media TO marketplace_service;
+
+GRANT SELECT ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(id) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(app_id) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(number) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(name) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(version) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(draft) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(encrypted_review_notes),UPDATE(encrypted_review_notes) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(listing_version) ON TABLE public.revisions TO marketplace_service;
+
+GRANT INSERT(submitted_at) ON TABLE public.revisions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 

@@ -30,6 +30,8 @@ export {
   productionEnvironment,
   testProductionConfig,
 } from "./production-config.ts";
+export { findHalfPublished } from "./publication-consistency.ts";
+export { completeDraft, createPublisher, drawPng, freePlan, type Publisher } from "./publisher.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";

@@ -186,9 +186,11 @@ describe("the health of delivery", () => {
   });
 });
 
-test("every webhook alert uses existing metrics and has a summary, a description and a runbook", async (t) => {
+test("every alert on workers uses existing metrics and has a summary, a description and a runbook", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  const text = await readFile(new URL("../../deploy/prometheus/webhook-alerts.yml", import.meta.url), "utf8");
+  const read = (name: string): Promise<string> =>
+    readFile(new URL(`../../deploy/prometheus/${name}-alerts.yml`, import.meta.url), "utf8");
+  const text = (await Promise.all(["webhook", "review"].map(read))).join("\n");
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const [heldPractice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: "http://127.0.0.1:9" });
   await withClient(ownerUrl, (client) =>
@@ -215,7 +217,9 @@ test("every webhook alert uses existing metrics and has a summary, a description
     for (const field of ["expr", "severity", "summary", "description", "runbook"]) {
       assert.match(rule, new RegExp(`^ +${field}: \\S`, "m"), `${alert} has ${field}`);
     }
-    const usedMetrics = [...rule.matchAll(/\b(?:webhook|database)_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""));
+    const usedMetrics = [...rule.matchAll(/\b(?:webhook|database|marketplace)_\w+/g)].map(([name]) =>
+      name.replace(/_bucket$/, ""),
+    );
     assert.ok(usedMetrics.length > 0, alert);
     for (const name of usedMetrics) assert.ok(names.has(name), `${alert} uses ${name}, which no worker exports`);
   }

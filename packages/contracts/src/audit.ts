@@ -71,6 +71,16 @@ const actions = [
   "listing.create",
   "listing.edit",
   "media.upload",
+  "listing.submit",
+  "listing.withdraw",
+  "listing.unpublish",
+  "listing.republish",
+  "review.approve",
+  "review.reject",
+  "app.feature",
+  "app.unfeature",
+  "app.suspend",
+  "app.reinstate",
 ];
 
 export const listAuditQuery = Type.Object({

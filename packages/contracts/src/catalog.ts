@@ -24,13 +24,21 @@ export const appDto = Type.Object(
     ),
     version: Type.String({ description: "Published version" }),
     featured: Type.Boolean({ description: "Whether the marketplace recommends it" }),
+    audience: Type.Union([Type.Literal("CLINICIAN"), Type.Literal("PATIENT"), Type.Literal("BACKEND"), Type.Null()], {
+      description: "Who uses the app; null if its vendor hasn't said",
+    }),
     extensionPoints: Type.Array(Type.String(), {
       description: "Extension points of the EHR user interface that the app uses",
       examples: [["patient-chart-tab", "cds:order-sign"]],
     }),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
+    cdsServicesUrl: optionalUrl("CDS Hooks discovery URL; null when absent"),
     fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
+    scopePurposes: Type.Record(Type.String(), Type.String(), { description: "Why the app needs each scope" }),
     screenshots: Type.Array(url("Screenshot location"), { description: "Screenshots of the app, in order" }),
+    screenshotTexts: Type.Array(Type.String(), {
+      description: "The screenshots' alternative texts, in the same order",
+    }),
     websiteUrl: optionalUrl("The app's site"),
     supportUrl: optionalUrl("Where users get help"),
     privacyPolicyUrl: optionalUrl("Privacy policy"),
@@ -49,6 +57,52 @@ export const appDto = Type.Object(
       "JSON Schema 2020-12 of the app's configuration, within a documented profile; null if it has none",
     ),
     baaAvailable: Type.Boolean({ description: "Whether the vendor signs a business associate agreement" }),
+    baaRequired: Type.Boolean({
+      description: "Whether subscribing requires accepting the business associate agreement",
+    }),
+    baaUrl: optionalUrl("The business associate agreement, a PDF; null when absent"),
+    trust: nullable(
+      Type.Object(
+        {
+          certifications: Type.Optional(
+            Type.Array(
+              Type.Object({
+                kind: Type.String(),
+                validUntil: Type.String({ description: "Last day of its validity" }),
+                evidenceUrl: Type.Optional(Type.String()),
+                verifiedBy: nullable(
+                  Type.Literal("operator"),
+                  "Who verified the evidence; null if only the vendor says so",
+                ),
+              }),
+              { description: "Those that haven't ended" },
+            ),
+          ),
+          dataHandling: Type.Optional(
+            Type.Object({
+              regions: Type.Optional(Type.Array(Type.String())),
+              retentionDays: Type.Optional(Type.Integer()),
+              deletionDays: Type.Optional(Type.Integer()),
+              subprocessors: Type.Optional(Type.Array(Type.String())),
+              phiInLogs: Type.Optional(Type.Boolean()),
+              trainsOnData: Type.Optional(Type.Boolean()),
+            }),
+          ),
+          accessibility: Type.Optional(
+            Type.Object({
+              standard: Type.Optional(Type.String()),
+              reportUrl: Type.Optional(Type.String()),
+              reportDate: Type.Optional(Type.String()),
+            }),
+          ),
+          ai: Type.Optional(
+            Type.Object({ kind: Type.Optional(Type.String()), modelCard: Type.Optional(Type.String()) }),
+          ),
+        },
+        { description: "What practices base their trust on, as the vendor states it" },
+      ),
+      "Trust facts; null if the vendor states none",
+    ),
     publishedAt: instant("First published"),
     updatedAt: instant("Last changed"),
   },

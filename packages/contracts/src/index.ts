@@ -121,6 +121,32 @@ export {
   type StartReplayBody,
   startReplayBody,
 } from "./replays.ts";
+export {
+  type AdminAppDto,
+  type ApproveReviewBody,
+  adminAppDto,
+  approveReviewBody,
+  type ListReviewsQuery,
+  listReviewsQuery,
+  type RejectionReason,
+  type RejectReviewBody,
+  type ReviewDto,
+  type ReviewPage,
+  type ReviewStatus,
+  type ReviewSummary,
+  type RevisionDto,
+  type RevisionPage,
+  type RevisionSummary,
+  rejectReviewBody,
+  reviewDto,
+  reviewPage,
+  reviewParams,
+  revisionDto,
+  revisionPage,
+  revisionParams,
+  type SuspendAppBody,
+  suspendAppBody,
+} from "./reviews.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
   type CreateSubscriptionBody,

@@ -212,6 +212,10 @@ const listingFields = {
   status: Type.Enum([...listingStatuses]),
   publishedRevision: nullable(Type.Integer({ minimum: 1 }), "The revision that the public sees"),
   review,
+  suspension: nullable(
+    Type.Object({ since: instant("Suspended"), reason: Type.String() }),
+    "Why and since when an operator has suspended the app; null if it isn't",
+  ),
   createdAt: instant("Created"),
   updatedAt: instant("Last changed"),
 };
@@ -226,6 +230,7 @@ export type ListingSummary = {
   status: ListingStatus;
   publishedRevision: number | null;
   review: Static<typeof review>;
+  suspension: { since: string; reason: string } | null;
   createdAt: string;
   updatedAt: string;
 };

@@ -17,10 +17,12 @@ export const problemDocument = Type.Object(
       Type.Array(
         Type.Object({
           pointer: Type.String({
-            description: "JSON Pointer to the invalid input, below `/query`, `/path`, `/headers` or `/body`",
+            description:
+              "JSON Pointer to the invalid input, below `/query`, `/path`, `/headers` or `/body`; of a draft, into it",
             examples: ["/query/size"],
           }),
           detail: Type.String(),
+          code: Type.Optional(Type.String({ description: "Of a problem of a draft: one of the codes of `check`" })),
         }),
       ),
     ),

@@ -14,6 +14,8 @@ const kinds = new Map([
   [pdf, "document"],
 ] as const);
 
+const knownId = "6f1c5f0e-6c5b-4f5e-9d0e-0d4c2a1b3c4d";
+const free: DraftPlan = { name: "Free", pricingModel: "FREE", currency: "USD", amount: 0 };
 const context: CheckContext = {
   categories: new Set(["DOCUMENTATION"]),
   extensionPoints: new Set(["note-panel"]),
@@ -22,10 +24,10 @@ const context: CheckContext = {
     return kind === undefined ? undefined : { kind };
   },
   launchedInSandbox: true,
+  knownPlans: [{ ...free, id: knownId }],
   today: "2026-11-16",
 };
 
-const free: DraftPlan = { name: "Free", pricingModel: "FREE", currency: "USD", amount: 0 };
 const flat: DraftPlan = { name: "Flat", pricingModel: "FLAT", currency: "USD", amount: 4_900, interval: "MONTH" };
 const usage: DraftPlan = {
   name: "Usage",
@@ -176,6 +178,18 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ["listing-too-large", "", { description: "é".repeat(32 * 1_024) }],
   ["certification-incomplete", "/trust/certifications/0/validUntil", { trust: { certifications: [{ kind: "SOC2" }] } }],
   ["model-card-missing", "/trust/ai/modelCard", { trust: { ai: { kind: "GENERATIVE" } } }],
+  ["plan-unknown", "/plans/0/id", { plans: [{ ...free, id: knownId.replace("6", "7") }] }],
+  [
+    "plan-id-twice",
+    "/plans/1/id",
+    {
+      plans: [
+        { ...free, id: knownId },
+        { ...free, id: knownId, name: "B" },
+      ],
+    },
+  ],
+  ["plan-changed", "/plans/0/name", { plans: [{ ...free, id: knownId, name: "Gratis" }] }],
   ["plan-name-twice", "/plans/1/name", { plans: [free, { ...flat, name: "Free" }] }],
 ];
 for (const [code, pointer, change] of cases) {

@@ -2,6 +2,7 @@ import { checkSchema } from "@ehr-marketplace/config-schema";
 import type { ListingDraft } from "@ehr-marketplace/contracts";
 import { inspectMarkdown } from "@ehr-marketplace/markdown";
 import { checkCharacters } from "./check-characters.ts";
+import { checkKnownPlans, type KnownPlan } from "./check-known-plans.ts";
 import { checkLinks, checkOauth } from "./check-links.ts";
 import { checkMedia, type FindMedia } from "./check-media.ts";
 import { checkPlans } from "./check-plans.ts";
@@ -14,6 +15,8 @@ export interface CheckContext {
   extensionPoints: ReadonlySet<string>;
   findMedia: FindMedia;
   launchedInSandbox: boolean;
+  /** All plans of the app that are or were on sale. */
+  knownPlans: readonly KnownPlan[];
   /** Today in UTC, for example 2026-11-16. */
   today: string;
 }
@@ -64,6 +67,7 @@ function checkAll(draft: ListingDraft, context: CheckContext, report: Report): v
   checkMedia(draft, context.findMedia, report);
   checkTrust(draft, context, report);
   checkPlans(draft.plans ?? [], report);
+  checkKnownPlans(draft.plans ?? [], context.knownPlans, report);
   if (!context.launchedInSandbox) {
     report("", "not-launched-in-sandbox", "Install the draft in a sandbox organisation and launch it there once.");
   }

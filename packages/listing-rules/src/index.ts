@@ -1,4 +1,5 @@
 export { type CheckContext, checkDraft, type DraftCheck } from "./check-draft.ts";
+export type { KnownPlan } from "./check-known-plans.ts";
 export type { FindMedia, KnownMedia } from "./check-media.ts";
 export {
   type Comparison,

@@ -1,3 +1,4 @@
+import { listingCheck, listingDraft, listingDto } from "@ehr-marketplace/contracts";
 import { createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
 import { createNotifier, listen } from "@ehr-marketplace/service-kit/database";
 import {
@@ -22,6 +23,7 @@ import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointProblems } from "./endpoints/endpoint-errors.ts";
 import { endpointRoutes } from "./endpoints/endpoint-routes.ts";
 import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
+import { appRoutes } from "./listings/app-routes.ts";
 import { listingProblems } from "./listings/listing-errors.ts";
 import { listingRoutes } from "./listings/listing-routes.ts";
 import { createStorage } from "./media/create-storage.ts";
@@ -36,6 +38,9 @@ import { deliveriesChannel } from "./queue/queues.ts";
 import { healthRoutes } from "./recipients/health-routes.ts";
 import { replayProblems } from "./replays/replay-errors.ts";
 import { replayRoutes } from "./replays/replay-routes.ts";
+import { reviewProblems } from "./reviews/review-errors.ts";
+import { reviewRoutes } from "./reviews/review-routes.ts";
+import { submissionRoutes } from "./reviews/submission-routes.ts";
 import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
@@ -77,6 +82,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       vendorProblems,
       listingProblems,
       mediaProblems,
+      reviewProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
       tokens,
@@ -92,7 +98,10 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     url: config.database.url,
     service,
     channel: "catalog_changed",
-    onNotification: () => responseCache.invalidate(),
+    onNotification: (slugs) => {
+      if (slugs === "") responseCache.invalidate();
+      else responseCache.invalidateNames(slugs.split(" "));
+    },
     onConnected: () => responseCache.invalidate(),
     logger,
   });
@@ -135,8 +144,13 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(healthRoutes, { database: database.query, clock });
       await scope.register(synonymRoutes, { database: database.query, clock });
       await scope.register(vendorRoutes, { database: database.query, clock });
-      await scope.register(listingRoutes, { database: database.query, encryption, clock });
+      for (const schema of [listingDraft, listingDto, listingCheck]) scope.addSchema(schema);
+      const listingDeps = { database: database.query, encryption, clock };
+      await scope.register(listingRoutes, listingDeps);
       await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
+      await scope.register(submissionRoutes, listingDeps);
+      await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
+      await scope.register(appRoutes, listingDeps);
     },
     { prefix: basePath },
   );

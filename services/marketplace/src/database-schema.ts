@@ -59,8 +59,14 @@ export interface AppPopularity {
 }
 
 export interface Apps {
+  audience: string | null;
   baa_available: Generated<boolean>;
+  baa_required: Generated<boolean>;
+  baa_sha256: string | null;
+  baa_url: string | null;
   category: string;
+  cds_services_url: string | null;
+  certified_until: Timestamp | null;
   config_schema: Json | null;
   description: string;
   extension_points: Generated<string[]>;
@@ -71,6 +77,8 @@ export interface Apps {
   name: string;
   privacy_policy_url: string | null;
   published_at: Timestamp | null;
+  scope_purposes: Generated<Json>;
+  screenshot_texts: Generated<string[]>;
   screenshots: Generated<string[]>;
   slug: string;
   smart_launch_url: string | null;
@@ -78,6 +86,7 @@ export interface Apps {
   summary: string;
   support_url: string | null;
   terms_url: string | null;
+  trust: Json | null;
   updated_at: Generated<Timestamp>;
   vendor_id: string;
   version: string;
@@ -208,10 +217,15 @@ export interface Listings {
   created_at: Timestamp;
   draft: Json;
   encrypted_review_notes: string | null;
+  published_revision: number | null;
   slug: string;
+  suspended_at: Timestamp | null;
+  suspension_reason: string | null;
+  unpublished_at: Timestamp | null;
   updated_at: Timestamp;
   vendor_id: string;
   version: Generated<number>;
+  visibility_changed_at: Timestamp | null;
 }
 
 export interface Media {
@@ -345,6 +359,46 @@ export interface Replays {
   updated_at: Timestamp;
 }
 
+export interface Reviews {
+  app_id: string;
+  decided_at: Timestamp | null;
+  decision: string | null;
+  due_at: Timestamp;
+  id: string;
+  number: number;
+  reasons: Generated<Json>;
+  replaced_number: number | null;
+  status: Generated<string>;
+  submitted_at: Timestamp;
+  vendor_id: string;
+}
+
+export interface RevisionEditors {
+  app_id: string;
+  issuer: string;
+  number: number;
+  subject: string;
+}
+
+export interface RevisionMedia {
+  app_id: string;
+  media_id: string;
+  number: number;
+}
+
+export interface Revisions {
+  adopted: Generated<boolean>;
+  app_id: string;
+  draft: Json;
+  encrypted_review_notes: string | null;
+  id: string;
+  listing_version: number;
+  name: string;
+  number: number;
+  submitted_at: Timestamp;
+  version: string;
+}
+
 export interface SchemaMigrations {
   id: Generated<number>;
   name: string;
@@ -452,6 +506,10 @@ export interface DB {
   recipient_states: RecipientStates;
   recipients: Recipients;
   replays: Replays;
+  reviews: Reviews;
+  revision_editors: RevisionEditors;
+  revision_media: RevisionMedia;
+  revisions: Revisions;
   schema_migrations: SchemaMigrations;
   search_synonyms: SearchSynonyms;
   search_terms: SearchTerms;

@@ -12,6 +12,7 @@ import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
 import { deleteUnusedMedia } from "./media/delete-unused-media.ts";
 import type { MediaStorage } from "./media/media-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
+import { endCertifications } from "./reviews/end-certifications.ts";
 
 export interface MaintenanceDeps {
   database: Kysely<DB>;
@@ -32,6 +33,7 @@ export async function runMaintenance({ database, clock, logger, logDays, stopped
     "drop old partitions of the delivery log": () => dropOldAttempts(database, now, logDays),
     "delete expired idempotent responses": () => deleteExpiredResponses(database, now, { stopped }),
     "expire deliveries to disabled endpoints": () => expireDeliveries(database, now, { stopped }),
+    "end certifications": () => endCertifications(database, { stopped }),
   };
   await runMaintenanceSteps(steps, { logger, stopped });
 }

@@ -23,6 +23,7 @@ import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
+import { registerReviewMetrics } from "./reviews/review-metrics.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
@@ -49,6 +50,7 @@ export async function createWorker(
   const deliveryMetrics = createDeliveryMetrics(metrics.registry, () => readBacklog(database.query));
 
   registerHealthMetrics(metrics.registry, database.query, clock);
+  registerReviewMetrics(metrics.registry, database.query, clock);
   const server = await createServer({
     about,
     logger,

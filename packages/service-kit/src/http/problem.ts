@@ -11,6 +11,7 @@ export interface ProblemKind {
 export interface InvalidInput {
   pointer: string;
   detail: string;
+  code?: string;
 }
 
 /** Escapes a name for use in a JSON Pointer (RFC 6901). */

@@ -26,7 +26,7 @@ const never = (): Promise<Representation> => assert.fail("this must not be loade
 test("concurrent requests for a missing key share one load", async () => {
   const cache = new ResponseCache(longLived);
   const slow = controlledLoad();
-  const herd = Array.from({ length: 100 }, () => textOf(cache.get("key", slow.load)));
+  const herd = Array.from({ length: 100 }, () => textOf(cache.getOne("app", "key", slow.load)));
   slow.end("made once");
   assert.deepEqual(new Set(await Promise.all(herd)), new Set(["made once"]));
   assert.equal(slow.begun(), 1);
@@ -34,50 +34,50 @@ test("concurrent requests for a missing key share one load", async () => {
 
 test("a cached response is returned without a load", async () => {
   const cache = new ResponseCache(longLived);
-  await cache.get("key", () => Promise.resolve(answerOf("kept")));
-  assert.equal(await textOf(cache.get("key", never)), "kept");
+  await cache.getOne("app", "key", () => Promise.resolve(answerOf("kept")));
+  assert.equal(await textOf(cache.getOne("app", "key", never)), "kept");
 });
 
 test("different keys have different responses", async () => {
   const cache = new ResponseCache(longLived);
-  await cache.get("one", () => Promise.resolve(answerOf("1")));
-  assert.equal(await textOf(cache.get("two", () => Promise.resolve(answerOf("2")))), "2");
-  assert.equal(await textOf(cache.get("one", never)), "1");
+  await cache.getOne("app", "one", () => Promise.resolve(answerOf("1")));
+  assert.equal(await textOf(cache.getOne("app", "two", () => Promise.resolve(answerOf("2")))), "2");
+  assert.equal(await textOf(cache.getOne("app", "one", never)), "1");
 });
 
 test("loads again after invalidate", async () => {
   const cache = new ResponseCache(longLived);
-  await cache.get("key", () => Promise.resolve(answerOf("old")));
+  await cache.getOne("app", "key", () => Promise.resolve(answerOf("old")));
   cache.invalidate();
-  assert.equal(await textOf(cache.get("key", () => Promise.resolve(answerOf("new")))), "new");
+  assert.equal(await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("new")))), "new");
 });
 
 test("a load that began before invalidate isn't returned to later callers, even if it ends first", async () => {
   const cache = new ResponseCache(longLived);
   const old = controlledLoad();
-  const early = textOf(cache.get("key", old.load));
+  const early = textOf(cache.getOne("app", "key", old.load));
   cache.invalidate();
   old.end("old");
   assert.equal(await early, "old");
-  assert.equal(await textOf(cache.get("key", () => Promise.resolve(answerOf("new")))), "new");
-  assert.equal(await textOf(cache.get("key", never)), "new");
+  assert.equal(await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("new")))), "new");
+  assert.equal(await textOf(cache.getOne("app", "key", never)), "new");
 });
 
 test("a load that began before invalidate doesn't replace the newer response, even if it ends last", async () => {
   const cache = new ResponseCache(longLived);
   const old = controlledLoad();
-  const early = textOf(cache.get("key", old.load));
+  const early = textOf(cache.getOne("app", "key", old.load));
   cache.invalidate();
-  assert.equal(await textOf(cache.get("key", () => Promise.resolve(answerOf("new")))), "new");
+  assert.equal(await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("new")))), "new");
   old.end("old");
   assert.equal(await early, "old");
-  assert.equal(await textOf(cache.get("key", never)), "new");
+  assert.equal(await textOf(cache.getOne("app", "key", never)), "new");
 });
 
 test("callers that wait for a load during invalidate still get its response", async () => {
   const cache = new ResponseCache(longLived);
   const slow = controlledLoad();
-  const waiting = [textOf(cache.get("key", slow.load)), textOf(cache.get("key", slow.load))];
+  const waiting = [textOf(cache.getOne("app", "key", slow.load)), textOf(cache.getOne("app", "key", slow.load))];
   cache.invalidate();
   slow.end("in time for them");
   assert.deepEqual(await Promise.all(waiting), ["in time for them", "in time for them"]);
@@ -86,20 +86,22 @@ test("callers that wait for a load during invalidate still get its response", as
 test("a failed load rejects all its callers and isn't cached", async () => {
   const cache = new ResponseCache(longLived);
   const broken = controlledLoad();
-  const herd = [1, 2, 3].map(() => assert.rejects(textOf(cache.get("key", broken.load)), /the database is away/));
+  const herd = [1, 2, 3].map(() =>
+    assert.rejects(textOf(cache.getOne("app", "key", broken.load)), /the database is away/),
+  );
   broken.fail(new Error("the database is away"));
   await Promise.all(herd);
-  assert.equal(await textOf(cache.get("key", () => Promise.resolve(answerOf("back again")))), "back again");
+  assert.equal(await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("back again")))), "back again");
 });
 
 test("a lifetime of 0 disables caching and sharing of loads", async () => {
   const cache = new ResponseCache({ ...longLived, lifetimeMs: 0 });
   const slow = controlledLoad();
-  const both = [textOf(cache.get("key", slow.load)), textOf(cache.get("key", slow.load))];
+  const both = [textOf(cache.getOne("app", "key", slow.load)), textOf(cache.getOne("app", "key", slow.load))];
   slow.end("each its own");
   await Promise.all(both);
   assert.equal(slow.begun(), 2);
-  assert.equal(await textOf(cache.get("key", () => Promise.resolve(answerOf("and again")))), "and again");
+  assert.equal(await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("and again")))), "and again");
 });
 
 test("a response is cached no longer than its lifetime", async () => {
@@ -107,23 +109,84 @@ test("a response is cached no longer than its lifetime", async () => {
   let loads = 0;
   const load = (): Promise<Representation> => Promise.resolve(answerOf(`load ${++loads}`));
   const began = performance.now();
-  await cache.get("key", load);
-  await eventually("it is loaded again", 5_000, async () => (await textOf(cache.get("key", load))) === "load 2");
+  await cache.getOne("app", "key", load);
+  await eventually(
+    "it is loaded again",
+    5_000,
+    async () => (await textOf(cache.getOne("app", "key", load))) === "load 2",
+  );
   assert.ok(performance.now() - began >= 50);
 });
 
 test("a response too large for the cache is returned", async () => {
   const cache = new ResponseCache({ ...longLived, maxBytes: 1_000 });
-  assert.equal((await textOf(cache.get("key", () => Promise.resolve(answerOf("x".repeat(5_000)))))).length, 5_000);
+  assert.equal(
+    (await textOf(cache.getOne("app", "key", () => Promise.resolve(answerOf("x".repeat(5_000)))))).length,
+    5_000,
+  );
 });
 
 test("a caller that waits for a slow load gets its response even if the cache fills up meanwhile", async () => {
   const cache = new ResponseCache({ ...longLived, maxBytes: 10_000 });
   const slow = controlledLoad();
-  const waiting = textOf(cache.get("slow", slow.load));
+  const waiting = textOf(cache.getOne("app", "slow", slow.load));
   for (let other = 0; other < 20; other += 1) {
-    await cache.get(`other ${other}`, () => Promise.resolve(answerOf("x".repeat(1_000))));
+    await cache.getOne("app", `other ${other}`, () => Promise.resolve(answerOf("x".repeat(1_000))));
   }
   slow.end("slow but sure");
   assert.equal(await waiting, "slow but sure");
+});
+
+test("a changed name invalidates what is about it and lists, and nothing else", async () => {
+  const cache = new ResponseCache(longLived, () => 0);
+  await cache.getOne("app", "app", () => Promise.resolve(answerOf("old")));
+  await cache.getOne("other", "other", () => Promise.resolve(answerOf("kept")));
+  cache.invalidateNames(["app"]);
+  assert.equal(await textOf(cache.getOne("app", "app", () => Promise.resolve(answerOf("new")))), "new");
+  assert.equal(await textOf(cache.getOne("other", "other", never)), "kept");
+});
+
+test("a list is stale for at most half a second after a change, while it is loaded again once", async () => {
+  let now = 0;
+  const cache = new ResponseCache(longLived, () => now);
+  await cache.getList("list", () => Promise.resolve(answerOf("old")));
+  cache.invalidateNames(["app"]);
+  const again = controlledLoad();
+  now = 499;
+  assert.equal(await textOf(cache.getList("list", again.load)), "old");
+  assert.equal(await textOf(cache.getList("list", again.load)), "old");
+  now = 501;
+  const waiting = textOf(cache.getList("list", never));
+  again.end("new");
+  assert.equal(await waiting, "new");
+  assert.equal(again.begun(), 1);
+});
+
+test("a list that nobody asked for since an older change isn't served at all", async () => {
+  let now = 0;
+  const cache = new ResponseCache(longLived, () => now);
+  await cache.getList("list", () => Promise.resolve(answerOf("old")));
+  cache.invalidateNames(["app"]);
+  now = 400;
+  cache.invalidateNames(["app"]);
+  now = 600;
+  assert.equal(await textOf(cache.getList("list", () => Promise.resolve(answerOf("new")))), "new");
+});
+
+test("a reload that fails is an error only once the stale list may no longer be served", async () => {
+  let now = 0;
+  const cache = new ResponseCache(longLived, () => now);
+  await cache.getList("list", () => Promise.resolve(answerOf("old")));
+  cache.invalidateNames(["app"]);
+  const fail = (): Promise<Representation> => Promise.reject(new Error("the database is away"));
+  assert.equal(await textOf(cache.getList("list", fail)), "old");
+  now = 501;
+  await assert.rejects(cache.getList("list", fail), /away/);
+});
+
+test("more changed names than are remembered invalidate everything", async () => {
+  const cache = new ResponseCache(longLived);
+  await cache.getOne("app", "app", () => Promise.resolve(answerOf("old")));
+  cache.invalidateNames(Array.from({ length: 10_001 }, (_, index) => `app-${index}`));
+  assert.equal(await textOf(cache.getOne("app", "app", () => Promise.resolve(answerOf("new")))), "new");
 });

@@ -46,7 +46,7 @@ const jsonArrayResponse = (apps: string[], headers?: Record<string, string>): Re
 
 export async function listApps(deps: CatalogDeps, query: ListAppsQuery): Promise<Representation> {
   const request = parsePageRequest(query);
-  return deps.responseCache.get(`list ${JSON.stringify(request)}`, async () => {
+  return deps.responseCache.getList(`list ${JSON.stringify(request)}`, async () => {
     const found = await findPage(deps.database, request);
     const isUnknownCategory = request.category !== undefined && found.total === null;
     return jsonResponse(buildPageJson(request, found), isUnknownCategory ? { link: categoryHelp(deps) } : {});
@@ -66,7 +66,7 @@ export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Pro
   }
   const offset = Math.min(page * limit, Number.MAX_SAFE_INTEGER);
   const key = JSON.stringify([text, category, limit, offset, highlight]);
-  return deps.responseCache.get(`search ${key}`, async () => {
+  return deps.responseCache.getList(`search ${key}`, async () => {
     const found: SearchResult =
       text === "" && category !== undefined
         ? { ...(await findMostPopular(deps.database, category, { limit, offset })), corrected: undefined }
@@ -92,11 +92,11 @@ export async function searchApps(deps: CatalogDeps, query: SearchAppsQuery): Pro
 }
 
 export async function listFeatured(deps: CatalogDeps): Promise<Representation> {
-  return deps.responseCache.get("featured", async () => jsonArrayResponse(await findFeatured(deps.database)));
+  return deps.responseCache.getList("featured", async () => jsonArrayResponse(await findFeatured(deps.database)));
 }
 
 export async function listCategories(deps: CatalogDeps): Promise<Representation> {
-  return deps.responseCache.get("categories", async () => {
+  return deps.responseCache.getList("categories", async () => {
     const categories: CategoryDto[] = await findCategories(deps.database);
     return jsonResponse(JSON.stringify(categories));
   });
@@ -118,7 +118,7 @@ async function getAppResponse(
 ): Promise<Representation> {
   const appNotFound = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
   if (!slugRegExp.test(slug)) throw appNotFound();
-  return deps.responseCache.get(`${what} ${slug}`, async () => {
+  return deps.responseCache.getOne(slug, `${what} ${slug}`, async () => {
     const json = await find(deps.database, slug);
     if (json === undefined) throw appNotFound();
     return jsonResponse(json);

@@ -1,5 +1,5 @@
 import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
-import type { Insertable, Kysely, Transaction } from "kysely";
+import { type Insertable, type Kysely, sql, type Transaction } from "kysely";
 import type { DB, Events } from "../database-schema.ts";
 
 export async function insertEvent(database: Transaction<DB>, event: Insertable<Events>): Promise<void> {
@@ -20,4 +20,36 @@ export async function findEventTime(
     .where("sequence", "=", sequence);
   const { rows } = await executePrepared(database, "find-event-time", statement);
   return rows[0]?.occurred_at;
+}
+
+/** A published app as events show it. */
+export function findEventApp(database: Kysely<DB>, id: string) {
+  return database
+    .selectFrom("apps")
+    .select([
+      "id",
+      "slug",
+      "name",
+      "icon_url as iconUrl",
+      "category",
+      "extension_points as extensionPoints",
+      "smart_launch_url as smartLaunchUrl",
+      "fhir_scopes as fhirScopes",
+      "vendor_id as vendorId",
+    ])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+}
+
+/** The vendor's endpoints that named the event. */
+export async function findRecipientsOf(database: Kysely<DB>, vendorId: string, event: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom("webhook_endpoints")
+    .select("id")
+    .where("vendor_id", "=", vendorId)
+    .where("deleted_at", "is", null)
+    .where(sql<boolean>`${event} = any (events)`)
+    .orderBy("created_at")
+    .execute();
+  return rows.map(({ id }) => id);
 }

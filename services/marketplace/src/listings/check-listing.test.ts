@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { ListingCheck } from "@ehr-marketplace/contracts";
 import { criteria } from "@ehr-marketplace/listing-rules";
@@ -49,6 +50,22 @@ describe("checking a draft", () => {
       second.problems.map(({ pointer }) => pointer),
     );
     assert.ok(!JSON.stringify(second).includes("for reviewers"));
+  });
+
+  test("an id that no plan of the app has is an error", async () => {
+    const listing = await marketplace.requestAs("northwind-developer", path);
+    const patched = await marketplace.requestAs("northwind-developer", path, {
+      method: "PATCH",
+      body: { plans: [{ id: randomUUID(), name: "Free", pricingModel: "FREE", currency: "USD" }] },
+      headers: { "if-match": listing.headers.get("etag") ?? "" },
+    });
+    assert.equal(patched.status, 200, await patched.clone().text());
+    const { problems } = await check();
+    const ofPlans = problems.filter(({ pointer }) => pointer.startsWith("/plans"));
+    assert.deepEqual(
+      ofPlans.map(({ pointer, code }) => [pointer, code]),
+      [["/plans/0/id", "plan-unknown"]],
+    );
   });
 
   test("another vendor's draft is 404, as one that doesn't exist", async () => {

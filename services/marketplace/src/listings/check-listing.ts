@@ -1,9 +1,11 @@
-import type { ListingCheck } from "@ehr-marketplace/contracts";
+import type { ListingCheck, ListingDraft } from "@ehr-marketplace/contracts";
 import { checkDraft } from "@ehr-marketplace/listing-rules";
+import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
+import type { DB } from "../database-schema.ts";
 import { findKnownMedia } from "../media/read-media.ts";
 import type { ListingDeps } from "./create-listing.ts";
-import { findListing, findVocabulary } from "./listing-store.ts";
+import { findListing, findPlansOnSale, findVocabulary, type ListingRow } from "./listing-store.ts";
 import { decryptDraft, listingNotFound } from "./read-listings.ts";
 
 /** Every problem of the draft at once. It fetches nothing from the vendor, and decodes no media. */
@@ -14,13 +16,24 @@ export async function checkListing(
 ): Promise<ListingCheck> {
   const row = await findListing(database, by.vendor, slug);
   if (row === undefined) throw listingNotFound();
+  return checkStoredDraft(database, row, decryptDraft(encryption, row), clock());
+}
+
+/** Checks a draft, or a revision of it, against what is known now. */
+export async function checkStoredDraft(
+  database: Kysely<DB>,
+  { app_id }: Pick<ListingRow, "app_id">,
+  draft: ListingDraft,
+  now: Date,
+): Promise<ListingCheck> {
   const { categories, extensionPoints } = await findVocabulary(database);
-  const media = await findKnownMedia(database, row.app_id);
-  return checkDraft(decryptDraft(encryption, row), {
+  const media = await findKnownMedia(database, app_id);
+  return checkDraft(draft, {
     categories: new Set(categories),
     extensionPoints: new Set(extensionPoints),
     findMedia: (id) => media.get(id.toLowerCase()),
     launchedInSandbox: false,
-    today: clock().toISOString().slice(0, 10),
+    knownPlans: await findPlansOnSale(database, app_id),
+    today: now.toISOString().slice(0, 10),
   });
 }

@@ -8,7 +8,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { listingProblems } from "./listing-errors.ts";
-import { countListings, insertListing, lockCreation, recordEditor } from "./listing-store.ts";
+import { countListings, insertListing, lockCreation, neverSubmitted, recordEditor } from "./listing-store.ts";
 import { type TaggedListing, tagListing } from "./read-listings.ts";
 
 export interface ListingDeps {
@@ -57,6 +57,14 @@ export function createListing(
       before: null,
       after: { name },
     });
-    return tagListing(encryption, row);
+    return tagListing(encryption, {
+      ...row,
+      ...neverSubmitted,
+      published_revision: null,
+      unpublished_at: null,
+      suspended_at: null,
+      suspension_reason: null,
+      visibility_changed_at: null,
+    });
   });
 }

@@ -58,6 +58,7 @@ describe("a listing's draft", () => {
       status: "draft",
       publishedRevision: null,
       review: null,
+      suspension: null,
       draft: { name: "Quill" },
       createdAt: listing.createdAt,
       updatedAt: listing.createdAt,

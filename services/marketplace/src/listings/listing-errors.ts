@@ -26,4 +26,59 @@ export const listingProblems = {
     title: "The vendor has too many listings",
     advice: "A vendor can have 1,000 listings. Ask the marketplace's operator if you need more.",
   },
+  visibilityChangedTooOften: {
+    code: "visibility-changed-too-often",
+    status: 429,
+    title: "The app was just unpublished or republished",
+    advice: "An app can be unpublished or republished every 10 seconds. Retry after the seconds in `Retry-After`.",
+  },
+  reviewOpen: {
+    code: "review-open",
+    status: 409,
+    title: "A review is open",
+    advice:
+      "The listing was submitted already. Withdraw it with `POST /developer/apps/{slug}/withdraw` to submit another revision.",
+  },
+  noOpenReview: {
+    code: "no-open-review",
+    status: 409,
+    title: "No review is open",
+    advice: "The review was decided or withdrawn, or nothing was submitted. Read the listing or the review again.",
+  },
+  notPublished: {
+    code: "not-published",
+    status: 409,
+    title: "The app is not published",
+    advice: "This is for apps that have been published. Submit the listing, and wait for its approval.",
+  },
+  alreadyUnpublished: {
+    code: "already-unpublished",
+    status: 409,
+    title: "The app is unpublished already",
+    advice: "`POST /developer/apps/{slug}/republish` puts it back into the catalog.",
+  },
+  notUnpublished: {
+    code: "not-unpublished",
+    status: 409,
+    title: "The app is not unpublished",
+    advice: "Only an app that its vendor unpublished can be republished.",
+  },
+  alreadySuspended: {
+    code: "already-suspended",
+    status: 409,
+    title: "The app is suspended already",
+    advice: "`POST /admin/apps/{slug}/reinstate` ends the suspension.",
+  },
+  notSuspended: {
+    code: "not-suspended",
+    status: 409,
+    title: "The app is not suspended",
+    advice: "Only a suspended app can be reinstated.",
+  },
+  unknownApp: {
+    code: "app-not-listed",
+    status: 404,
+    title: "No such app",
+    advice: "No vendor has a listing with that slug.",
+  },
 } satisfies Record<string, ProblemKind>;

@@ -1,18 +1,10 @@
-import {
-  createListingBody,
-  listingCheck,
-  listingDraft,
-  listingDto,
-  listingPage,
-  listingParams,
-  type PageQuery,
-  pageQuery,
-} from "@ehr-marketplace/contracts";
+import { createListingBody, listingPage, listingParams, type PageQuery, pageQuery } from "@ehr-marketplace/contracts";
 import {
   acceptMergePatch,
   etagPattern,
   problemResponses,
   requireIfMatch,
+  requireNoBody,
   responseOf,
 } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -20,19 +12,15 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
 import { pathOf } from "../idempotency/idempotent-request.ts";
+import { republishListing, unpublishListing } from "./change-listing.ts";
 import { checkListing } from "./check-listing.ts";
 import { createListing, type ListingDeps } from "./create-listing.ts";
 import { editDraft, maxDraftBytes } from "./edit-draft.ts";
+import { listingEtag, listingResponse } from "./listing-responses.ts";
 import { getListing, listListings } from "./read-listings.ts";
 
 const tags = ["Listings"];
 const config = { access: ["vendor-developer", "operator"] } as const;
-
-const etag = { type: "string", description: "The listing's version, for `If-Match`" };
-const listingResponse = (description: string): object => ({
-  ...responseOf(description, "ListingDto"),
-  headers: { etag },
-});
 
 const mergePatchBody = Type.Object(
   {},
@@ -60,7 +48,7 @@ const ifMatchHeaders = {
 
 export async function listingRoutes(scope: FastifyInstance, options: ListingDeps): Promise<void> {
   acceptMergePatch(scope);
-  for (const schema of [listingDraft, listingDto, listingPage, listingCheck]) scope.addSchema(schema);
+  scope.addSchema(listingPage);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.post(
@@ -77,7 +65,7 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
         response: {
           201: {
             ...responseOf("The new listing", "ListingDto"),
-            headers: { etag, location: { type: "string", description: "The listing's URL" } },
+            headers: { etag: listingEtag, location: { type: "string", description: "The listing's URL" } },
           },
           ...problemResponses(401, 403, 413, 415, {
             409: "The slug is taken, or the vendor has too many listings",
@@ -177,4 +165,47 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
     },
     (request) => checkListing(options, vendorContextOf(request), request.params.slug),
   );
+
+  for (const { action, operationId, summary, description, run } of [
+    {
+      action: "unpublish",
+      operationId: "unpublishListing",
+      summary: "Take the app out of the catalog",
+      description: "Nobody can subscribe to it any more. Its subscribers keep it.",
+      run: unpublishListing,
+    },
+    {
+      action: "republish",
+      operationId: "republishListing",
+      summary: "Put the app back into the catalog",
+      description: "Shows the published revision again.",
+      run: republishListing,
+    },
+  ]) {
+    routes.post(
+      `/developer/apps/:slug/${action}`,
+      {
+        preValidation: requireNoBody,
+        config,
+        schema: {
+          tags,
+          operationId,
+          summary,
+          description,
+          headers: vendorHeaders,
+          params: listingParams,
+          response: {
+            200: listingResponse("The listing as it is now"),
+            ...problemResponses(401, 403, 404, 409, 413, 415, {
+              429: "The app was unpublished or republished within the last 10 seconds, or too many requests; try again after `Retry-After` seconds",
+            }),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { etag: tag, listing } = await run(options, vendorContextOf(request), request.params.slug);
+        return reply.header("etag", tag).send(listing);
+      },
+    );
+  }
 }

@@ -1,15 +1,35 @@
-import type { ListingDraft } from "@ehr-marketplace/contracts";
+import type { ListingDraft, PricingPlanDto, RejectionReason, ReviewStatus } from "@ehr-marketplace/contracts";
 import type { PageSlice } from "@ehr-marketplace/service-kit/http";
-import { type Insertable, type Kysely, type NotNull, type Selectable, sql, type Transaction } from "kysely";
+import {
+  type Insertable,
+  type Kysely,
+  type NotNull,
+  type Selectable,
+  sql,
+  type Transaction,
+  type Updateable,
+} from "kysely";
 import type { DB, Listings } from "../database-schema.ts";
 
 /** The review notes are stored encrypted, in a column of their own. */
 export type StoredDraft = Omit<ListingDraft, "reviewNotes">;
-export type ListingRow = Omit<Selectable<Listings>, "draft"> & { draft: StoredDraft };
-export type ListedRow = Pick<ListingRow, "app_id" | "slug" | "created_at" | "updated_at"> & {
-  id: string;
-  name: string;
+/** The newest review of a listing. All null if it was never submitted. */
+export interface LastReview {
+  review_id: string | null;
+  review_status: ReviewStatus | null;
+  review_submitted_at: Date | null;
+  review_due_at: Date | null;
+  review_reasons: RejectionReason[] | null;
+}
+export const neverSubmitted: LastReview = {
+  review_id: null,
+  review_status: null,
+  review_submitted_at: null,
+  review_due_at: null,
+  review_reasons: null,
 };
+export type ListingRow = Omit<Selectable<Listings>, "draft"> & { draft: StoredDraft } & LastReview;
+export type ListedRow = Omit<ListingRow, "draft" | "encrypted_review_notes"> & { id: string; name: string };
 
 /** Serialises the creation of listings of a vendor, so that their number is bounded. */
 export async function lockCreation(transaction: Transaction<DB>, vendorId: string): Promise<void> {
@@ -38,15 +58,33 @@ export async function insertListing(transaction: Transaction<DB>, row: Insertabl
   return inserted.length === 1;
 }
 
-const ofVendor = (database: Kysely<DB>, vendor: string) =>
+export const withLastReview = (database: Kysely<DB>) =>
   database
     .selectFrom("listings")
     .innerJoin("vendors", "vendors.id", "listings.vendor_id")
-    .where("vendors.slug", "=", vendor);
+    .leftJoinLateral(
+      (builder) =>
+        builder
+          .selectFrom("reviews")
+          .select([
+            "id as review_id",
+            "status as review_status",
+            "submitted_at as review_submitted_at",
+            "due_at as review_due_at",
+            "reasons as review_reasons",
+          ])
+          .whereRef("reviews.app_id", "=", "listings.app_id")
+          .orderBy("number", "desc")
+          .limit(1)
+          .as("last_review"),
+      (join) => join.onTrue(),
+    );
+
+const ofVendor = (database: Kysely<DB>, vendor: string) => withLastReview(database).where("vendors.slug", "=", vendor);
 
 export function findListing(database: Kysely<DB>, vendor: string, slug: string): Promise<ListingRow | undefined> {
   return ofVendor(database, vendor)
-    .selectAll("listings")
+    .selectAll(["listings", "last_review"])
     .$castTo<ListingRow>()
     .where("listings.slug", "=", slug)
     .executeTakeFirst();
@@ -63,35 +101,72 @@ export function findListingIds(
     .executeTakeFirst();
 }
 
-export function lockListing(
+/** The lock comes first: what one statement reads beside the row that it locks may be older than the lock. */
+export async function lockListing(
   transaction: Transaction<DB>,
   vendor: string,
   slug: string,
 ): Promise<ListingRow | undefined> {
-  return ofVendor(transaction, vendor)
-    .selectAll("listings")
-    .$castTo<ListingRow>()
-    .where("listings.slug", "=", slug)
-    .forUpdate("listings")
-    .executeTakeFirst();
+  await transaction.selectFrom("listings").select("app_id").where("slug", "=", slug).forUpdate().execute();
+  return findListing(transaction, vendor, slug);
 }
 
 /** Oldest first, without the drafts: each may have hundreds of kilobytes. */
 export function findListings(database: Kysely<DB>, vendor: string, { after, limit }: PageSlice): Promise<ListedRow[]> {
-  let query = ofVendor(database, vendor).select([
-    "listings.app_id",
-    "listings.app_id as id",
-    "listings.slug",
-    sql<string>`listings.draft ->> 'name'`.as("name"),
-    "listings.created_at",
-    "listings.updated_at",
-  ]);
+  let query = ofVendor(database, vendor)
+    .selectAll("last_review")
+    .select([
+      "listings.app_id",
+      "listings.app_id as id",
+      "listings.slug",
+      "listings.vendor_id",
+      sql<string>`listings.draft ->> 'name'`.as("name"),
+      "listings.version",
+      "listings.published_revision",
+      "listings.unpublished_at",
+      "listings.suspended_at",
+      "listings.suspension_reason",
+      "listings.visibility_changed_at",
+      "listings.created_at",
+      "listings.updated_at",
+    ]);
   if (after !== undefined) {
     query = query.where(
       sql<boolean>`(listings.created_at, listings.app_id) > (${after.at}::timestamptz, ${after.id}::uuid)`,
     );
   }
-  return query.orderBy("listings.created_at").orderBy("listings.app_id").limit(limit).execute();
+  return query.orderBy("listings.created_at").orderBy("listings.app_id").limit(limit).$castTo<ListedRow>().execute();
+}
+
+/** For operators: a listing of any vendor. */
+export async function lockAnyListing(
+  transaction: Transaction<DB>,
+  slug: string,
+): Promise<(ListingRow & { vendor: string }) | undefined> {
+  await transaction.selectFrom("listings").select("app_id").where("slug", "=", slug).forUpdate().execute();
+  return withLastReview(transaction)
+    .selectAll(["listings", "last_review"])
+    .select("vendors.slug as vendor")
+    .where("listings.slug", "=", slug)
+    .$castTo<ListingRow & { vendor: string }>()
+    .executeTakeFirst();
+}
+
+export type ListingChanges = Pick<
+  Updateable<Listings>,
+  "unpublished_at" | "visibility_changed_at" | "suspended_at" | "suspension_reason"
+> & { draft?: StoredDraft };
+
+export async function updateListing(
+  transaction: Transaction<DB>,
+  appId: string,
+  { draft, ...changes }: ListingChanges & { version: number; updated_at: Date },
+): Promise<void> {
+  await transaction
+    .updateTable("listings")
+    .set({ ...changes, ...(draft === undefined ? {} : { draft: JSON.stringify(draft) }) })
+    .where("app_id", "=", appId)
+    .execute();
 }
 
 export async function updateDraft(
@@ -116,6 +191,17 @@ export async function recordEditor(
       conflict.columns(["app_id", "issuer", "subject"]).doUpdateSet({ version: editor.version }),
     )
     .execute();
+}
+
+/** The plans of an app that are on sale. */
+export async function findPlansOnSale(database: Kysely<DB>, appId: string): Promise<PricingPlanDto[]> {
+  const rows = await database
+    .selectFrom("plan_records")
+    .select(sql<PricingPlanDto>`dto`.as("plan"))
+    .where("app_id", "=", appId)
+    .where("on_sale", "=", true)
+    .execute();
+  return rows.map(({ plan }) => plan);
 }
 
 /** Locks listings whose review notes were encrypted with another key version. */

@@ -1,30 +1,62 @@
-import type { ListingDraft, ListingDto, ListingPage, PageQuery } from "@ehr-marketplace/contracts";
+import type { ListingDraft, ListingDto, ListingPage, ListingSummary, PageQuery } from "@ehr-marketplace/contracts";
 import { listPage, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { listingProblems } from "./listing-errors.ts";
-import { findListing, findListingIds, findListings, type ListingRow } from "./listing-store.ts";
+import { type ListingFacts, listingStatus } from "./listing-state.ts";
+import { findListing, findListingIds, findListings, type LastReview, type ListingRow } from "./listing-store.ts";
+
+export type { ListingRow, StoredDraft } from "./listing-store.ts";
 
 export const reviewNotesOwner = (appId: string): string => `listings/${appId}/review-notes`;
 
 /** The draft as its vendor sees it, with the review notes, which are stored encrypted beside it. */
-export function decryptDraft(encryption: Encryption, row: ListingRow): ListingDraft {
-  if (row.encrypted_review_notes === null) return row.draft;
-  return { ...row.draft, reviewNotes: encryption.decrypt(row.encrypted_review_notes, reviewNotesOwner(row.app_id)) };
+export const decryptDraft = (encryption: Encryption, row: ListingRow): ListingDraft =>
+  addReviewNotes(encryption, row, reviewNotesOwner(row.app_id));
+
+/** The same for what is stored for another owner, such as a revision. */
+export function addReviewNotes(
+  encryption: Encryption,
+  { draft, encrypted_review_notes: notes }: Pick<ListingRow, "draft" | "encrypted_review_notes">,
+  owner: string,
+): ListingDraft {
+  return notes === null ? draft : { ...draft, reviewNotes: encryption.decrypt(notes, owner) };
 }
 
 export const etagOf = ({ version }: Pick<ListingRow, "version">): string => `"${version}"`;
 
-const statusOf = (row: Pick<ListingRow, "slug" | "created_at" | "updated_at">) => ({
+/** What the state of a listing depends on. */
+export const factsOf = (row: Omit<ListingRow, "draft" | "encrypted_review_notes">): ListingFacts => ({
+  publishedRevision: row.published_revision,
+  review: row.review_status,
+  isUnpublished: row.unpublished_at !== null,
+  isSuspended: row.suspended_at !== null,
+});
+
+const stateOf = (row: Omit<ListingRow, "draft" | "encrypted_review_notes">) => ({
   slug: row.slug,
-  status: "draft" as const,
-  publishedRevision: null,
-  review: null,
+  status: listingStatus(factsOf(row)),
+  publishedRevision: row.published_revision,
+  review: reviewOf(row),
+  suspension:
+    row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), reason: row.suspension_reason ?? "" },
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
+
+function reviewOf(row: LastReview): ListingSummary["review"] {
+  const { review_id: id, review_status: status, review_submitted_at: submittedAt, review_due_at: dueAt } = row;
+  if (id === null || submittedAt === null || dueAt === null) return null;
+  if (status === "approved" || status === "withdrawn") return null;
+  return {
+    id,
+    submittedAt: submittedAt.toISOString(),
+    dueAt: dueAt.toISOString(),
+    reasons: row.review_reasons ?? [],
+  };
+}
 
 export interface TaggedListing {
   etag: string;
@@ -32,12 +64,15 @@ export interface TaggedListing {
 }
 
 export function tagListing(encryption: Encryption, row: ListingRow): TaggedListing {
-  return { etag: etagOf(row), listing: { ...statusOf(row), draft: decryptDraft(encryption, row) } };
+  return { etag: etagOf(row), listing: { ...stateOf(row), draft: decryptDraft(encryption, row) } };
 }
 
 export function listingNotFound(): Problem {
   return new Problem(listingProblems.notFound, "The vendor has no listing with that slug.");
 }
+
+export const appNotListed = (): Problem =>
+  new Problem(listingProblems.unknownApp, "No vendor has a listing with that slug.");
 
 /** For the use cases of what belongs to a listing. */
 export async function requireListing(
@@ -64,6 +99,6 @@ export function listListings(database: Kysely<DB>, by: VendorContext, query: Pag
   return listPage(query, {
     find: (slice) => findListings(database, by.vendor, slice),
     getTime: (row) => row.created_at,
-    toItem: (row) => ({ ...statusOf(row), name: row.name }),
+    toItem: (row) => ({ ...stateOf(row), name: row.name }),
   });
 }

@@ -1,0 +1,93 @@
+import { adminAppDto, listingParams, suspendAppBody } from "@ehr-marketplace/contracts";
+import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import type { Kysely } from "kysely";
+import { requestContextOf } from "../access/request-context.ts";
+import type { DB } from "../database-schema.ts";
+import { featureApp, getAdminApp, reinstateApp, suspendApp, unfeatureApp } from "./operate-listing.ts";
+
+const tags = ["Apps"];
+
+/** What operators do with published apps. */
+export async function appRoutes(
+  scope: FastifyInstance,
+  options: { database: Kysely<DB>; clock: () => Date },
+): Promise<void> {
+  scope.addSchema(adminAppDto);
+  const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const config = { access: ["operator"] } as const;
+
+  routes.get(
+    "/admin/apps/:slug",
+    {
+      config: { access: ["operator", "auditor"] },
+      schema: {
+        tags,
+        operationId: "getAdminApp",
+        summary: "Get an app as operators see it",
+        description: "Its state, also when it isn't public.",
+        params: listingParams,
+        response: { 200: responseOf("The app", "AdminAppDto"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => getAdminApp(options, request.params.slug),
+  );
+
+  const changed = {
+    200: responseOf("The app as it is now", "AdminAppDto"),
+    ...problemResponses(401, 403, 404, 409, 413, 415),
+  };
+
+  for (const { action, operationId, summary, description, run } of [
+    {
+      action: "feature",
+      operationId: "featureApp",
+      summary: "Feature an app",
+      description: "Recommends the app in `/apps/featured`. Featuring a featured app changes nothing.",
+      run: featureApp,
+    },
+    {
+      action: "unfeature",
+      operationId: "unfeatureApp",
+      summary: "Stop featuring an app",
+      description: "The app is no longer recommended.",
+      run: unfeatureApp,
+    },
+    {
+      action: "reinstate",
+      operationId: "reinstateApp",
+      summary: "Reinstate a suspended app",
+      description: "Its published revision is in the catalog again, unless its vendor unpublished it.",
+      run: reinstateApp,
+    },
+  ]) {
+    routes.post(
+      `/admin/apps/:slug/${action}`,
+      {
+        preValidation: requireNoBody,
+        config,
+        schema: { tags, operationId, summary, description, params: listingParams, response: changed },
+      },
+      (request) => run(options, requestContextOf(request), request.params.slug),
+    );
+  }
+
+  routes.post(
+    "/admin/apps/:slug/suspend",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "suspendApp",
+        summary: "Suspend an app",
+        description:
+          "Takes the app out of the catalog at once, so that nobody can subscribe to it. Its vendor sees the reason, and can still submit revisions.",
+        params: listingParams,
+        body: suspendAppBody,
+        response: changed,
+      },
+    },
+    (request) => suspendApp(options, requestContextOf(request), request.params.slug, request.body),
+  );
+}
