@@ -52,7 +52,7 @@ export const tools: Record<string, Tool> = {
   },
   "setup:versitygw": {
     purpose:
-      "Builds VersityGW, an S3-compatible server, in .tools/bin, for tests of the bucket of media. Needs Go 1.24 or newer.",
+      "Builds VersityGW, an S3-compatible server, in .tools/bin, for tests of the bucket of media. Needs Go 1.25 or newer.",
     commands: ["go install github.com/versity/versitygw/cmd/versitygw@v1.8.0"],
     environment: { GOBIN: new URL("../../../.tools/bin", import.meta.url).pathname },
     ownHelp: ".tools/bin/versitygw --help",
