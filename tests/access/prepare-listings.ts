@@ -22,10 +22,10 @@ export async function prepareListings(url: string, operator: string): Promise<Re
     body: Buffer.from(`%PDF-1.4\n% ${randomUUID()}\n%%EOF\n`),
     headers: { "content-type": "application/pdf" },
   });
-  const { body, headers: ofBody } = upload();
+  const document = upload();
   const uploaded = await sendApiRequest(url, `/developer/apps/${slug}/media?kind=document`, operator, {
-    body,
-    headers: { ...named, ...ofBody },
+    body: document.body,
+    headers: { ...named, ...document.headers },
   });
   assert.equal(uploaded.status, 201, await uploaded.clone().text());
   const { id } = (await uploaded.json()) as MediaDto;

@@ -32,6 +32,7 @@ const allowed = new Map([
   ["OPERATOR_HOLD", "a pause reason of the interface"],
   ["again", "a key in the data of queued jobs"],
   ["chore", "a key in the data of queued jobs"],
+  ["fit", "an option of sharp"],
 ]);
 
 export interface FoundTerm {

@@ -6,7 +6,11 @@ import { assertKey, type MediaStorage } from "./media-storage.ts";
 /** Waits until the names in a folder survive a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Media in a folder. Several processes may use the same one, also over a network file system. */

@@ -1,4 +1,4 @@
-import { listingParams, type MediaKind, mediaDto, mediaParams, uploadMediaQuery } from "@ehr-marketplace/contracts";
+import { listingParams, mediaDto, mediaParams, uploadMediaQuery } from "@ehr-marketplace/contracts";
 import { invalidRequest, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { errorCodes, type FastifyInstance, type FastifyRequest } from "fastify";
@@ -66,7 +66,7 @@ export async function developerMediaRoutes(
       if (!Buffer.isBuffer(body)) throw invalidRequest("/body", "is required; send the file");
       const sent = {
         slug: request.params.slug,
-        kind: request.query.kind as MediaKind,
+        kind: request.query.kind,
         contentType: mediaTypeOf(request),
         bytes: body,
       };

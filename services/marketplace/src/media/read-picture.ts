@@ -77,7 +77,7 @@ function toPicture(contentType: Picture["contentType"], { data, info }: { data: 
 
 /** The messages of the decoders are for programmers, so they aren't passed on. */
 function describeFailure(error: unknown): Problem {
-  const message = String((error as Error).message);
+  const { message } = error as Error;
   if (/pixel limit/i.test(message)) return unusable("The picture has more than 40 million pixels. Reduce its size.");
   if (/timeout/i.test(message))
     return unusable("The picture takes too long to decode. Reduce its size, and export it again.");
