@@ -53,10 +53,10 @@ interface Granted {
 
 const keyOf = ({ context, resourceType, query }: Access): string => `${context}/${resourceType}?${query}`;
 
-function grant({ grants }: Granted, { context, resourceType, query }: Access, letters: Iterable<Letter>): void {
+function grant({ grants }: Granted, { context, resourceType, query }: Access, permissions: Iterable<Letter>): void {
   const key = keyOf({ context, resourceType, query });
   const known = grants.get(key) ?? { context, resourceType, query, letters: new Set<Letter>() };
-  for (const letter of letters) known.letters.add(letter);
+  for (const letter of permissions) known.letters.add(letter);
   grants.set(key, known);
 }
 

@@ -307,9 +307,9 @@ describe("configuring an app", () => {
   test("returns 400 for a secret whose name PostgreSQL can't store as text, and stores nothing", async () => {
     const name = "\ud800 half a pair";
     const slug = await newApp({ type: "object", properties: { [name]: { type: "string", writeOnly: true } } });
-    const before = await configShown(practice, slug);
+    const shown = await configShown(practice, slug);
     assert.match(await assertFailure(await put(slug, { [name]: "needle" }), 400), /half of a surrogate pair/);
-    assert.deepEqual(await configShown(practice, slug), before);
+    assert.deepEqual(await configShown(practice, slug), shown);
   });
 
   test("hides every value and returns 422 with the reason for a schema outside the profile", async () => {
