@@ -303,6 +303,8 @@ CREATE TABLE public.subscriptions (
     as_of timestamp(3) with time zone NOT NULL,
     confirmed_at timestamp(3) with time zone,
     listed_at timestamp(3) with time zone,
+    fhir_scopes text,
+    CONSTRAINT subscriptions_fhir_scopes_check CHECK ((length(fhir_scopes) <= 20000)),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
@@ -383,6 +385,8 @@ CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.
 CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
 
 CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_reject_changes();
+
+CREATE TRIGGER subscriptions_scopes_changed AFTER UPDATE ON public.subscriptions FOR EACH ROW WHEN ((old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) EXECUTE FUNCTION public.installations_changed();
 
 ALTER TABLE ONLY public.applied_deliveries
     ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);

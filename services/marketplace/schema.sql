@@ -139,7 +139,7 @@ begin
   insert into apps (
     id, slug, vendor_id, category, status, name, summary, description, icon_url, version, extension_points, smart_launch_url,
     fhir_scopes, screenshots, website_url, support_url, privacy_policy_url, terms_url, config_schema, baa_available, published_at,
-    updated_at, audience, cds_services_url, scope_purposes, screenshot_texts, baa_sha256, baa_url, trust, certified_until
+    updated_at, audience, cds_services_url, scope_purposes, screenshot_texts, baa_document_sha256, baa_url, trust, certified_until
   ) values (
     listing.app_id, listing.slug, listing.vendor_id, draft ->> 'category',
     case when listing.unpublished_at is null and listing.suspended_at is null then 'published' else 'withdrawn' end,
@@ -164,7 +164,7 @@ begin
     published_at = coalesce(apps.published_at, excluded.published_at),
     updated_at = greatest(excluded.updated_at, apps.updated_at), audience = excluded.audience,
     cds_services_url = excluded.cds_services_url, scope_purposes = excluded.scope_purposes,
-    screenshot_texts = excluded.screenshot_texts, baa_sha256 = excluded.baa_sha256, baa_url = excluded.baa_url,
+    screenshot_texts = excluded.screenshot_texts, baa_document_sha256 = excluded.baa_document_sha256, baa_url = excluded.baa_url,
     trust = excluded.trust, certified_until = excluded.certified_until;
   perform publish_plans(review.app_id, coalesce(draft -> 'plans', '[]'), new_plan_ids, given_at);
 
@@ -204,6 +204,14 @@ CREATE FUNCTION public.audit_entries_reject_changes() RETURNS trigger
     AS $$
 begin
   raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.baa_agreements_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'an agreement is never changed or deleted' using errcode = 'restrict_violation';
 end
 $$;
 
@@ -724,6 +732,14 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.scope_agreements_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'an agreement is never changed or deleted' using errcode = 'restrict_violation';
+end
+$$;
+
 CREATE FUNCTION public.search_key(phrase text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (SELECT string_agg(public.search_stem(each.word), ' '::text ORDER BY each.nth) AS string_agg FROM unnest(string_to_array(search_key.phrase, ' '::text)) WITH ORDINALITY each(word, nth));
@@ -781,12 +797,33 @@ begin
   if old.status = 'paused' and new.status = 'paused' and new.pause_reason <> old.pause_reason then
     raise exception 'the pause reason of a paused subscription can''t change' using errcode = 'restrict_violation';
   end if;
-  if new.revision <> old.revision + (new.status <> old.status)::integer then
-    raise exception 'revision must increase by one when the status changes, and only then' using errcode = 'restrict_violation';
+  if new.revision <> old.revision + (
+    (new.status, new.fhir_scopes, new.pricing_plan_id, new.quantity)
+    is distinct from (old.status, old.fhir_scopes, old.pricing_plan_id, old.quantity)
+  )::integer then
+    raise exception 'revision must increase by one when status, agreed scopes, plan or quantity change, and only then'
+      using errcode = 'restrict_violation';
+  end if;
+  if new.fhir_scopes <> old.fhir_scopes and not exists (
+    select from scope_agreements agreement
+    where agreement.subscription_id = new.id
+      and agreement.revision = new.revision
+      and agreement.fhir_scopes = new.fhir_scopes
+  ) then
+    raise exception 'nobody has agreed to these scopes' using errcode = 'restrict_violation';
   end if;
   if new.updated_at <= old.updated_at then
     raise exception 'updated_at must increase: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
   end if;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.subscriptions_set_scopes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  select apps.fhir_scopes into new.fhir_scopes from apps where apps.id = new.app_id;
   return new;
 end
 $$;
@@ -937,13 +974,13 @@ CREATE TABLE public.apps (
     cds_services_url text,
     scope_purposes json DEFAULT '{}'::json NOT NULL,
     screenshot_texts text[] DEFAULT '{}'::text[] NOT NULL,
-    baa_sha256 text,
+    baa_document_sha256 text,
     baa_url text,
-    baa_required boolean GENERATED ALWAYS AS (((baa_sha256 IS NOT NULL) AND (audience IS DISTINCT FROM 'PATIENT'::text) AND (fhir_scopes ~ '(^| )(patient|user|system)/'::text))) STORED NOT NULL,
+    baa_required boolean GENERATED ALWAYS AS (((baa_document_sha256 IS NOT NULL) AND (audience IS DISTINCT FROM 'PATIENT'::text) AND (fhir_scopes ~ '(^| )(patient|user|system)/'::text))) STORED NOT NULL,
     trust json,
     certified_until date,
     CONSTRAINT apps_audience_check CHECK ((audience = ANY (ARRAY['CLINICIAN'::text, 'PATIENT'::text, 'BACKEND'::text]))),
-    CONSTRAINT apps_baa_sha256_check CHECK ((baa_sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT apps_baa_document_sha256_check CHECK ((baa_document_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT apps_check CHECK (((status <> 'published'::text) OR (published_at IS NOT NULL))),
     CONSTRAINT apps_config_schema_check CHECK ((json_typeof(config_schema) = 'object'::text)),
     CONSTRAINT apps_description_check CHECK ((length(description) <= 50000)),
@@ -975,6 +1012,15 @@ CREATE TABLE public.audit_entries (
     request_id text NOT NULL,
     before json,
     after json
+);
+
+CREATE TABLE public.baa_agreements (
+    subscription_id uuid NOT NULL,
+    document_sha256 text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    agreed_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT baa_agreements_document_sha256_check CHECK ((document_sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
 CREATE TABLE public.callback_origins (
@@ -1462,6 +1508,16 @@ CREATE SEQUENCE public.schema_migrations_id_seq
 
 ALTER SEQUENCE public.schema_migrations_id_seq OWNED BY public.schema_migrations.id;
 
+CREATE TABLE public.scope_agreements (
+    subscription_id uuid NOT NULL,
+    revision integer NOT NULL,
+    fhir_scopes text NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    agreed_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT scope_agreements_revision_check CHECK ((revision >= 1))
+);
+
 CREATE TABLE public.search_synonyms (
     "position" integer NOT NULL,
     term text,
@@ -1493,6 +1549,7 @@ CREATE TABLE public.subscriptions (
     paused_at timestamp(3) with time zone,
     cancelled_at timestamp(3) with time zone,
     revision integer NOT NULL,
+    fhir_scopes text NOT NULL,
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
     CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
     CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
@@ -1503,6 +1560,8 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
     CONSTRAINT subscriptions_timestamps_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
 );
+
+COMMENT ON COLUMN public.subscriptions.fhir_scopes IS 'The scopes that were agreed to. In force are those of them that the app still has';
 
 CREATE VIEW public.used_media AS
  SELECT listings.app_id,
@@ -1575,6 +1634,9 @@ ALTER TABLE ONLY public.apps
 
 ALTER TABLE ONLY public.audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.baa_agreements
+    ADD CONSTRAINT baa_agreements_pkey PRIMARY KEY (subscription_id);
 
 ALTER TABLE ONLY public.callback_origins
     ADD CONSTRAINT callback_origins_origin_key UNIQUE (origin);
@@ -1671,6 +1733,9 @@ ALTER TABLE ONLY public.revisions
 
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.scope_agreements
+    ADD CONSTRAINT scope_agreements_pkey PRIMARY KEY (subscription_id, revision);
 
 ALTER TABLE ONLY public.search_synonyms
     ADD CONSTRAINT search_synonyms_pkey PRIMARY KEY ("position");
@@ -1849,6 +1914,8 @@ CREATE TRIGGER apps_reject_unknown_extension_points BEFORE INSERT OR UPDATE OF e
 
 CREATE TRIGGER audit_entries_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_reject_changes();
 
+CREATE TRIGGER baa_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.baa_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.baa_agreements_reject_changes();
+
 CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
@@ -1891,7 +1958,11 @@ CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TA
 
 CREATE TRIGGER reviews_reject_invalid_changes BEFORE UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.reviews_reject_invalid_changes();
 
+CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.scope_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.scope_agreements_reject_changes();
+
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
+
+CREATE TRIGGER subscriptions_set_scopes BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.fhir_scopes IS NULL)) EXECUTE FUNCTION public.subscriptions_set_scopes();
 
 CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
 
@@ -1912,6 +1983,9 @@ ALTER TABLE ONLY public.apps
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
+ALTER TABLE ONLY public.baa_agreements
+    ADD CONSTRAINT baa_agreements_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
@@ -1963,6 +2037,12 @@ ALTER TABLE ONLY public.revision_media
 
 ALTER TABLE ONLY public.revisions
     ADD CONSTRAINT revisions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.scope_agreements
+    ADD CONSTRAINT scope_agreements_have_events FOREIGN KEY (subscription_id, revision) REFERENCES public.events(subscription_id, sequence) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.scope_agreements
+    ADD CONSTRAINT scope_agreements_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.search_terms
     ADD CONSTRAINT search_terms_position_fkey FOREIGN KEY ("position") REFERENCES public.search_synonyms("position") ON DELETE CASCADE;
@@ -2047,7 +2127,13 @@ GRANT SELECT(smart_launch_url) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT(fhir_scopes) ON TABLE public.apps TO marketplace_service;
 
+GRANT SELECT(baa_document_sha256) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(baa_required) ON TABLE public.apps TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.audit_entries TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.baa_agreements TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.callback_origins TO marketplace_service;
 
@@ -2273,6 +2359,8 @@ GRANT INSERT(submitted_at) ON TABLE public.revisions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.scope_agreements TO marketplace_service;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.search_synonyms TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
@@ -2294,6 +2382,8 @@ GRANT UPDATE(paused_at) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(cancelled_at) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(fhir_scopes) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.used_media TO marketplace_service;
 

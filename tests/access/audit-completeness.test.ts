@@ -77,6 +77,11 @@ const prerequisites: Record<string, string[]> = {
   "/enable": [
     "update recipients set status = 'held', held_since = now() where kind = 'endpoint' and status = 'active'",
   ],
+  "/consent": [
+    "alter table subscriptions disable trigger user",
+    "update subscriptions set fhir_scopes = 'launch'",
+    "alter table subscriptions enable trigger user",
+  ],
   "/redeliver": [
     "delete from pgboss.job where name = 'deliveries'",
     "update deliveries set status = 'failed', settled_at = now()",
@@ -119,7 +124,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
 describe("every route of the marketplace that writes or reveals a secret leaves an audit entry", () => {
   const cleanUp = cleanUpAfter();
   const [subscription, webhook] = ["/api/v1/subscriptions/:id", "/api/v1/developer/webhooks/:id"];
-  const rows: [route: string, on: string][] = [
+  const rows: [route: string, on: string, as?: Persona][] = [
     ["PUT /api/v1/admin/organisations/:alias", "riverside"],
     ["PUT /api/v1/admin/search-synonyms", "all"],
     ["PUT /api/v1/admin/vendors/:slug", "northwind"],
@@ -130,6 +135,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`POST ${subscription}/pause`, "riverside, SECURITY"],
     [`POST ${subscription}/resume`, "riverside, SECURITY"],
     [`POST ${subscription}/cancel`, "riverside"],
+    [`POST ${subscription}/consent`, "riverside", "riverside-admin"],
     [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
     ["POST /api/v1/developer/webhooks", "northwind's by name"],
     [`PATCH ${webhook}`, "northwind's by name"],
@@ -166,14 +172,14 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
       rows.map(([route]) => route),
       new Map(),
     ));
-  for (const [route, on] of rows) {
+  for (const [route, on, as = "operator"] of rows) {
     test(route, async () => {
       const request = await buildRequest(route, on);
       const action = Object.keys(prerequisites).find((each) => route.endsWith(each)) ?? "";
       await withClient(service.ownerUrl, async (client) => {
         for (const statement of prerequisites[action] ?? []) await client.query(statement);
       });
-      await assertAudited(service, marketplaceDocuments, route, "operator", request);
+      await assertAudited(service, marketplaceDocuments, route, as, request);
     });
   }
 });

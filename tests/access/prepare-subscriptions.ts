@@ -70,6 +70,11 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     return mine.id;
   };
 
+  const currentScopesOf = async (id: string): Promise<string> => {
+    const { appSlug } = await read<{ appSlug?: string }>(`/subscriptions/${id}`);
+    return bySlug.get(appSlug ?? "")?.fhirScopes ?? "launch";
+  };
+
   return {
     async buildRequest(route, on) {
       const [who = "", reason = ""] = on.split(", ");
@@ -103,6 +108,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       const id = named ?? (await live(`${route} ${on}`, alias));
       const path = (route.split(" ")[1] ?? "").replace(":id", id);
       if (action === "pause") return { path, body: { reason } };
+      if (action === "consent") return { path, body: { fhirScopes: await currentScopesOf(id) } };
       if (action === "resume" || action === "lift-block") await act(id, "pause", { reason });
       if (action === "lift-block") await act(id, "cancel");
       return { path };

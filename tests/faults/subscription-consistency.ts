@@ -7,7 +7,7 @@ const checks: Record<string, string> = {
   "timestamps that strictly increase": `
     select subscription_id as id from (
       select subscription_id, occurred_at, lag(occurred_at) over (partition by subscription_id order by sequence) as before
-      from events
+      from events where subscription_id is not null
     ) ordered where before >= occurred_at`,
   "the status that its last event says": `
     select s.id from subscriptions s join events e on e.subscription_id = s.id and e.sequence = s.revision
@@ -18,6 +18,13 @@ const checks: Record<string, string> = {
     left join audit_entries a on a.target_id = s.id::text and a.target_kind = 'subscription'
       and a.action <> 'subscription.lift-block'
     group by s.id having count(a.id) <> s.revision`,
+  "an agreement for each change of its scopes, and the newest one's scopes": `
+    select s.id from subscriptions s
+    left join scope_agreements a on a.subscription_id = s.id
+    left join events e on e.subscription_id = s.id and e.event = 'subscription.updated' and e.sequence = a.revision
+    group by s.id, s.fhir_scopes
+    having count(a.revision) filter (where a.revision > 1) <> count(e.id)
+      or (array_agg(a.fhir_scopes order by a.revision desc))[1] <> s.fhir_scopes`,
   "one live or blocking subscription per organisation and app": `
     select min(id::text) as id from subscriptions where status <> 'cancelled' or block_reason is not null
     group by organisation_id, app_id having count(*) > 1`,

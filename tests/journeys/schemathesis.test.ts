@@ -54,7 +54,7 @@ test("the marketplace responds to generated requests as its OpenAPI document say
   const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
   const api = await startApiProcess(cleanUp, serviceUrl, { environment });
   await runSchemathesis(t, `${api.url}/api/v1/openapi.json`, {
-    // An operator may call every operation.
+    // An operator may call every operation except agreeToScopes.
     Authorization: `Bearer ${callers.token("operator")}`,
     "X-Vendor-Slug": "northwind-health",
   });

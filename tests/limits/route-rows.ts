@@ -6,6 +6,7 @@ export const marketplaceRows: Record<string, string> = {
   "POST /api/v1/subscriptions/:id/cancel": "riverside",
   "POST /api/v1/subscriptions/:id/pause": "riverside, ORG_REQUEST",
   "POST /api/v1/subscriptions/:id/resume": "riverside, ORG_REQUEST",
+  "POST /api/v1/subscriptions/:id/consent": "riverside",
   "POST /api/v1/subscriptions/:id/lift-block": "riverside, SECURITY",
   "PUT /api/v1/admin/organisations/:alias": "riverside",
   "GET /api/v1/admin/organisations/:alias": "riverside",

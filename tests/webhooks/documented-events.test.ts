@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import { type SubscriptionDto, subscriptionEventNames, webhookEventNames } from "@ehr-marketplace/contracts";
 import { loopbackNetworks } from "@ehr-marketplace/dev/service-environments";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   type MarketplaceWithCallers,
   type Receiver,
@@ -50,6 +50,8 @@ const payloads = [
   aboutSubscription("subscription.created", "active"),
   aboutSubscription("subscription.paused", "paused", { pauseReason: "SECURITY" }),
   aboutSubscription("subscription.resumed", "active"),
+  aboutSubscription("subscription.updated", "active"),
+  aboutSubscription("subscription.updated", "paused"),
   aboutSubscription("subscription.cancelled", "cancelled"),
   {
     ...aboutSubscription("usage.reported", "active"),
@@ -121,10 +123,15 @@ describe("the document's webhooks", () => {
       marketplace.requestAs("operator", path, { method: "POST", ...(body === undefined ? {} : { body }) });
     const subscription = { appSlug: "northwind-scribe", orgAlias: "riverside-clinic", pricingPlanId: plan?.id };
     const { id } = (await (await operate("/subscriptions", subscription)).json()) as SubscriptionDto;
+    await withClient(marketplace.database.ownerUrl, (client) =>
+      client.query("update apps set fhir_scopes = 'launch patient/Device.rs' where slug = 'northwind-scribe'"),
+    );
+    const agreement = { body: { fhirScopes: "launch patient/Device.rs" } };
+    await marketplace.requestAs("riverside-admin", `/subscriptions/${id}/consent`, agreement);
     await operate(`/subscriptions/${id}/pause`, { reason: "SECURITY" });
     await operate(`/subscriptions/${id}/resume`);
     await operate(`/subscriptions/${id}/cancel`);
-    await eventually("all of them arrive", 20_000, () => vendor.received.length >= 5);
+    await eventually("all of them arrive", 20_000, () => vendor.received.length >= 6);
 
     const names = vendor.received.map(({ event }) => event.event as string);
     assert.deepEqual(names.toSorted(), [...subscriptionEventNames, "ping"].toSorted());

@@ -56,6 +56,7 @@ export async function createEventSource(serviceUrl: string, ownerUrl: string): P
             app_id: app.id,
             pricing_plan_id: app.plan_id,
             status: "active",
+            fhir_scopes: "",
             created_at: now,
             updated_at: now,
             revision: 1,

@@ -58,7 +58,7 @@ export const appDto = Type.Object(
     ),
     baaAvailable: Type.Boolean({ description: "Whether the vendor signs a business associate agreement" }),
     baaRequired: Type.Boolean({
-      description: "Whether subscribing requires accepting the business associate agreement",
+      description: "Whether subscribing requires accepting the vendor's business associate agreement (`acceptBaa`)",
     }),
     baaUrl: optionalUrl("The business associate agreement, a PDF; null when absent"),
     trust: nullable(

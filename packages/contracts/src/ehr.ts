@@ -46,7 +46,9 @@ export const installationDto = Type.Object(
     category: Type.String(),
     extensionPoints: Type.Array(Type.String()),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
-    fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
+    fhirScopes: Type.String({
+      description: "The scopes of the app that the organisation has agreed to, separated by spaces",
+    }),
     status: Type.Enum(["active", "paused"]),
     subscriptionId: uuid("The newest live subscription to the app"),
     config,
@@ -146,6 +148,10 @@ export const launchContextDto = Type.Object(
     orgAlias: Type.String(),
     appSlug: Type.String(),
     user: Type.String(),
+    fhirScopes: Type.String({
+      description: "The scopes of the app that the organisation has agreed to, separated by spaces: grant no others",
+    }),
+    subscriptionId: uuid("The organisation's subscription to the app"),
   },
   { $id: "LaunchContextDto", title: "LaunchContextDto" },
 );

@@ -13,7 +13,10 @@ export const eventApp = Type.Object(
     category: Type.String(),
     extensionPoints: Type.Array(Type.String()),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
-    fhirScopes: Type.String({ description: "Space-separated list of FHIR scope strings" }),
+    fhirScopes: Type.String({
+      description:
+        "Space-separated list of FHIR scope strings. With a subscription: those that its organisation has agreed to",
+    }),
   },
   { $id: "EventApp", title: "EventApp" },
 );
@@ -23,6 +26,7 @@ export const subscriptionEventNames = [
   "subscription.created",
   "subscription.paused",
   "subscription.resumed",
+  "subscription.updated",
   "subscription.cancelled",
 ] as const;
 export type SubscriptionEventName = (typeof subscriptionEventNames)[number];
@@ -45,12 +49,21 @@ export type SubscriptionEvent = Omit<Static<typeof subscriptionEvent>, "app"> & 
 
 /**
  * A subscription event as the EHR validates it: only the fields that the EHR uses. Other fields may be present or absent; of the app
- * only the slug is used.
+ * only the slug and the scopes are used.
  */
 export const receivedSubscriptionEvent = Type.Object(
   {
     event: Type.Enum([...subscriptionEventNames]),
-    app: Type.Object({ slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }) }),
+    app: Type.Object({
+      slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }),
+      fhirScopes: Type.Optional(
+        Type.String({
+          maxLength: 20_000,
+          description:
+            "The scopes that the organisation has agreed to; those of them that the app has in the marketplace's catalog are used",
+        }),
+      ),
+    }),
     subscription: Type.Object({
       id: uuid("Subscription identifier"),
       status: Type.Enum(["active", "paused", "cancelled"], { description: "The status after the event" }),

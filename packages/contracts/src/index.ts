@@ -149,7 +149,9 @@ export {
 } from "./reviews.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
+  type ConsentBody,
   type CreateSubscriptionBody,
+  consentBody,
   createSubscriptionBody,
   type ListAllSubscriptionsQuery,
   type ListedSubscriptionDto,
@@ -162,6 +164,8 @@ export {
   type PauseSubscriptionBody,
   pauseReasons,
   pauseSubscriptionBody,
+  type ReceivedSubscription,
+  receivedSubscription,
   type SubscriptionDto,
   type SubscriptionPage,
   type SubscriptionState,

@@ -11,6 +11,14 @@ export const pauseReasons = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_RE
 const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` is final" });
 const pauseReason = Type.Enum([...pauseReasons]);
 const quantity = { minimum: 1, maximum: 2_147_483_647 };
+/** As long as a listing's. */
+const givenScopes = (description: string) =>
+  Type.String({
+    maxLength: 10_000,
+    pattern: noNulPattern,
+    description,
+    examples: ["launch openid fhirUser patient/Encounter.rs"],
+  });
 
 export const createSubscriptionBody = Type.Object(
   {
@@ -18,6 +26,17 @@ export const createSubscriptionBody = Type.Object(
     orgAlias: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["riverside-clinic"] }),
     pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
     quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
+    fhirScopes: Type.Optional(
+      givenScopes(
+        "The app's scopes as they were shown to whoever agrees to them. If the app has others by now, nothing is created. Without it, the app's current ones are agreed to",
+      ),
+    ),
+    acceptBaa: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the business associate agreement is accepted. Must be true if the app has `baaRequired`; ignored otherwise",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -33,6 +52,16 @@ export const pauseSubscriptionBody = Type.Object(
   { additionalProperties: false },
 );
 export type PauseSubscriptionBody = Static<typeof pauseSubscriptionBody>;
+
+export const consentBody = Type.Object(
+  {
+    fhirScopes: givenScopes(
+      "The scopes that are agreed to: all that the app has now, in any order and either syntax of SMART App Launch",
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ConsentBody = Static<typeof consentBody>;
 
 export const subscriptionParams = Type.Object({ id: uuid("The subscription's identifier") });
 
@@ -58,7 +87,7 @@ export const listSubscriptionsQuery = Type.Object({
 });
 export type ListSubscriptionsQuery = Static<typeof listSubscriptionsQuery>;
 
-/** A subscription without its plan: what the EHR reads, and what the audit log has. */
+/** A subscription without its plan: what the audit log has. */
 export const subscriptionState = Type.Object(
   {
     id: uuid("Subscription identifier"),
@@ -67,6 +96,15 @@ export const subscriptionState = Type.Object(
     orgAlias: Type.String({ description: "Organisation alias", examples: ["riverside-clinic"] }),
     pricingPlanId: uuid("The subscribed plan; later price changes of the app don't affect it"),
     quantity: nullable(Type.Integer(quantity), "Units; null if the plan has no units"),
+    fhirScopes: Type.String({
+      description: "The scopes of the app that the organisation has agreed to, separated by spaces",
+      examples: ["launch openid fhirUser patient/Encounter.rs"],
+    }),
+    pendingScopes: Type.String({
+      description:
+        "Scopes that the app has added since, separated by spaces; an admin agrees to them with `POST /subscriptions/{id}/consent`. Empty if there are none, or if the subscription is cancelled",
+      examples: ["patient/Observation.rs"],
+    }),
     status,
     pauseReason: nullable(pauseReason, "Why the subscription is paused; null unless it is"),
     trialEndsAt: nullable(instant("End of the trial"), "null if there is no trial"),
@@ -78,6 +116,18 @@ export const subscriptionState = Type.Object(
   { $id: "SubscriptionState", title: "SubscriptionState" },
 );
 export type SubscriptionState = Static<typeof subscriptionState>;
+
+const { fhirScopes, pendingScopes, ...withoutScopes } = subscriptionState.properties;
+/** A subscription as the EHR validates it. The marketplace may be of a version that has no agreements to scopes. */
+export const receivedSubscription = Type.Object(
+  {
+    ...withoutScopes,
+    fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 20_000 })),
+    pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 20_000 })),
+  },
+  { $id: "ReceivedSubscription", title: "ReceivedSubscription" },
+);
+export type ReceivedSubscription = Static<typeof receivedSubscription>;
 
 export const subscriptionDto = Type.Object(
   {

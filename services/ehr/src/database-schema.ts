@@ -138,6 +138,7 @@ export interface Subscriptions {
   app_slug: string;
   as_of: Timestamp;
   confirmed_at: Timestamp | null;
+  fhir_scopes: string | null;
   id: string;
   listed_at: Timestamp | null;
   org_alias: string;

@@ -8,10 +8,10 @@ alter table apps
   add column scope_purposes json not null default '{}' check (json_typeof(scope_purposes) = 'object'),
   add column screenshot_texts text[] not null default '{}',
   -- The SHA-256 digest of the agreement that subscribers accept
-  add column baa_sha256 text check (baa_sha256 ~ '^[0-9a-f]{64}$'),
+  add column baa_document_sha256 text check (baa_document_sha256 ~ '^[0-9a-f]{64}$'),
   add column baa_url text,
   add column baa_required boolean not null generated always as (
-    baa_sha256 is not null and audience is distinct from 'PATIENT' and fhir_scopes ~ '(^| )(patient|user|system)/'
+    baa_document_sha256 is not null and audience is distinct from 'PATIENT' and fhir_scopes ~ '(^| )(patient|user|system)/'
   ) stored,
   add column trust json check (json_typeof(trust) = 'object'),
   -- The last day of the certification that ends first: the day after, the listing is derived again
@@ -412,7 +412,7 @@ begin
   insert into apps (
     id, slug, vendor_id, category, status, name, summary, description, icon_url, version, extension_points, smart_launch_url,
     fhir_scopes, screenshots, website_url, support_url, privacy_policy_url, terms_url, config_schema, baa_available, published_at,
-    updated_at, audience, cds_services_url, scope_purposes, screenshot_texts, baa_sha256, baa_url, trust, certified_until
+    updated_at, audience, cds_services_url, scope_purposes, screenshot_texts, baa_document_sha256, baa_url, trust, certified_until
   ) values (
     listing.app_id, listing.slug, listing.vendor_id, draft ->> 'category',
     case when listing.unpublished_at is null and listing.suspended_at is null then 'published' else 'withdrawn' end,
@@ -437,7 +437,7 @@ begin
     published_at = coalesce(apps.published_at, excluded.published_at),
     updated_at = greatest(excluded.updated_at, apps.updated_at), audience = excluded.audience,
     cds_services_url = excluded.cds_services_url, scope_purposes = excluded.scope_purposes,
-    screenshot_texts = excluded.screenshot_texts, baa_sha256 = excluded.baa_sha256, baa_url = excluded.baa_url,
+    screenshot_texts = excluded.screenshot_texts, baa_document_sha256 = excluded.baa_document_sha256, baa_url = excluded.baa_url,
     trust = excluded.trust, certified_until = excluded.certified_until;
   perform publish_plans(review.app_id, coalesce(draft -> 'plans', '[]'), new_plan_ids, given_at);
 

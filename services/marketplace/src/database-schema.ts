@@ -61,8 +61,8 @@ export interface AppPopularity {
 export interface Apps {
   audience: string | null;
   baa_available: Generated<boolean>;
+  baa_document_sha256: string | null;
   baa_required: Generated<boolean>;
-  baa_sha256: string | null;
   baa_url: string | null;
   category: string;
   cds_services_url: string | null;
@@ -115,6 +115,14 @@ export interface AuditEntries {
   request_id: string;
   target_id: string;
   target_kind: string;
+}
+
+export interface BaaAgreements {
+  agreed_at: Timestamp;
+  document_sha256: string;
+  issuer: string;
+  subject: string;
+  subscription_id: string;
 }
 
 export interface CallbackOrigins {
@@ -405,6 +413,15 @@ export interface SchemaMigrations {
   run_on: Timestamp;
 }
 
+export interface ScopeAgreements {
+  agreed_at: Timestamp;
+  fhir_scopes: string;
+  issuer: string;
+  revision: number;
+  subject: string;
+  subscription_id: string;
+}
+
 export interface SearchSynonyms {
   position: number;
   synonyms: string[];
@@ -436,6 +453,10 @@ export interface Subscriptions {
   block_reason: string | null;
   cancelled_at: Timestamp | null;
   created_at: Timestamp;
+  /**
+   * The scopes that were agreed to. In force are those of them that the app still has
+   */
+  fhir_scopes: string;
   id: string;
   organisation_id: string;
   pause_reason: string | null;
@@ -485,6 +506,7 @@ export interface DB {
   app_search: AppSearch;
   apps: Apps;
   audit_entries: AuditEntries;
+  baa_agreements: BaaAgreements;
   callback_origins: CallbackOrigins;
   categories: Categories;
   category_counts: CategoryCounts;
@@ -511,6 +533,7 @@ export interface DB {
   revision_media: RevisionMedia;
   revisions: Revisions;
   schema_migrations: SchemaMigrations;
+  scope_agreements: ScopeAgreements;
   search_synonyms: SearchSynonyms;
   search_terms: SearchTerms;
   search_words: SearchWords;

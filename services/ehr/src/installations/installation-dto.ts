@@ -1,5 +1,6 @@
 import { type JsonObject, redact } from "@ehr-marketplace/config-schema";
 import type { InstallationDto } from "@ehr-marketplace/contracts";
+import { scopesInForce } from "../apps/scopes-in-force.ts";
 import type { InstallationRow } from "./installation-store.ts";
 import { secretsOf } from "./stored-config.ts";
 
@@ -14,7 +15,7 @@ export function toInstallationDto(row: InstallationRow, config: JsonObject): Ins
     category: row.category,
     extensionPoints: row.extension_points,
     smartLaunchUrl: row.smart_launch_url,
-    fhirScopes: row.fhir_scopes,
+    fhirScopes: scopesInForce(row),
     status: row.status === "paused" ? "paused" : "active",
     subscriptionId: row.subscription_id,
     config: redact(config, secretsOf(row)),

@@ -12,11 +12,22 @@ const selectInstalled = (database: Kysely<DB>, orgAlias: string) =>
       (from) => from.selectFrom("apps").selectAll().whereRef("slug", "=", "installations.app_slug").limit(1).as("apps"),
       (join) => join.onTrue(),
     )
+    .innerJoinLateral(
+      (from) =>
+        from
+          .selectFrom("subscriptions")
+          .select("subscriptions.fhir_scopes as agreed_scopes")
+          .whereRef("subscriptions.org_alias", "=", "installations.org_alias")
+          .whereRef("subscriptions.id", "=", "installations.subscription_id")
+          .limit(1)
+          .as("subscribed"),
+      (join) => join.onTrue(),
+    )
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
     .select(["installations.encrypted_config", "installations.installed_at", "installations.updated_at"])
     .select("installations.config_secrets as earlier_secrets")
     .select(["apps.id as app_id", "apps.name", "apps.icon_url", "apps.category", "apps.extension_points"])
-    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets"])
+    .select(["apps.smart_launch_url", "apps.fhir_scopes", "apps.config_secrets", "subscribed.agreed_scopes"])
     .$narrowType<{ app_id: NotNull; name: NotNull; icon_url: NotNull; category: NotNull; extension_points: NotNull }>()
     .$narrowType<{ fhir_scopes: NotNull }>()
     .where("installations.org_alias", "=", orgAlias)

@@ -3,6 +3,7 @@ import { createRepresentation, type Representation } from "@ehr-marketplace/serv
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
+import { areScopesCompared } from "../apps/scopes-in-force.ts";
 import type { DB } from "../database-schema.ts";
 import { success } from "../responses.ts";
 import { toInstallationDto } from "./installation-dto.ts";
@@ -95,7 +96,7 @@ async function buildList(
     const json = jsonOf(row);
     parts.push(json);
     bytes += json.length;
-    if (bytes < bytesPerSlice) continue;
+    if (bytes < bytesPerSlice && !areScopesCompared(row)) continue;
     bytes = 0;
     await yieldToEventLoop();
   }

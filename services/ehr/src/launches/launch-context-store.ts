@@ -15,6 +15,10 @@ export interface TakenContext {
   /** Null if the redemption is refused. */
   patientId: string | null;
   encounterId: string | null;
+  subscriptionId: string | null;
+  /** The app's. */
+  fhir_scopes: string | null;
+  agreed_scopes: string | null;
 }
 
 /** Deletes the context, even if the redemption is refused; of concurrent redemptions, one finds the row. */
@@ -25,15 +29,23 @@ export async function takeContext(
   const { rows } = await sql<TakenContext>`
     with taken as (delete from launch_contexts where launch_hash = ${launchHash} returning *),
     decided as (
-      select *, org_alias = ${orgAlias} and app_slug = ${appSlug} and user_subject = ${user} and expires_at > ${now}
-        and exists (
-          select from installations
-          where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug and status = 'active'
-        ) as granted
-      from taken
+      select taken.*, installed.*,
+        taken.org_alias = ${orgAlias} and taken.app_slug = ${appSlug} and user_subject = ${user} and expires_at > ${now}
+        and installed.subscription_id is not null as granted
+      from taken left join lateral (
+        select subscription_id, apps.fhir_scopes, subscriptions.fhir_scopes as agreed_scopes
+        from installations
+        join apps on apps.slug = installations.app_slug
+        join subscriptions on subscriptions.org_alias = installations.org_alias
+          and subscriptions.id = installations.subscription_id
+        where installations.org_alias = taken.org_alias and installations.app_slug = taken.app_slug
+          and installations.status = 'active'
+        limit 1
+      ) installed on true
     )
     select launch_id as "launchId", granted as "isGranted", case when granted then patient_id end as "patientId",
-      case when granted then encounter_id end as "encounterId"
+      case when granted then encounter_id end as "encounterId", subscription_id as "subscriptionId", fhir_scopes,
+      agreed_scopes
     from decided`.execute(transaction);
   return rows[0];
 }

@@ -49,12 +49,15 @@ describe("redeeming a launch", () => {
     const [patientId, encounterId] = [randomUUID(), randomUUID()];
     const redeeming = await launched({ patientId, encounterId });
     assert.equal((await findContexts(ehr.ownerUrl, redeeming.appSlug)).length, 1);
-    assert.deepEqual(await contextOf(await beside.redeem(redeeming)), {
+    const { subscriptionId, ...context } = await contextOf(await beside.redeem(redeeming));
+    assert.match(subscriptionId, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(context, {
       patient: patientId,
       encounter: encounterId,
       orgAlias: riverside,
       appSlug: redeeming.appSlug,
       user: member,
+      fhirScopes: "launch",
     });
     assert.deepEqual(await findContexts(ehr.ownerUrl, redeeming.appSlug), []);
     await assertGone(await ehr.redeem(redeeming));

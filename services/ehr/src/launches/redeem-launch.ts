@@ -2,6 +2,7 @@ import type { ConsumeLaunchBody, LaunchContextDto } from "@ehr-marketplace/contr
 import { runInBatches } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
+import { scopesInForce } from "../apps/scopes-in-force.ts";
 import { prepareAuditPartitions } from "../audit/audit-log-retention.ts";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
@@ -39,13 +40,16 @@ export async function redeemLaunch(
     return redeem();
   });
   metrics.recordRedemption(taken?.isGranted === true ? "redeemed" : "refused");
-  if (taken?.isGranted !== true) {
+  if (taken?.isGranted !== true || taken.subscriptionId === null) {
     throw new Problem(
       launchProblems.gone,
       "The launch can't be redeemed: it is unknown, used, expired, or belongs to another user, app or organisation.",
     );
   }
-  return { patient: taken.patientId, encounter: taken.encounterId, orgAlias, appSlug, user };
+  const { patientId: patient, encounterId: encounter, subscriptionId } = taken;
+  // Only confirmed apps are installed, and they have scopes.
+  const fhirScopes = scopesInForce({ fhir_scopes: taken.fhir_scopes ?? "", agreed_scopes: taken.agreed_scopes });
+  return { patient, encounter, orgAlias, appSlug, user, fhirScopes, subscriptionId };
 }
 
 /** Deletes launch contexts that can't be redeemed any more, with their patient ids. Returns the number of deleted rows. */

@@ -28,7 +28,13 @@ export const buildApp = (slug: string): EventApp => ({
 export const storeApps = (ownerUrl: string, slugs: string[]): Promise<void> =>
   insertKnownApps(ownerUrl, slugs.map(buildApp));
 
-const statusAfter = { created: "active", paused: "paused", resumed: "active", cancelled: "cancelled" } as const;
+const statusAfter = {
+  created: "active",
+  paused: "paused",
+  resumed: "active",
+  updated: "active",
+  cancelled: "cancelled",
+} as const;
 
 interface EventInput {
   what: keyof typeof statusAfter;
@@ -37,6 +43,8 @@ interface EventInput {
   at: number;
   app?: string;
   orgAlias?: string;
+  /** The scopes that the organisation has agreed to. */
+  fhirScopes?: string;
 }
 
 export function eventOf({
@@ -45,12 +53,13 @@ export function eventOf({
   at,
   app = "northwind-scribe",
   orgAlias = riverside,
+  fhirScopes,
 }: EventInput): SubscriptionEvent {
   const event: SubscriptionEventName = `subscription.${what}`;
   const reason = what === "paused" ? { pauseReason: "NON_PAYMENT" } : {};
   return {
     event,
-    app: buildApp(app),
+    app: { ...buildApp(app), ...(fhirScopes === undefined ? {} : { fhirScopes }) },
     subscription: { id, status: statusAfter[what], orgAlias, ...reason },
     timestamp: new Date(at).toISOString(),
   };

@@ -7,12 +7,13 @@ import {
 import { describeNul, findUnstorable, isNestedTooDeep } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
 
-/** The status of a subscription after each event. */
-const statusAfter: Record<SubscriptionEventName, ReceivedSubscriptionEvent["subscription"]["status"]> = {
-  "subscription.created": "active",
-  "subscription.paused": "paused",
-  "subscription.resumed": "active",
-  "subscription.cancelled": "cancelled",
+/** The status of a subscription after each event; `subscription.updated` doesn't change it. */
+const statusesAfter: Record<SubscriptionEventName, readonly ReceivedSubscriptionEvent["subscription"]["status"][]> = {
+  "subscription.created": ["active"],
+  "subscription.paused": ["paused"],
+  "subscription.resumed": ["active"],
+  "subscription.updated": ["active", "paused"],
+  "subscription.cancelled": ["cancelled"],
 };
 
 const knownNames = new Set<unknown>(subscriptionEventNames);
@@ -55,7 +56,7 @@ export function parseEvent(parsed: unknown): { event: ReceivedEvent } | { unknow
   const result = validateEvent(parsed);
   if ("error" in result) return { error: `/body${result.error}` };
   const event = result.value;
-  if (event.subscription.status !== statusAfter[event.event]) {
+  if (!statusesAfter[event.event].includes(event.subscription.status)) {
     return { error: `/body/subscription/status is not the status after ${event.event}` };
   }
   const occurredAt = new Date(event.timestamp);

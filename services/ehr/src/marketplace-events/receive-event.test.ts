@@ -60,7 +60,7 @@ describe("receiving an event", () => {
     assert.deepEqual(await installed(app), { status: "removed", subscription: id });
   });
 
-  test("uses only the app's slug: other fields change nothing, and may be missing or invalid", async () => {
+  test("uses only the app's slug and scopes: other fields change nothing, and may be missing or invalid", async () => {
     for (const fields of [
       {},
       {
@@ -70,7 +70,6 @@ describe("receiving an event", () => {
         category: [],
         extensionPoints: "x",
         smartLaunchUrl: 1,
-        fhirScopes: {},
       },
       { ...buildApp("any"), name: "Evil", smartLaunchUrl: "https://evil.example/launch" },
       { ...buildApp("any"), name: "half \ud83d" },

@@ -72,7 +72,8 @@ async function applyEvent(
   if (!(await isOutdatedState(database, orgAlias, subscriptionId, occurredAt))) {
     const applyLocked = () =>
       withOrganisationLock(deps, orgAlias, async (transaction) => {
-        const state = { orgAlias, subscriptionId, appSlug: app.slug, status, asOf: occurredAt, now, isListed: false };
+        const { slug: appSlug, fhirScopes } = app;
+        const state = { orgAlias, subscriptionId, appSlug, status, fhirScopes, asOf: occurredAt, now, isListed: false };
         const applied = await applyState(transaction, queue, state);
         if (applied.changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
         return applied;

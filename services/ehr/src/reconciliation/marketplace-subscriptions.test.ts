@@ -20,6 +20,8 @@ const subscription = (orgAlias = "riverside-clinic"): SubscriptionState => ({
   orgAlias,
   pricingPlanId: randomUUID(),
   quantity: null,
+  fhirScopes: "launch user/Patient.rs",
+  pendingScopes: "",
   status: "active",
   pauseReason: null,
   trialEndsAt: null,

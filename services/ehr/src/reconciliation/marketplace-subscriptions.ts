@@ -1,12 +1,12 @@
-import { type EventApp, type SubscriptionState, subscriptionState } from "@ehr-marketplace/contracts";
+import { type EventApp, type ReceivedSubscription, receivedSubscription } from "@ehr-marketplace/contracts";
 import type { ParseApp } from "../apps/parse-app.ts";
 import { createValidator } from "../create-validator.ts";
 import { readBoundedText } from "../read-bounded-text.ts";
 import type { MarketplaceTokens } from "./marketplace-tokens.ts";
 import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconciliation-errors.ts";
 
-/** A subscription with its app, unless the listed app is invalid. */
-export type ListedSubscription = SubscriptionState & { app?: EventApp };
+/** A subscription with its app, unless the listed app is invalid. The app has all its scopes, also those that aren't agreed to. */
+export type ListedSubscription = ReceivedSubscription & { app?: EventApp };
 export type ListSubscriptions = (orgAlias: string) => Promise<ListedSubscription[]>;
 
 const timeoutMs = 10_000;
@@ -16,9 +16,10 @@ const maxPages = 500;
 const maxResponseBytes = 4 * 1_048_576;
 const maxDetailLength = 200;
 
-const validatePage = createValidator<SubscriptionState[]>({ type: "array", items: { $ref: "SubscriptionState#" } }, [
-  subscriptionState,
-]);
+const validatePage = createValidator<ReceivedSubscription[]>(
+  { type: "array", items: { $ref: "ReceivedSubscription#" } },
+  [receivedSubscription],
+);
 
 /** Lists all subscriptions of an organisation at the marketplace, including cancelled ones. */
 export function createSubscriptionLister(
@@ -121,10 +122,13 @@ function parseItems(text: string, parseApp: ParseApp): ListedSubscription[] {
 }
 
 /** Leaves out an invalid app; the subscription itself and the other apps stay usable. */
-function withApp(item: SubscriptionState & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
+function withApp(item: ReceivedSubscription & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
   const { app: given, ...subscription } = item;
   const result = parseApp(given);
-  return "app" in result && result.app.slug === item.appSlug ? { ...subscription, app: result.app } : subscription;
+  if ("error" in result || result.app.slug !== item.appSlug) return subscription;
+  // The listed app has the scopes that this organisation has agreed to; together with the pending ones they are the app's.
+  const fhirScopes = [result.app.fhirScopes, item.pendingScopes ?? ""].filter((scopes) => scopes !== "").join(" ");
+  return { ...subscription, app: { ...result.app, fhirScopes } };
 }
 
 /** Only the cursor of the link is used: following the URL could send this service's token to another host. */

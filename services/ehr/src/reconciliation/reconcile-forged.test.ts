@@ -68,8 +68,8 @@ describe("forged events that name a listed subscription are corrected by reconci
     assert.equal(response.status, 200, await response.clone().text());
     return (await response.json()) as SubscriptionDto;
   };
-  const deliver = async (what: EventName, { id, appSlug }: SubscriptionDto, at: number): Promise<void> => {
-    const response = await send(ehr.url, { body: eventOf({ what, id, app: appSlug, at }) });
+  const deliver = async (what: EventName, { id, appSlug, fhirScopes }: SubscriptionDto, at: number): Promise<void> => {
+    const response = await send(ehr.url, { body: eventOf({ what, id, app: appSlug, at, fhirScopes }) });
     assert.deepEqual(response, { status: 200, message: "applied" });
   };
   const deliverGenuine = (what: EventName, subscription: SubscriptionDto): Promise<void> =>

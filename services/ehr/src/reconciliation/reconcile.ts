@@ -1,4 +1,3 @@
-import type { SubscriptionState } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
@@ -76,8 +75,9 @@ export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Pro
 
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
 
-function isUpToDate(known: StoredState, listed: SubscriptionState): boolean {
-  const isSame = known.status === listed.status && known.appSlug === listed.appSlug;
+function isUpToDate(known: StoredState, listed: ListedSubscription): boolean {
+  const hasSameScopes = !isLive(listed) || known.fhirScopes === (listed.fhirScopes ?? known.fhirScopes);
+  const isSame = known.status === listed.status && known.appSlug === listed.appSlug && hasSameScopes;
   return isSame && known.asOf >= new Date(listed.updatedAt) && (known.isConfirmed || !isLive(listed));
 }
 
@@ -92,7 +92,7 @@ async function scheduleRecheck(deps: ReconciliationDeps, orgAlias: string, corre
 }
 
 /** Counts installed subscriptions that aren't listed. They stay: an incomplete list must not remove apps from a practice. */
-function countUnlisted(known: Map<string, StoredState>, listed: SubscriptionState[]): number {
+function countUnlisted(known: Map<string, StoredState>, listed: ListedSubscription[]): number {
   const ids = new Set(listed.map(({ id }) => id));
   const isUnlisted = ([id, { status, isConfirmed }]: [string, StoredState]): boolean =>
     status !== "cancelled" && isConfirmed && !ids.has(id);
@@ -102,13 +102,13 @@ function countUnlisted(known: Map<string, StoredState>, listed: SubscriptionStat
 /** Each subscription has its own transaction: one lock for all of them would delay the organisation's events. */
 async function applyListed(
   deps: ReconciliationDeps,
-  { id: subscriptionId, orgAlias, appSlug, status, updatedAt }: ListedSubscription,
+  { id: subscriptionId, orgAlias, appSlug, status, fhirScopes, updatedAt }: ListedSubscription,
   known: StoredState | undefined,
 ): Promise<AppliedState> {
   const { queue, clock, logger } = deps;
   const asOf = new Date(updatedAt);
   const applied = await withOrganisationLock(deps, orgAlias, (transaction) => {
-    const state = { orgAlias, subscriptionId, appSlug, status, asOf, storedAsOf: known?.asOf };
+    const state = { orgAlias, subscriptionId, appSlug, status, fhirScopes, asOf, storedAsOf: known?.asOf };
     return applyState(transaction, queue, { ...state, now: clock(), isListed: true });
   });
   if (applied.corrected) {

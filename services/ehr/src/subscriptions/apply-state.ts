@@ -1,4 +1,5 @@
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { missingScopes } from "@ehr-marketplace/listing-rules/scopes";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
@@ -16,6 +17,8 @@ export interface SubscriptionState {
   subscriptionId: string;
   appSlug: string;
   status: SubscriptionDto["status"];
+  /** The scopes that the organisation has agreed to. Undefined if the marketplace didn't say: then the stored ones stay. */
+  fhirScopes?: string | undefined;
   /** When the subscription changed to this status, by the marketplace's clock. */
   asOf: Date;
   now: Date;
@@ -54,9 +57,15 @@ export async function applyState(
   const isNewer = before === undefined || before.as_of < state.asOf;
   const isCorrection = isListed && before !== undefined && isCorrected(before, state);
   const isConfirmation = isListed && before?.confirmed_at === null && before.app_slug === state.appSlug;
-  if (!isNewer && !isCorrection && !isConfirmation) return unchanged;
+  const hasOtherScopes =
+    isListed && before !== undefined && before.as_of <= state.asOf && areOtherScopes(before, state);
+  if (!isNewer && !isCorrection && !isConfirmation && !hasOtherScopes) return unchanged;
 
-  const next = isNewer || isCorrection ? { app_slug: state.appSlug, status: state.status, as_of: state.asOf } : before;
+  const fhir_scopes = state.fhirScopes ?? before?.fhir_scopes ?? null;
+  const next =
+    isNewer || isCorrection
+      ? { app_slug: state.appSlug, status: state.status, as_of: state.asOf, fhir_scopes }
+      : { ...before, ...(hasOtherScopes ? { fhir_scopes } : {}) };
   const added = { isNew: before === undefined, isLive: isLive(next) && !(before && isLive(before)) };
   if (!isListed && (added.isNew || added.isLive)) await assertWithinLimits(transaction, orgAlias, added);
   const app = await ensureApp(transaction, next.app_slug, now);
@@ -79,10 +88,16 @@ const isLive = ({ status }: { status: string }): boolean => status !== "cancelle
  * Whether the list replaces a stored state that claims to be at least as new. A state that was stored after the list was requested may really
  * be newer, and stays. The app is always the list's, since a subscription never changes its app.
  */
-function isCorrected(known: SubscriptionRow, { appSlug, status, asOf, storedAsOf }: SubscriptionState): boolean {
+function isCorrected(known: SubscriptionRow, state: SubscriptionState): boolean {
+  const { appSlug, status, asOf, storedAsOf } = state;
   if (known.app_slug !== appSlug) return true;
-  return known.status !== status && known.as_of >= asOf && known.as_of.getTime() === storedAsOf?.getTime();
+  if (known.as_of < asOf || known.as_of.getTime() !== storedAsOf?.getTime()) return false;
+  // With the same time, other scopes are no contradiction: they shrink without an event when the app loses one.
+  return known.status !== status || (known.as_of > asOf && areOtherScopes(known, state));
 }
+
+const areOtherScopes = (known: SubscriptionRow, { appSlug, fhirScopes }: SubscriptionState): boolean =>
+  fhirScopes !== undefined && known.app_slug === appSlug && known.fhir_scopes !== fhirScopes;
 
 const anotherApp = (): Problem =>
   new Problem(
@@ -93,17 +108,21 @@ const anotherApp = (): Problem =>
 /** The process fetches the app right after the commit; the job is the fallback if the process dies before. */
 const fallbackSeconds = 5;
 
-/** Requests a fetch of an app that isn't fresh; returns whether it may start immediately. */
+/**
+ * Requests a fetch of an app that isn't fresh, or that lacks a scope which the organisation has just agreed to; returns whether it may start
+ * immediately.
+ */
 async function requestFetch(
   transaction: Transaction<DB>,
   queue: Queue,
   app: KnownApp,
-  { orgAlias, now, isListed }: SubscriptionState,
+  { orgAlias, now, isListed, fhirScopes }: SubscriptionState,
   isConfirmed: boolean,
 ): Promise<boolean> {
-  if (isFreshInCatalog(app, now)) return false;
+  const isOutdated = app.fhirScopes !== null && fhirScopes !== undefined && hasMoreScopes(fhirScopes, app.fhirScopes);
+  if (isFreshInCatalog(app, now) && !isOutdated) return false;
   const recheck = secondsUntilRecheck(app, now);
-  if (isConfirmed || isListed) {
+  if (isListed || (isConfirmed && !isOutdated)) {
     await requestAppFetch(transaction, queue, app.slug, { startAfter: recheck });
     return false;
   }
@@ -113,3 +132,6 @@ async function requestFetch(
   await requestAppFetch(transaction, queue, app.slug, { startAfter, isRateLimited: limited > 0 });
   return Math.max(recheck, limited) === 0;
 }
+
+const hasMoreScopes = (agreed: string, known: string): boolean =>
+  agreed !== known && missingScopes(agreed, known).length > 0;

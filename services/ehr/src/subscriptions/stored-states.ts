@@ -11,6 +11,7 @@ export interface StoredState {
   appSlug: string;
   status: string;
   asOf: Date;
+  fhirScopes: string | null;
   isConfirmed: boolean;
   /** Whether the marketplace's list ever contained it. */
   isListed: boolean;
@@ -37,6 +38,7 @@ export async function findStoredStates(database: Kysely<DB>, orgAlias: string): 
         appSlug: row.app_slug,
         status: row.status,
         asOf: row.as_of,
+        fhirScopes: row.fhir_scopes,
         isConfirmed: row.confirmed_at !== null,
         isListed: row.listed_at !== null,
       },

@@ -119,6 +119,7 @@ export function findOfferRow(database: Kysely<DB>, slug: string, planId: string)
       "apps.smart_launch_url as smartLaunchUrl",
       "apps.fhir_scopes as fhirScopes",
       "apps.vendor_id as vendorId",
+      sql<string | null>`case when apps.baa_required then apps.baa_document_sha256 end`.as("baaDocument"),
       sql<PricingPlanDto | null>`plan_records.dto`.as("plan"),
     ])
     .where("apps.slug", "=", slug)

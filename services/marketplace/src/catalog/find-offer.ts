@@ -6,6 +6,8 @@ import { findOfferRow, findPlan } from "./catalog-store.ts";
 export interface Offer {
   app: EventApp;
   vendorId: string;
+  /** SHA-256 of the business associate agreement that subscribers must accept; null if the app requires none. */
+  baaDocument: string | null;
   /** Undefined if the app has no such plan on sale. */
   plan: PricingPlanDto | undefined;
 }
@@ -17,8 +19,8 @@ export async function findOffer(database: Kysely<DB>, appSlug: string, planId: s
   if (!slug.test(appSlug)) return undefined;
   const row = await findOfferRow(database, appSlug, planId);
   if (row === undefined) return undefined;
-  const { plan, vendorId, ...app } = row;
-  return { app, vendorId, plan: plan ?? undefined };
+  const { plan, vendorId, baaDocument, ...app } = row;
+  return { app, vendorId, baaDocument, plan: plan ?? undefined };
 }
 
 /** Returns an existing plan, on sale or not. */

@@ -41,6 +41,7 @@ describe("the payload of an event", () => {
     "subscription.created": "active",
     "subscription.paused": "paused",
     "subscription.resumed": "active",
+    "subscription.updated": "paused",
     "subscription.cancelled": "cancelled",
   };
   for (const event of subscriptionEventNames) {

@@ -32,7 +32,7 @@ const timestamp = "2026-03-18T09:30:00.000Z";
 
 const subscriptionEvents: Record<
   SubscriptionEventName,
-  { $id: string; summary: string; state: { status: string; pauseReason?: string } }
+  { $id: string; summary: string; state: { status: string; or?: string; pauseReason?: string } }
 > = {
   "subscription.created": {
     $id: "SubscriptionCreatedEvent",
@@ -49,6 +49,11 @@ const subscriptionEvents: Record<
     summary: "A paused subscription was resumed",
     state: { status: "active" },
   },
+  "subscription.updated": {
+    $id: "SubscriptionUpdatedEvent",
+    summary: "The agreed scopes of a subscription changed",
+    state: { status: "active", or: "paused" },
+  },
   "subscription.cancelled": {
     $id: "SubscriptionCancelledEvent",
     summary: "A practice cancelled a subscription",
@@ -59,11 +64,13 @@ const subscriptionEvents: Record<
 /** One object for each event, not `allOf` with `SubscriptionEvent`: documentation shows each field once, with its only value. */
 function subscriptionReference(event: SubscriptionEventName): EventReference {
   const { $id, summary, state } = subscriptionEvents[event];
+  const { status, or: otherStatus, pauseReason: reason } = state;
   const { pauseReason, ...others } = subscriptionEvent.properties.subscription.properties;
   const properties = {
     ...others,
-    status: { type: "string", const: state.status },
-    ...("pauseReason" in state && { pauseReason }),
+    status:
+      otherStatus === undefined ? { type: "string", const: status } : { type: "string", enum: [status, otherStatus] },
+    ...(reason !== undefined && { pauseReason }),
   };
   const schema = {
     ...subscriptionEvent,
@@ -80,7 +87,12 @@ function subscriptionReference(event: SubscriptionEventName): EventReference {
     description:
       "Sent to the endpoints that select it and to the organisation's EHR. A recipient receives the events of one subscription in order.",
     schema,
-    example: { event, app, subscription: { ...subscription, ...state }, timestamp },
+    example: {
+      event,
+      app,
+      subscription: { ...subscription, status, ...(reason !== undefined && { pauseReason: reason }) },
+      timestamp,
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import type { SubscriptionDeps } from "./create-subscription.ts";
-import { readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
+import { addMissingScopes, readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
 import {
   type Command,
   type Decision,
@@ -61,11 +61,15 @@ export async function changeSubscription(
           return applyChange(transaction, queue, { by, role, locked, command, decision, now });
       }
     });
-    return { ...changed, pricingPlan: locked.row.pricing_plan };
+    return { ...(await addMissingScopes(transaction, changed)), pricingPlan: locked.row.pricing_plan };
   });
 }
 
-function requireCommandRole({ caller }: RequestContext, { row }: LockedSubscription, allowed: readonly Role[]): Role {
+export function requireCommandRole(
+  { caller }: RequestContext,
+  { row }: LockedSubscription,
+  allowed: readonly Role[],
+): Role {
   const role = findRoleForOrganisation(caller, row.org_alias, allowed);
   if (role !== undefined) return role;
   if (findRoleForOrganisation(caller, row.org_alias, [...readerRoles, "billing"]) === undefined)
@@ -78,7 +82,7 @@ const describeState = ({ row }: Pick<LockedSubscription, "row">): string =>
   row.pause_reason === null ? row.status : `${row.status} for ${row.pause_reason}`;
 
 /** Limits changes per hour, because each one causes deliveries to the EHR and to every endpoint of the vendor. */
-async function requireChangeAllowed(
+export async function requireChangeAllowed(
   transaction: Transaction<DB>,
   { caller }: RequestContext,
   { row }: LockedSubscription,

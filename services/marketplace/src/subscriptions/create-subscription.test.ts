@@ -33,6 +33,8 @@ describe("subscribing", () => {
       orgAlias: "riverside-clinic",
       pricingPlanId: await planOf(marketplace, "northwind-scribe"),
       quantity: null,
+      fhirScopes: app.fhirScopes,
+      pendingScopes: "",
       status: "active",
       pauseReason: null,
       trialEndsAt: new Date(Date.parse(record.createdAt) + 14 * dayMs).toISOString(),

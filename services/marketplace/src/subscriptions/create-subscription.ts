@@ -12,12 +12,16 @@ import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { findOrganisationId } from "../organisations/read-organisations.ts";
+import { areSameScopes } from "./agreed-scopes.ts";
+import { addMissingScopes } from "./read-subscriptions.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionState } from "./subscription-record.ts";
 import {
   findConflictingSubscription,
   findNthCreation,
+  insertBaaAgreement,
+  insertScopeAgreement,
   insertSubscription,
   type NewSubscription,
   type SubscriptionRow,
@@ -50,7 +54,7 @@ export async function createSubscription(
     let pricingPlan: PricingPlanDto | undefined;
     const context = { caller: by.caller, now, bodyDigest };
     const created = await runIdempotently(transaction, context, idempotentRequest, async () => {
-      const { app, plan, vendorId } = await requireOffer(transaction, input);
+      const { app, plan, vendorId, baaDocument } = await requireOffer(transaction, input);
       pricingPlan = plan;
       const organisationId = await findOrganisationId(transaction, input.orgAlias);
       if (organisationId === undefined) {
@@ -67,13 +71,29 @@ export async function createSubscription(
         app_id: app.id,
         pricing_plan_id: plan.id,
         quantity: countsUnits(plan) ? (input.quantity ?? 1) : null,
+        fhir_scopes: app.fhirScopes,
         status: "active",
         trial_end: plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * dayMs),
         created_at: now,
         updated_at: now,
         revision: 1,
       });
-      const row: SubscriptionRow = { ...inserted, org_alias: input.orgAlias, app_slug: app.slug, pricing_plan: plan };
+      const row: SubscriptionRow = {
+        ...inserted,
+        org_alias: input.orgAlias,
+        app_slug: app.slug,
+        app_fhir_scopes: app.fhirScopes,
+        scopes: { inForce: app.fhirScopes, missing: "" },
+        pricing_plan: plan,
+      };
+      const agreement = {
+        subscription_id: row.id,
+        issuer: by.caller.issuer,
+        subject: by.caller.subject,
+        agreed_at: now,
+      };
+      await insertScopeAgreement(transaction, { ...agreement, revision: row.revision, fhir_scopes: row.fhir_scopes });
+      if (baaDocument !== null) await insertBaaAgreement(transaction, { ...agreement, document_sha256: baaDocument });
       await recordEvent(transaction, queue, {
         event: "subscription.created",
         app,
@@ -92,13 +112,13 @@ export async function createSubscription(
         action: "subscription.create",
         target: { kind: "subscription", id: row.id },
         before: null,
-        after: auditedState(row),
+        after: { ...auditedState(row), ...(baaDocument === null ? {} : { acceptedBaaSha256: baaDocument }) },
       });
       return subscriptionState(row);
     });
     // The response to a repeated request is stored without its plan.
     pricingPlan ??= await getPlan(transaction, created.pricingPlanId);
-    return { ...created, pricingPlan };
+    return { ...(await addMissingScopes(transaction, created)), pricingPlan };
   });
 }
 
@@ -116,6 +136,12 @@ async function requireOffer(
   if (plan === undefined) throw invalidField(subscriptionProblems.unknownPlan, "pricingPlanId", noSuchPlan);
   if (input.quantity !== undefined && !countsUnits(plan)) {
     throw invalidField(subscriptionProblems.quantityNotCounted, "quantity", "is not allowed for this plan");
+  }
+  if (input.fhirScopes !== undefined && !areSameScopes(input.fhirScopes, offer.app.fhirScopes)) {
+    throw invalidField(subscriptionProblems.scopesChanged, "fhirScopes", "are not the app's current scopes");
+  }
+  if (offer.baaDocument !== null && input.acceptBaa !== true) {
+    throw invalidField(subscriptionProblems.baaRequired, "acceptBaa", "must be true to subscribe to this app");
   }
   return { ...offer, plan };
 }

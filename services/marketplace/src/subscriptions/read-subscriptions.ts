@@ -1,4 +1,9 @@
-import type { ListedSubscriptionDto, ListSubscriptionsQuery, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type {
+  ListedSubscriptionDto,
+  ListSubscriptionsQuery,
+  SubscriptionDto,
+  SubscriptionState,
+} from "@ehr-marketplace/contracts";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
@@ -6,7 +11,7 @@ import { requireRole } from "../access/require-role.ts";
 import { resolveVendor } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
-import { subscriptionRecord } from "./subscription-record.ts";
+import { subscriptionRecord, subscriptionState } from "./subscription-record.ts";
 import { findCursor, findSubscription, findSubscriptions } from "./subscription-store.ts";
 
 /** Roles that may read an organisation's subscriptions. Developers of a vendor read those to the vendor's apps. */
@@ -34,6 +39,19 @@ export async function getSubscription(
   const vendor = caller.roles.has("vendor-developer") ? resolveVendor(caller, vendorNamed) : undefined;
   if (row === undefined || row.vendor_slug !== vendor) throw subscriptionNotFound();
   return subscriptionRecord(row);
+}
+
+/** A response that a process of the version before stored for an idempotency key has no scopes. */
+export async function addMissingScopes(
+  database: Kysely<DB>,
+  stored: Omit<SubscriptionState, "fhirScopes" | "pendingScopes"> & Partial<SubscriptionState>,
+): Promise<SubscriptionState> {
+  const { fhirScopes, pendingScopes } = stored;
+  if (fhirScopes !== undefined && pendingScopes !== undefined) return { ...stored, fhirScopes, pendingScopes };
+  const row = await findSubscription(database, stored.id);
+  if (row === undefined) throw subscriptionNotFound();
+  const state = subscriptionState(row);
+  return { ...stored, fhirScopes: state.fhirScopes, pendingScopes: state.pendingScopes };
 }
 
 export interface SubscriptionList {

@@ -19,6 +19,8 @@ interface SubscribeOptions {
   /** Selects the first plan of this model. Default: the first plan. */
   model?: string;
   quantity?: unknown;
+  /** Optional fields of the body. */
+  more?: { fhirScopes?: string; acceptBaa?: unknown };
   headers?: Record<string, string>;
 }
 
@@ -34,9 +36,9 @@ export async function subscribe(
   appSlug: string,
   options: SubscribeOptions = {},
 ): Promise<Response> {
-  const { by = "riverside-admin", orgAlias = "riverside-clinic", model, quantity, headers = {} } = options;
+  const { by = "riverside-admin", orgAlias = "riverside-clinic", model, quantity, more, headers = {} } = options;
   const pricingPlanId = await planOf(marketplace, appSlug, model);
-  const body = { appSlug, orgAlias, pricingPlanId, ...(quantity === undefined ? {} : { quantity }) };
+  const body = { appSlug, orgAlias, pricingPlanId, ...(quantity === undefined ? {} : { quantity }), ...more };
   return marketplace.requestAs(by, "/subscriptions", { body, headers });
 }
 

@@ -32,6 +32,13 @@ export const subscriptionProblems = {
     title: "The subscription is paused for another reason",
     advice: "Resume it with `POST /subscriptions/{id}/resume`, then pause it for the new reason.",
   },
+  scopesChanged: {
+    code: "scopes-changed",
+    status: 409,
+    title: "The app has other scopes",
+    advice:
+      "Show the app's current `fhirScopes` (`GET /apps/{slug}`) to the person who decides, and send exactly those: one agrees to what one has seen.",
+  },
   notCancelled: {
     code: "subscription-not-cancelled",
     status: 409,
@@ -70,6 +77,13 @@ export const subscriptionProblems = {
     status: 422,
     title: "The organisation is not registered",
     advice: "An operator of the marketplace registers it with `PUT /admin/organisations/{alias}`.",
+  },
+  baaRequired: {
+    code: "baa-required",
+    status: 422,
+    title: "The business associate agreement is not accepted",
+    advice:
+      "The app has `baaRequired`: show the vendor's business associate agreement to the person who decides, and send `acceptBaa: true` once it is accepted.",
   },
   quantityNotCounted: {
     code: "quantity-not-counted",

@@ -1,6 +1,7 @@
 import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { withAgreedScopes } from "./agreed-scopes.ts";
 import type { SubscriptionRow } from "./subscription-store.ts";
 
 export interface ListFilter {
@@ -78,13 +79,14 @@ export async function findFilteredSubscriptions(
   slice: PageSlice,
 ): Promise<SubscriptionRow[]> {
   const { orgAlias } = filter;
-  const { rows } = await sql<SubscriptionRow>`
-    select s.*, organisations.alias as org_alias, apps.slug as app_slug, plan_records.dto as pricing_plan
+  const { rows } = await sql<Omit<SubscriptionRow, "scopes">>`
+    select s.*, organisations.alias as org_alias, apps.slug as app_slug, apps.fhir_scopes as app_fhir_scopes,
+      plan_records.dto as pricing_plan
     from (${orgAlias === undefined ? pageOfRanges(filter, slice) : pageOfOrganisation(orgAlias, filter, slice)}) page
     join subscriptions s on s.id = page.id
     join organisations on organisations.id = s.organisation_id
     join apps on apps.id = s.app_id
     join plan_records on plan_records.id = s.pricing_plan_id
     order by page.created_at desc, page.id desc`.execute(database);
-  return rows;
+  return withAgreedScopes(rows);
 }

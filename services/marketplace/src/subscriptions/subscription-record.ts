@@ -18,6 +18,8 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
     orgAlias: row.org_alias,
     pricingPlanId: row.pricing_plan_id,
     quantity: row.quantity,
+    fhirScopes: row.scopes.inForce,
+    pendingScopes: row.status === "cancelled" ? "" : row.scopes.missing,
     status: row.status as SubscriptionState["status"],
     pauseReason: row.pause_reason as PauseReason | null,
     trialEndsAt: instant(row.trial_ends_at),

@@ -1,4 +1,5 @@
 import {
+  consentBody,
   createSubscriptionBody,
   eventApp,
   listedSubscriptionDto,
@@ -19,6 +20,7 @@ import {
   keyReusedDescription,
   pathOf,
 } from "../idempotency/idempotent-request.ts";
+import { agreeToScopes } from "./agree-to-scopes.ts";
 import { changeSubscription } from "./change-subscription.ts";
 import { createSubscription, type SubscriptionDeps } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
@@ -56,7 +58,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "createSubscription",
         summary: "Subscribe an organisation to an app",
         description:
-          "One live subscription per organisation and app. The subscription keeps its plan when the app's prices change.",
+          "One live subscription per organisation and app. The subscription keeps its plan when the app's prices change, and the app keeps the scopes that were agreed to: the app's current ones. To be sure that these are the ones that were shown, send them as `fhirScopes`: 409 `scopes-changed` if the app has others. If the app has `baaRequired`, send `acceptBaa`: 422 `baa-required` otherwise.",
         headers: repeatHeaders,
         body: createSubscriptionBody,
         response: {
@@ -65,7 +67,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
             headers: { location: { type: "string", description: "URL of the subscription" } },
           },
           ...problemResponses(401, 403, 409, 413, 415, {
-            422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan has no `quantity`, or the `Idempotency-Key` was used with another body",
+            422: "`appSlug`, `pricingPlanId` or `orgAlias` can't be used, the plan has no `quantity`, the business associate agreement is not accepted, or the `Idempotency-Key` was used with another body",
             429: "The organisation has subscribed to this app 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
           }),
         },
@@ -195,6 +197,23 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       },
     },
     (request) => change(request, { do: "resume" }),
+  );
+
+  routes.post(
+    "/subscriptions/:id/consent",
+    {
+      config: { access: ["org-admin"] },
+      schema: {
+        ...changeSchema,
+        operationId: "agreeToScopes",
+        summary: "Agree to the scopes of an app",
+        description:
+          "If a new version of the app adds scopes, they are `pendingScopes` until an admin of the organisation agrees. `fhirScopes` must be all scopes that the app has now; 409 `scopes-changed` if it has others. The agreement is recorded with person and time, and the organisation's EHR and the vendor receive `subscription.updated`. If the scopes are agreed to already, nothing changes.",
+        body: consentBody,
+      },
+    },
+    (request) =>
+      agreeToScopes(options, requestContextOf(request), request.params.id, request.body, idempotentRequestOf(request)),
   );
 
   routes.post(

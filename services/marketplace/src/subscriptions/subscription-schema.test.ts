@@ -121,6 +121,41 @@ describe("the service's login can't", () => {
       /subscriptions_plan_belongs_to_app/,
     ],
     ["give a second trial", copyOf("cancelled", { trial: "now() + interval '1 day'" }), /subscriptions_one_trial/],
+    [
+      "agree without an agreement",
+      `update subscriptions set fhir_scopes = 'system/*.cruds', revision = revision + 1, ${tick} where id = :active`,
+      /nobody has agreed/,
+    ],
+    [
+      "agree to other scopes than the agreement has",
+      `insert into scope_agreements select id, revision + 1, 'launch', 'issuer', 'subject', now() from subscriptions where id = :active;
+       update subscriptions set fhir_scopes = 'system/*.cruds', revision = revision + 1, ${tick} where id = :active`,
+      /nobody has agreed/,
+    ],
+    [
+      "agree without counting an event",
+      `insert into scope_agreements select id, revision + 1, 'launch', 'issuer', 'subject', now() from subscriptions where id = :active;
+       update subscriptions set fhir_scopes = 'launch', ${tick} where id = :active`,
+      /revision must increase by one/,
+    ],
+    [
+      "record an agreement without an event",
+      `insert into scope_agreements select id, revision + 1, 'launch', 'issuer', 'subject', now() from subscriptions where id = :active;
+       set constraints all immediate`,
+      /scope_agreements_have_events/,
+    ],
+    [
+      "agree after cancelling",
+      `insert into scope_agreements select id, revision + 1, 'launch', 'issuer', 'subject', now() from subscriptions where id = :cancelled;
+       update subscriptions set fhir_scopes = 'launch', revision = revision + 1, ${tick} where id = :cancelled`,
+      /stays cancelled/,
+    ],
+    ["rewrite an agreement to scopes", "update scope_agreements set subject = 'nobody'", denied],
+    ["delete an agreement to scopes", "delete from scope_agreements", denied],
+    ["truncate agreements to scopes", "truncate scope_agreements", denied],
+    ["rewrite an accepted BAA", "update baa_agreements set document_sha256 = repeat('0', 64)", denied],
+    ["delete an accepted BAA", "delete from baa_agreements", denied],
+    ["lift the requirement of a BAA", "update apps set baa_required = false", denied],
     ["rewrite an event", "update events set payload = '{}'", denied],
     ["delete an event", "delete from events", denied],
     ["truncate events", "truncate events", denied],
@@ -148,6 +183,14 @@ describe("the service's login can't", () => {
         await client.query("begin");
         await assert.rejects(client.query(filled), refusal);
       });
+    });
+  }
+
+  for (const statement of ["update scope_agreements set subject = 'nobody'", "delete from baa_agreements"]) {
+    test(`nor can the owner: ${statement}`, async () => {
+      await withClient(marketplace.database.ownerUrl, (client) =>
+        assert.rejects(client.query(statement), /never changed or deleted/),
+      );
     });
   }
 

@@ -1,15 +1,19 @@
 import type { EventApp, PricingPlanDto } from "@ehr-marketplace/contracts";
 import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
-import type { Apps, DB, Subscriptions } from "../database-schema.ts";
+import type { Apps, BaaAgreements, DB, ScopeAgreements, Subscriptions } from "../database-schema.ts";
+import { type AgreedScopes, withAgreedScopes } from "./agreed-scopes.ts";
 
-/** A subscription with the organisation's alias, the app's slug and the plan. */
+/** A subscription with the organisation's alias, the app's slug and current scopes, and the plan. */
 export type SubscriptionRow = Selectable<Subscriptions> & {
   org_alias: string;
   app_slug: string;
+  app_fhir_scopes: string;
+  scopes: AgreedScopes;
   pricing_plan: PricingPlanDto;
 };
 
+const appScopes = "apps.fhir_scopes as app_fhir_scopes" as const;
 const pricingPlan = sql<PricingPlanDto>`plan_records.dto`.as("pricing_plan");
 
 const withNames = (database: Kysely<DB>) =>
@@ -19,15 +23,16 @@ const withNames = (database: Kysely<DB>) =>
     .innerJoin("apps", "apps.id", "subscriptions.app_id")
     .innerJoin("plan_records", "plan_records.id", "subscriptions.pricing_plan_id")
     .selectAll("subscriptions")
-    .select(["organisations.alias as org_alias", "apps.slug as app_slug", pricingPlan]);
+    .select(["organisations.alias as org_alias", "apps.slug as app_slug", appScopes, pricingPlan]);
 
 /** `id` must be a UUID as PostgreSQL accepts it. The `uuid` format of JSON Schema also accepts urn:uuid:…, which PostgreSQL rejects. */
 export async function findSubscription(database: Kysely<DB>, id: string) {
-  return withNames(database)
+  const rows = await withNames(database)
     .innerJoin("vendors", "vendors.id", "apps.vendor_id")
     .select("vendors.slug as vendor_slug")
     .where("subscriptions.id", "=", id)
-    .executeTakeFirst();
+    .execute();
+  return (await withAgreedScopes(rows))[0];
 }
 
 export interface LockedSubscription {
@@ -46,7 +51,7 @@ export async function lockSubscription(
     .select("apps.vendor_id")
     .where("subscriptions.id", "=", id)
     .forUpdate("subscriptions");
-  const [found] = (await executePrepared(transaction, "lock-subscription", statement)).rows;
+  const [found] = await withAgreedScopes((await executePrepared(transaction, "lock-subscription", statement)).rows);
   return found && { row: found, app: eventAppOf(found), vendorId: found.vendor_id };
 }
 
@@ -56,15 +61,11 @@ const appColumns = [
   "apps.category",
   "apps.extension_points",
   "apps.smart_launch_url",
-  "apps.fhir_scopes",
 ] as const;
-type AppColumns = Pick<
-  Selectable<Apps>,
-  "name" | "icon_url" | "category" | "extension_points" | "smart_launch_url" | "fhir_scopes"
->;
+type AppColumns = Pick<Selectable<Apps>, "name" | "icon_url" | "category" | "extension_points" | "smart_launch_url">;
 
-/** The app's current data, whether or not it is published. */
-const eventAppOf = (row: AppColumns & { app_id: string; app_slug: string }): EventApp => ({
+/** The app's current data, whether or not it is published, with the scopes that the organisation has agreed to. */
+const eventAppOf = (row: AppColumns & Pick<SubscriptionRow, "app_id" | "app_slug" | "scopes">): EventApp => ({
   id: row.app_id,
   slug: row.app_slug,
   name: row.name,
@@ -72,7 +73,7 @@ const eventAppOf = (row: AppColumns & { app_id: string; app_slug: string }): Eve
   category: row.category,
   extensionPoints: row.extension_points,
   smartLaunchUrl: row.smart_launch_url,
-  fhirScopes: row.fhir_scopes,
+  fhirScopes: row.scopes.inForce,
 });
 
 export interface NewSubscription extends Omit<Insertable<Subscriptions>, "trial_ends_at"> {
@@ -131,13 +132,16 @@ export function findConflictingSubscription(database: Kysely<DB>, organisationId
     .executeTakeFirst();
 }
 
+type ChangeableColumn =
+  | "status"
+  | "pause_reason"
+  | "paused_at"
+  | "block_reason"
+  | "cancelled_at"
+  | "updated_at"
+  | "revision";
 /** All that a command can change. */
-export type SubscriptionChanges = Required<
-  Pick<
-    Updateable<Subscriptions>,
-    "status" | "pause_reason" | "paused_at" | "block_reason" | "cancelled_at" | "updated_at" | "revision"
-  >
->;
+export type SubscriptionChanges = Required<Pick<Updateable<Subscriptions>, ChangeableColumn>>;
 
 export async function updateSubscription(
   transaction: Transaction<DB>,
@@ -146,6 +150,32 @@ export async function updateSubscription(
 ): Promise<void> {
   const statement = transaction.updateTable("subscriptions").set(changes).where("id", "=", id);
   await executeDeferred(transaction, "update-subscription", statement);
+}
+
+export async function insertScopeAgreement(
+  transaction: Transaction<DB>,
+  { subscription_id, revision, fhir_scopes, issuer, subject, agreed_at }: Insertable<ScopeAgreements>,
+): Promise<void> {
+  // Always in the same order, so that there is one prepared statement.
+  const row = { subscription_id, revision, fhir_scopes, issuer, subject, agreed_at };
+  const statement = transaction.insertInto("scope_agreements").values(row);
+  await executeDeferred(transaction, "insert-scope-agreement", statement);
+}
+
+export async function insertBaaAgreement(
+  transaction: Transaction<DB>,
+  agreement: Insertable<BaaAgreements>,
+): Promise<void> {
+  await transaction.insertInto("baa_agreements").values(agreement).execute();
+}
+
+/** The database accepts this only after the agreement for the new revision is inserted. */
+export async function updateAgreedScopes(
+  transaction: Transaction<DB>,
+  id: string,
+  changes: { fhir_scopes: string; updated_at: Date; revision: number },
+): Promise<void> {
+  await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
 }
 
 export interface SubscriptionFilter {
@@ -170,7 +200,7 @@ export async function findSubscriptions(
     .innerJoin("apps", "apps.id", "subscriptions.app_id")
     .innerJoin("plan_records", "plan_records.id", "subscriptions.pricing_plan_id")
     .selectAll("subscriptions")
-    .select(["apps.slug as app_slug", pricingPlan])
+    .select(["apps.slug as app_slug", appScopes, pricingPlan])
     .$if(withApp, (selection) => selection.select(appColumns))
     .where("organisation_id", "=", organisationIdOf(alias));
   if (status !== undefined) query = query.where("subscriptions.status", "=", status);
@@ -184,7 +214,7 @@ export async function findSubscriptions(
     .orderBy("subscriptions.id", "desc")
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
+  return (await withAgreedScopes(rows)).map((row) => ({
     ...row,
     org_alias: alias,
     ...(withApp ? { app: eventAppOf(row as typeof row & AppColumns) } : {}),

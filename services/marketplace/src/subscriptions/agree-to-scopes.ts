@@ -1,0 +1,108 @@
+import type { ConsentBody, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import type { Transaction } from "kysely";
+import type { RequestContext } from "../access/request-context.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import type { DB } from "../database-schema.ts";
+import { nextInstant } from "../events/event.ts";
+import { recordEvent } from "../events/record-event.ts";
+import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
+import { areSameScopes } from "./agreed-scopes.ts";
+import { requireChangeAllowed, requireCommandRole } from "./change-subscription.ts";
+import type { SubscriptionDeps } from "./create-subscription.ts";
+import { subscriptionNotFound } from "./read-subscriptions.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
+import { auditedState, subscriptionState } from "./subscription-record.ts";
+import {
+  insertScopeAgreement,
+  type LockedSubscription,
+  lockSubscription,
+  updateAgreedScopes,
+} from "./subscription-store.ts";
+
+/** Staff of the marketplace can't agree for a practice. */
+const consentRoles: readonly Role[] = ["org-admin"];
+
+/**
+ * Records that an organisation agrees to the scopes that the app has now. One agrees to what one has seen: `fhirScopes` must be the current
+ * ones. If all of them are agreed to already, nothing changes.
+ */
+export async function agreeToScopes(
+  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  by: RequestContext,
+  id: string,
+  { fhirScopes }: ConsentBody,
+  idempotentRequest: IdempotentRequest,
+): Promise<SubscriptionDto> {
+  const now = clock();
+  return database.transaction().execute(async (transaction) => {
+    await useGenericPlans(transaction);
+    const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
+    const locked = await lockSubscription(transaction, id);
+    if (locked === undefined) throw subscriptionNotFound();
+    const role = requireCommandRole(by, locked, consentRoles);
+    const agreed = await runOnce(async () => {
+      const { row } = locked;
+      if (row.status === "cancelled") {
+        throw new Problem(subscriptionProblems.cancelled, `Subscription ${id} is cancelled.`);
+      }
+      if (!areSameScopes(fhirScopes, row.app_fhir_scopes)) {
+        const detail = "are not the app's current scopes";
+        throw new Problem(subscriptionProblems.scopesChanged, `/body/fhirScopes ${detail}.`, {
+          errors: [{ pointer: "/body/fhirScopes", detail }],
+        });
+      }
+      if (row.scopes.missing === "") return subscriptionState(row);
+      await requireChangeAllowed(transaction, by, locked, now);
+      return applyAgreement(transaction, queue, { by, role, locked, now });
+    });
+    return { ...agreed, pricingPlan: locked.row.pricing_plan };
+  });
+}
+
+interface Agreement {
+  by: RequestContext;
+  role: Role;
+  locked: LockedSubscription;
+  now: Date;
+}
+
+async function applyAgreement(transaction: Transaction<DB>, queue: Queue, { by, role, locked, now }: Agreement) {
+  const { row, app, vendorId } = locked;
+  const at = nextInstant(now, row.updated_at);
+  const changes = { fhir_scopes: row.app_fhir_scopes, updated_at: at, revision: row.revision + 1 };
+  await insertScopeAgreement(transaction, {
+    subscription_id: row.id,
+    revision: changes.revision,
+    fhir_scopes: changes.fhir_scopes,
+    issuer: by.caller.issuer,
+    subject: by.caller.subject,
+    agreed_at: at,
+  });
+  await updateAgreedScopes(transaction, row.id, changes);
+  const changed = { ...row, ...changes, scopes: { inForce: row.app_fhir_scopes, missing: "" } };
+  await recordEvent(transaction, queue, {
+    event: "subscription.updated",
+    app: { ...app, fhirScopes: changed.scopes.inForce },
+    subscription: { id: row.id, status: row.status as "active" | "paused", orgAlias: row.org_alias },
+    pauseReason: null,
+    organisationId: row.organisation_id,
+    vendorId,
+    sequence: changes.revision,
+    occurredAt: at,
+  });
+  await recordAudit(transaction, {
+    by,
+    role,
+    at,
+    onBehalfOf: row.org_alias,
+    action: "subscription.consent",
+    target: { kind: "subscription", id: row.id },
+    before: auditedState(row),
+    after: auditedState(changed),
+  });
+  return subscriptionState(changed);
+}
