@@ -95,6 +95,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
     ["GET /api/internal/app-installations/:appSlug/config", "riverside by name", "ehr-service"],
     ["POST /api/internal/launch-contexts/consume", "a launch", "launch-redeemer"],
     ["PUT /api/admin/organisations/:alias/secret", "riverside", "operator"],
+    ["POST /api/admin/organisations/import", "new", "operator"],
     ["POST /api/admin/organisations/:alias/reconcile", "riverside", "operator"],
   ];
   const exceptions = new Map([
@@ -126,6 +127,8 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
   const [subscription, webhook] = ["/api/v1/subscriptions/:id", "/api/v1/developer/webhooks/:id"];
   const rows: [route: string, on: string, as?: Persona][] = [
     ["PUT /api/v1/admin/organisations/:alias", "riverside"],
+    ["POST /api/v1/admin/organisations/import", "riverside"],
+    ["POST /api/v1/admin/vendors/import", "northwind"],
     ["PUT /api/v1/admin/search-synonyms", "all"],
     ["PUT /api/v1/admin/vendors/:slug", "northwind"],
     ["POST /api/v1/developer/apps", "northwind's by name"],
@@ -160,7 +163,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     const prepared = await prepareMarketplace(marketplace.url, operator);
     buildRequest = async (route, on) => {
       const request = await prepared.buildRequest(route, on);
-      return route.includes("/organisations/")
+      return route.includes("/organisations/:alias")
         ? { ...request, body: { displayName: "Riverside Clinic, renamed" } }
         : request;
     };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { eventually } from "@ehr-marketplace/test-kit";
 import { type Callers, type MatrixRequest, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support";
@@ -64,6 +65,10 @@ export async function prepareEhr(
       if (last === "consume") {
         const orgAlias = aliases["riverside"];
         return { path, body: { launch: await startLaunch(), orgAlias, appSlug: sharedApp, user: "riverside-member" } };
+      }
+      if (last === "import") {
+        const body = { alias: `import-${randomUUID()}`, secret };
+        return { path, body, headers: { "content-type": "application/x-ndjson" } };
       }
       if (last === "secret") return { path, body: { secret } };
       if (last === "launch") return { path, headers, body: {} };

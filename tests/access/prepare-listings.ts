@@ -38,6 +38,13 @@ export async function prepareListings(url: string, operator: string): Promise<Re
       const headers = on.endsWith("by name") ? named : {};
       if (path.includes("/admin/vendors")) {
         const body = { name: `Northwind ${randomUUID()}`, websiteUrl: "https://northwind-health.example" };
+        if (method === "POST") {
+          return {
+            path,
+            body: { slug: "northwind-health", ...body },
+            headers: { "content-type": "application/x-ndjson" },
+          };
+        }
         return { path: path.replace(":slug", "northwind-health"), ...(method === "PUT" ? { body } : {}) };
       }
       const target = path.replace(":slug", on === "an unknown id" ? unique() : slug).replace(":id", id);

@@ -93,8 +93,12 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       }
       if (route.includes("/organisations")) {
         const path = route.split(" ")[1]?.replace(":alias", alias) ?? "";
-        if (!route.startsWith("PUT")) return { path };
         const callback = { callbackUrl: "http://127.0.0.1:8081", callbackNetworks: ["127.0.0.0/8"] };
+        if (action === "import") {
+          const body = { alias, displayName: `Riverside Clinic ${randomUUID()}`, ...callback };
+          return { path, body, headers: { "content-type": "application/x-ndjson" } };
+        }
+        if (!route.startsWith("PUT")) return { path };
         return { path, body: { displayName: "Riverside Clinic", ...callback } };
       }
       if (route === "POST /api/v1/subscriptions") {

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, type TestContext, test } from "node:test";
-import { eventApp, subscriptionEvent } from "@ehr-marketplace/contracts";
+import {
+  eventApp,
+  importedOrganisation,
+  importedSecret,
+  importedVendor,
+  subscriptionEvent,
+} from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import {
@@ -37,6 +43,18 @@ function assertEveryRouteHasARow(served: readonly ServedRoute[], ...rows: Iterab
   const known = rows.flatMap((each) => [...each]).filter((route) => !isHead(route));
   const message = "tests/limits/route-rows.ts has each route with a token, tests/access/*public-routes.ts the others";
   assert.deepEqual([without(routes, known), without(known, routes)], [[], []], message);
+}
+
+/** The schema of each line of an import, which the handler validates. */
+const lineSchemas: Record<string, Schema> = {
+  "POST /api/v1/admin/organisations/import": importedOrganisation as Schema,
+  "POST /api/v1/admin/vendors/import": importedVendor as Schema,
+  "POST /api/admin/organisations/import": importedSecret as Schema,
+};
+
+function linesOf(route: string): { bodySchema?: Schema } {
+  const bodySchema = lineSchemas[route];
+  return bodySchema === undefined ? {} : { bodySchema };
 }
 
 async function assertRouteIsQuick(
@@ -99,7 +117,12 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
     test(route, async (t) => {
       const { path, body, headers: own } = await prepared.buildRequest(route, on);
       const asAdmin = route === adminRoute ? { authorization: `Bearer ${admin}` } : {};
-      const valid = { path, headers: { ...headers, ...asAdmin, ...own }, body: body as object | undefined };
+      const valid = {
+        path,
+        headers: { ...headers, ...asAdmin, ...own },
+        body: body as object | undefined,
+        ...linesOf(route),
+      };
       await assertRouteIsQuick(
         t,
         service,
@@ -162,7 +185,7 @@ describe("no request blocks the EHR's event loop for 100 ms", () => {
   for (const [route, on] of Object.entries(ehrRows)) {
     test(route, async (t) => {
       const { path, body, headers: named } = await prepared.buildRequest(route, on);
-      const valid = { path, headers: { ...headers, ...named }, body: body as object | undefined };
+      const valid = { path, headers: { ...headers, ...named }, body: body as object | undefined, ...linesOf(route) };
       await assertRouteIsQuick(
         t,
         service,

@@ -31,11 +31,9 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   const { method, url, schema = {}, maxBodyBytes } = route;
   const request = (change: Partial<RawRequest>): RawRequest => {
     const sent = { method, path: valid.path, ...bodyOf(valid), ...change };
-    const bodyHeaders =
-      sent.body === undefined
-        ? {}
-        : { "content-type": valid.headers["content-type"] ?? "application/json", ...valid.headersFor?.(sent.body) };
-    return { ...sent, headers: { ...valid.headers, ...bodyHeaders, ...change.headers } };
+    const bodyHeaders = sent.body === undefined ? {} : { "content-type": "application/json" };
+    const ofBody = sent.body === undefined ? {} : valid.headersFor?.(sent.body);
+    return { ...sent, headers: { ...bodyHeaders, ...valid.headers, ...ofBody, ...change.headers } };
   };
   const [path = "", query] = valid.path.split("?");
   const prefix = query === undefined ? `${path}?` : `${path}?${query}&`;

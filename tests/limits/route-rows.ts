@@ -11,6 +11,7 @@ export const marketplaceRows: Record<string, string> = {
   "PUT /api/v1/admin/organisations/:alias": "riverside",
   "GET /api/v1/admin/organisations/:alias": "riverside",
   "GET /api/v1/admin/organisations": "all",
+  "POST /api/v1/admin/organisations/import": "riverside",
   "GET /api/v1/admin/audit": "all",
   "GET /api/v1/admin/subscriptions": "all",
   "GET /api/v1/developer/subscriptions": "northwind's by name",
@@ -38,6 +39,7 @@ export const marketplaceRows: Record<string, string> = {
   "PUT /api/v1/admin/vendors/:slug": "northwind",
   "GET /api/v1/admin/vendors/:slug": "northwind",
   "GET /api/v1/admin/vendors": "all",
+  "POST /api/v1/admin/vendors/import": "northwind",
   "POST /api/v1/developer/apps": "northwind's by name",
   "GET /api/v1/developer/apps": "northwind's by name",
   "GET /api/v1/developer/apps/:slug": "northwind's by name",
@@ -58,5 +60,6 @@ export const ehrRows: Record<string, string> = {
   "POST /api/internal/launch-contexts/consume": "a launch",
   "GET /api/admin/audit": "all",
   "PUT /api/admin/organisations/:alias/secret": "new",
+  "POST /api/admin/organisations/import": "new",
   "POST /api/admin/organisations/:alias/reconcile": "riverside",
 };

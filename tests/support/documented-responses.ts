@@ -78,10 +78,13 @@ export async function loadDocumentedResponses(documentUrl: string): Promise<Docu
       );
       const validate = ajv.getSchema(`document#${schemaPointer}/schema`);
       assert.ok(validate !== undefined, `${operationAndStatus} has no schema`);
-      assert.ok(
-        validate(JSON.parse(body)),
-        `${operationAndStatus}: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 500)}`,
-      );
+      const texts = mediaType === "application/x-ndjson" ? body.trimEnd().split("\n") : [body];
+      for (const text of texts) {
+        assert.ok(
+          validate(JSON.parse(text)),
+          `${operationAndStatus}: ${ajv.errorsText(validate.errors)}\n${text.slice(0, 500)}`,
+        );
+      }
     },
   };
 }

@@ -33,6 +33,7 @@ export {
 export { findHalfPublished } from "./publication-consistency.ts";
 export { completeDraft, createPublisher, drawPng, freePlan, type Publisher } from "./publisher.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
+export { type ImportResponse, parseImportResponse, postImport, sendImport } from "./send-import.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
 export {

@@ -177,6 +177,11 @@ export const putSecretBody = Type.Object(
   { additionalProperties: false },
 );
 export type PutSecretBody = Static<typeof putSecretBody>;
+export const importedSecret = Type.Object(
+  { ...orgAliasParams.properties, ...putSecretBody.properties },
+  { additionalProperties: false },
+);
+export type ImportedSecret = Static<typeof importedSecret>;
 export const putSecretResponse = successResponse(
   "PutSecretResponse",
   Type.Object({

@@ -40,7 +40,9 @@ export {
   ehrAuditQuery,
   type Failure,
   failure,
+  type ImportedSecret,
   type InstallationDto,
+  importedSecret,
   installationDto,
   installationResponse,
   installationsResponse,
@@ -81,6 +83,18 @@ export {
   usageReportedEvent,
 } from "./events.ts";
 export {
+  type ImportProblem,
+  type ImportQuery,
+  type ImportResult,
+  type ImportSummary,
+  importBody,
+  importQuery,
+  importResult,
+  importSummary,
+  maxImportLineBytes,
+  maxImportLines,
+} from "./imports.ts";
+export {
   type CreateListingBody,
   createListingBody,
   type DraftPlan,
@@ -101,6 +115,8 @@ export {
 export { type MediaDto, type MediaKind, mediaDto, mediaKinds, mediaParams, uploadMediaQuery } from "./media.ts";
 export {
   displayNamePattern,
+  type ImportedOrganisation,
+  importedOrganisation,
   type OrganisationDto,
   type OrganisationPage,
   orgAliasPattern,
@@ -177,6 +193,8 @@ export {
 } from "./subscriptions.ts";
 export {
   contactPattern,
+  type ImportedVendor,
+  importedVendor,
   type PutVendorBody,
   putVendorBody,
   type VendorDto,

@@ -52,6 +52,12 @@ export const putOrganisationBody = Type.Object(
 );
 export type PutOrganisationBody = Static<typeof putOrganisationBody>;
 
+export const importedOrganisation = Type.Object(
+  { alias: orgAlias, ...putOrganisationBody.properties },
+  { additionalProperties: false },
+);
+export type ImportedOrganisation = Static<typeof importedOrganisation>;
+
 export const organisationDto = Type.Object(
   {
     alias: orgAlias,

@@ -47,6 +47,12 @@ export const putVendorBody = Type.Object(
 );
 export type PutVendorBody = Static<typeof putVendorBody>;
 
+export const importedVendor = Type.Object(
+  { slug: vendorSlug, ...putVendorBody.properties },
+  { additionalProperties: false },
+);
+export type ImportedVendor = Static<typeof importedVendor>;
+
 export const vendorDto = Type.Object(
   {
     slug: vendorSlug,

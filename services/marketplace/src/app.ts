@@ -7,6 +7,7 @@ import {
   createReadinessCheck,
   createServer,
   disableCaching,
+  importProblems,
   ResponseCache,
 } from "@ehr-marketplace/service-kit/http";
 import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
@@ -83,6 +84,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       listingProblems,
       mediaProblems,
       reviewProblems,
+      importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
       tokens,

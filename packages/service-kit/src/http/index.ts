@@ -2,13 +2,23 @@ export { allowAnyone, forbidden, getCaller } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
+export {
+  acceptNdjson,
+  handleImport,
+  importProblems,
+  importResponse,
+  importRouteOptions,
+  ndjsonMediaType,
+} from "./handle-import.ts";
 export { etagPattern, isMatch, requireIfMatch } from "./if-match.ts";
+export type { LineImport, StoredLine } from "./import-lines.ts";
 export type { About } from "./index-routes.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";
 export { acceptMergePatch, requireNoBody } from "./json-parser.ts";
 export { listPage, listPageByName, type PageSlice } from "./list-page.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
+export { createLineValidator } from "./parse-line.ts";
 export { parseQueryTime, parseTime } from "./parse-time.ts";
 export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses, responseOf } from "./problem.ts";
 export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts";

@@ -12,7 +12,7 @@ declare module "fastify" {
   }
 }
 
-/** Of the body of every route. */
+/** Of the body, unless the route's configuration has another. */
 export const acceptedMediaType = "application/json";
 
 /** Accepts JSON only. An empty body counts as no body, whatever its Content-Type. */

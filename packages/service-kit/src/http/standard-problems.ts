@@ -57,7 +57,7 @@ export const standardProblems = {
     status: 415,
     title: "The media type is not supported",
     advice:
-      "Send one of the media types that `detail` names, in most cases JSON, with `Content-Type: application/json`.",
+      "Send one of the media types that `detail` names. For most routes it is JSON, with `Content-Type: application/json`; imports take `application/x-ndjson`.",
   },
   preconditionRequired: {
     code: "precondition-required",

@@ -4,24 +4,35 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { AuditEntries, DB } from "../database-schema.ts";
 import type { LogRange } from "../partitioned-log.ts";
 
+const toRow = (entry: AuditEntry) => ({
+  id: entry.id,
+  at: entry.at,
+  actor_issuer: entry.actor.issuer,
+  actor_subject: entry.actor.subject,
+  actor_role: entry.actor.role,
+  on_behalf_of: entry.onBehalfOf,
+  action: entry.action,
+  target_kind: entry.target.kind,
+  target_id: entry.target.id,
+  request_id: entry.requestId,
+  before: entry.before === null ? null : JSON.stringify(entry.before),
+  after: entry.after === null ? null : JSON.stringify(entry.after),
+});
+
 export async function insertEntry(database: Kysely<DB>, entry: AuditEntry): Promise<void> {
-  await database
-    .insertInto("audit_entries")
-    .values({
-      id: entry.id,
-      at: entry.at,
-      actor_issuer: entry.actor.issuer,
-      actor_subject: entry.actor.subject,
-      actor_role: entry.actor.role,
-      on_behalf_of: entry.onBehalfOf,
-      action: entry.action,
-      target_kind: entry.target.kind,
-      target_id: entry.target.id,
-      request_id: entry.requestId,
-      before: entry.before === null ? null : JSON.stringify(entry.before),
-      after: entry.after === null ? null : JSON.stringify(entry.after),
-    })
-    .execute();
+  await database.insertInto("audit_entries").values(toRow(entry)).execute();
+}
+
+export async function insertEntries(database: Kysely<DB>, entries: AuditEntry[]): Promise<void> {
+  const rows = JSON.stringify(entries.map(toRow));
+  await sql`
+    insert into audit_entries (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id,
+      request_id, before, after)
+    select id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id,
+      request_id, before::json, after::json
+    from json_to_recordset(${rows}::json) as entry(id uuid, at timestamptz, actor_issuer text, actor_subject text,
+      actor_role text, on_behalf_of text, action text, target_kind text, target_id text, request_id text, before text,
+      after text)`.execute(database);
 }
 
 export interface AuditFilter {

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
-import { insertEntry } from "./audit-store.ts";
+import { insertEntries, insertEntry } from "./audit-store.ts";
 
 /** The caller of a request, with the role that allowed it. */
 export interface Actor {
@@ -36,17 +36,16 @@ export interface AuditedAction {
 
 /** Called in the transaction of the change, so that neither is stored without the other. */
 export async function recordAudit(database: Kysely<DB>, audited: AuditedAction): Promise<void> {
+  await insertEntry(database, toEntry(audited));
+}
+
+/** The same for a batch of changes. */
+export async function recordAudits(database: Kysely<DB>, audited: AuditedAction[]): Promise<void> {
+  if (audited.length > 0) await insertEntries(database, audited.map(toEntry));
+}
+
+function toEntry(audited: AuditedAction): AuditEntry {
   const { actor, at, onBehalfOf, action, target, before = null, after = null } = audited;
   const { requestId, ...who } = actor;
-  await insertEntry(database, {
-    id: uuid(),
-    at: at.toISOString(),
-    actor: who,
-    onBehalfOf,
-    action,
-    target,
-    requestId,
-    before,
-    after,
-  });
+  return { id: uuid(), at: at.toISOString(), actor: who, onBehalfOf, action, target, requestId, before, after };
 }

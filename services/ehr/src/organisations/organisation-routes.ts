@@ -1,15 +1,33 @@
-import { orgAliasParams, putSecretBody, putSecretResponse } from "@ehr-marketplace/contracts";
-import { responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  type ImportQuery,
+  importBody,
+  importQuery,
+  importResult,
+  importSummary,
+  orgAliasParams,
+  putSecretBody,
+  putSecretResponse,
+} from "@ehr-marketplace/contracts";
+import {
+  acceptNdjson,
+  getCaller,
+  handleImport,
+  importResponse,
+  importRouteOptions,
+  ndjsonMediaType,
+  responseOf,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { actorOf } from "../audit/record-audit.ts";
 import { failureResponses, success } from "../responses.ts";
+import { createSecretImport } from "./import-secrets.ts";
 import { putSecret, type SecretDeps } from "./put-secret.ts";
 
 const operators = ["operator"] as const;
 
 export async function organisationRoutes(scope: FastifyInstance, options: SecretDeps): Promise<void> {
-  scope.addSchema(putSecretResponse);
+  for (const schema of [putSecretResponse, importResult, importSummary]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.put(
@@ -36,6 +54,43 @@ export async function organisationRoutes(scope: FastifyInstance, options: Secret
       const { created, ...put } = await putSecret(options, actorOf(request, alias, operators), alias, request.body);
       const message = created ? "The organisation is created, and its secret is in use." : "The secret is in use.";
       return reply.code(created ? 201 : 200).send(success(message, put));
+    },
+  );
+
+  await scope.register(importRoute, options);
+}
+
+async function importRoute(scope: FastifyInstance, options: SecretDeps): Promise<void> {
+  acceptNdjson(scope);
+  scope.post(
+    "/admin/organisations/import",
+    {
+      ...importRouteOptions,
+      config: { access: operators, acceptedMediaTypes: ndjsonMediaType },
+      schema: {
+        tags: ["Operations"],
+        operationId: "importSecrets",
+        summary: "Set the secrets of many organisations",
+        description:
+          "Does for each line what `PUT /admin/organisations/{alias}/secret` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+        consumes: [ndjsonMediaType],
+        querystring: importQuery,
+        body: importBody("`alias` and the fields of `PUT /admin/organisations/{alias}/secret`"),
+        response: {
+          200: importResponse,
+          ...failureResponses(401, 403, 415, { 409: "Another import of organisations is running" }),
+        },
+      },
+    },
+    (request, reply) => {
+      const { issuer, subject } = getCaller(request);
+      const actor = { issuer, subject, role: "operator", requestId: request.id } as const;
+      return handleImport(request, reply, {
+        database: options.database,
+        kind: "organisations",
+        fromLine: (request.query as Required<ImportQuery>).fromLine,
+        createImport: (connection) => createSecretImport(options, actor, connection),
+      });
     },
   );
 }

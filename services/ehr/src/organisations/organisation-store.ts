@@ -44,6 +44,50 @@ export async function updateOrganisation(
   await database.updateTable("organisations").set(changes).where("alias", "=", alias).execute();
 }
 
+/** Locks those of these organisations that exist, always in the order of their aliases. */
+export async function lockOrganisations(
+  transaction: Transaction<DB>,
+  aliases: string[],
+): Promise<(SecretRow & { alias: string })[]> {
+  if (aliases.length === 0) return [];
+  const { rows } = await sql<SecretRow & { alias: string }>`
+    select alias, encrypted_secret, encrypted_previous_secret, previous_until, updated_at from organisations
+    where alias = any (${aliases}::text[]) order by alias for no key update`.execute(transaction);
+  return rows;
+}
+
+/** Returns the aliases of the inserted rows; the other organisations exist already. */
+export async function insertOrganisations(
+  transaction: Transaction<DB>,
+  rows: { alias: string; encrypted_secret: string }[],
+  now: Date,
+): Promise<string[]> {
+  if (rows.length === 0) return [];
+  const aliases = rows.map(({ alias }) => alias);
+  const secrets = rows.map(({ encrypted_secret }) => encrypted_secret);
+  const inserted = await sql<{ alias: string }>`
+    insert into organisations (alias, encrypted_secret, created_at, updated_at)
+    select alias, encrypted_secret, ${now}::timestamptz, ${now}::timestamptz
+    from unnest(${aliases}::text[], ${secrets}::text[]) as given(alias, encrypted_secret)
+    on conflict (alias) do nothing returning alias`.execute(transaction);
+  return inserted.rows.map(({ alias }) => alias);
+}
+
+/** Replaces the secrets of these organisations. */
+export async function updateSecrets(
+  transaction: Transaction<DB>,
+  rows: (SecretRow & { alias: string })[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update organisations set encrypted_secret = given.encrypted_secret,
+      encrypted_previous_secret = given.encrypted_previous_secret, previous_until = given.previous_until,
+      updated_at = given.updated_at
+    from json_to_recordset(${JSON.stringify(rows)}::json) as given(alias text, encrypted_secret text,
+      encrypted_previous_secret text, previous_until timestamptz, updated_at timestamptz)
+    where organisations.alias = given.alias`.execute(transaction);
+}
+
 export async function findAliasesAfter(
   database: Kysely<DB>,
   alias: string,

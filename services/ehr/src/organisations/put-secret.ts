@@ -5,7 +5,7 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import { isUsableSecret } from "@ehr-marketplace/webhook-signature";
 import type { Kysely } from "kysely";
-import { type Actor, recordAudit } from "../audit/record-audit.ts";
+import { type Actor, type AuditedAction, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { previousSecretOwner, secretOwner } from "./organisation.ts";
 import { insertOrganisation, lockOrganisation, type SecretRow, updateOrganisation } from "./organisation-store.ts";
@@ -39,21 +39,11 @@ export async function putSecret(
   body: PutSecretBody,
 ): Promise<SecretPut> {
   const { database, queue, encryption, clock, reconciles } = deps;
-  if (!isUsableSecret(body.secret)) {
-    throw invalidRequest("/body/secret", "begins with whsec_, but the rest is not padded Base64");
-  }
+  requireUsableSecret(body.secret);
   const now = clock();
   return database.transaction().execute(async (transaction) => {
     const record = (before: AuditEntry["before"], after: AuditEntry["after"]): Promise<void> =>
-      recordAudit(transaction, {
-        actor,
-        at: now,
-        onBehalfOf: alias,
-        action: "organisation.put-secret",
-        target: { kind: "organisation", id: alias },
-        before,
-        after,
-      });
+      recordAudit(transaction, secretAudit(actor, now, alias, before, after));
     const encrypted_secret = encryption.encrypt(body.secret, secretOwner(alias));
     const fresh = { alias, encrypted_secret, created_at: now, updated_at: now };
     const created = await insertOrganisation(transaction, fresh);
@@ -64,12 +54,7 @@ export async function putSecret(
       await record(null, { secretChanged: true, previousUntil: null });
       return { created, orgAlias: alias, previousUntil: null };
     }
-    // A new secret replaces one that can't be decrypted because its key is lost.
-    const current = encryption.decryptIfPossible(before.encrypted_secret, secretOwner(alias));
-    const isKept = current !== undefined && isEqualSecret(current, body.secret);
-    const changes = isKept
-      ? overlapOfSameSecret(before, body.overlapSeconds, now)
-      : { encrypted_secret, ...overlapWith(encryption, alias, current, body.overlapSeconds ?? dayInSeconds, now) };
+    const { isKept, changes } = decideSecretChange(encryption, alias, before, body, now);
     if (changes !== undefined) {
       await updateOrganisation(transaction, alias, { ...changes, updated_at: now });
       if (reconciles) await requestReconciliation(transaction, queue, alias);
@@ -79,6 +64,40 @@ export async function putSecret(
     await record({ previousUntil: previouslyUntil }, { secretChanged: !isKept, previousUntil });
     return { created, orgAlias: alias, previousUntil };
   });
+}
+
+export function requireUsableSecret(secret: string): void {
+  if (isUsableSecret(secret)) return;
+  throw invalidRequest("/body/secret", "begins with whsec_, but the rest is not padded Base64");
+}
+
+export function secretAudit(
+  actor: Actor,
+  at: Date,
+  alias: string,
+  before: AuditEntry["before"],
+  after: AuditEntry["after"],
+): AuditedAction {
+  const target = { kind: "organisation", id: alias };
+  return { actor, at, onBehalfOf: alias, action: "organisation.put-secret", target, before, after };
+}
+
+/** What setting the secret of an existing organisation changes; `changes` is undefined if nothing. */
+export function decideSecretChange(
+  encryption: Encryption,
+  alias: string,
+  before: SecretRow,
+  { secret, overlapSeconds }: PutSecretBody,
+  now: Date,
+): { isKept: boolean; changes: (Overlap & { encrypted_secret?: string }) | undefined } {
+  // A new secret replaces one that can't be decrypted because its key is lost.
+  const current = encryption.decryptIfPossible(before.encrypted_secret, secretOwner(alias));
+  if (current !== undefined && isEqualSecret(current, secret)) {
+    return { isKept: true, changes: overlapOfSameSecret(before, overlapSeconds, now) };
+  }
+  const encrypted_secret = encryption.encrypt(secret, secretOwner(alias));
+  const overlap = overlapWith(encryption, alias, current, overlapSeconds ?? dayInSeconds, now);
+  return { isKept: false, changes: { encrypted_secret, ...overlap } };
 }
 
 type Overlap = Pick<SecretRow, "encrypted_previous_secret" | "previous_until">;

@@ -12,9 +12,24 @@ export async function requestReconciliation(
   transaction: Transaction<DB>,
   queue: Queue,
   alias: string,
-  { because = "now", startAfter = 0 }: { because?: "now" | "quarantine" | "correction"; startAfter?: number } = {},
+  reason: ReconciliationReason = {},
 ): Promise<void> {
-  const boss = queue.boss();
-  const job = { data: { alias }, singletonKey: `${alias} ${because}`, startAfter };
-  await boss.insert(reconciliations, [job], { db: fromKysely(transaction), returnId: false });
+  await requestReconciliations(transaction, queue, [alias], reason);
+}
+
+interface ReconciliationReason {
+  because?: "now" | "quarantine" | "correction";
+  startAfter?: number;
+}
+
+/** The same for several organisations, in one statement. */
+export async function requestReconciliations(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  aliases: string[],
+  { because = "now", startAfter = 0 }: ReconciliationReason = {},
+): Promise<void> {
+  if (aliases.length === 0) return;
+  const jobs = aliases.map((alias) => ({ data: { alias }, singletonKey: `${alias} ${because}`, startAfter }));
+  await queue.boss().insert(reconciliations, jobs, { db: fromKysely(transaction), returnId: false });
 }

@@ -4,22 +4,37 @@ import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type { AuditEntries, DB } from "../database-schema.ts";
 
+const toRow = (entry: AuditEntry) => ({
+  id: entry.id,
+  at: entry.at,
+  actor_issuer: entry.actor.issuer,
+  actor_subject: entry.actor.subject,
+  actor_role: entry.actor.role,
+  on_behalf_of: entry.onBehalfOf,
+  action: entry.action,
+  target_kind: entry.target.kind,
+  target_id: entry.target.id,
+  request_id: entry.requestId,
+  before: entry.before === null ? null : JSON.stringify(entry.before),
+  after: entry.after === null ? null : JSON.stringify(entry.after),
+});
+
 export async function insertEntry(database: Transaction<DB>, entry: AuditEntry): Promise<void> {
-  const statement = database.insertInto("audit_entries").values({
-    id: entry.id,
-    at: entry.at,
-    actor_issuer: entry.actor.issuer,
-    actor_subject: entry.actor.subject,
-    actor_role: entry.actor.role,
-    on_behalf_of: entry.onBehalfOf,
-    action: entry.action,
-    target_kind: entry.target.kind,
-    target_id: entry.target.id,
-    request_id: entry.requestId,
-    before: entry.before === null ? null : JSON.stringify(entry.before),
-    after: entry.after === null ? null : JSON.stringify(entry.after),
-  });
+  const statement = database.insertInto("audit_entries").values(toRow(entry));
   await executeDeferred(database, "insert-audit-entry", statement);
+}
+
+export async function insertEntries(database: Transaction<DB>, entries: AuditEntry[]): Promise<void> {
+  const rows = JSON.stringify(entries.map(toRow));
+  const statement = sql`
+    insert into audit_entries (id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id,
+      request_id, before, after)
+    select id, at, actor_issuer, actor_subject, actor_role, on_behalf_of, action, target_kind, target_id,
+      request_id, before::json, after::json
+    from json_to_recordset(${rows}::json) as entry(id uuid, at timestamptz, actor_issuer text, actor_subject text,
+      actor_role text, on_behalf_of text, action text, target_kind text, target_id text, request_id text, before text,
+      after text)`;
+  await executeDeferred(database, "insert-audit-entries", statement);
 }
 
 export interface AuditFilter {

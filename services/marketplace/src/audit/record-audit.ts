@@ -4,7 +4,7 @@ import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
-import { insertEntry } from "./audit-store.ts";
+import { insertEntries, insertEntry } from "./audit-store.ts";
 
 export interface NewAuditEntry {
   by: RequestContext;
@@ -20,8 +20,17 @@ export interface NewAuditEntry {
 
 /** Inserts the audit entry in the transaction of the change, so that neither is committed without the other. */
 export async function recordAudit(transaction: Transaction<DB>, entry: NewAuditEntry): Promise<void> {
+  await insertEntry(transaction, toEntry(entry));
+}
+
+/** The same for a batch of changes. */
+export async function recordAudits(transaction: Transaction<DB>, entries: NewAuditEntry[]): Promise<void> {
+  if (entries.length > 0) await insertEntries(transaction, entries.map(toEntry));
+}
+
+function toEntry(entry: NewAuditEntry): AuditEntry {
   const { issuer, subject } = entry.by.caller;
-  await insertEntry(transaction, {
+  return {
     id: uuid(),
     at: entry.at.toISOString(),
     actor: { issuer, subject, role: entry.role },
@@ -31,5 +40,5 @@ export async function recordAudit(transaction: Transaction<DB>, entry: NewAuditE
     requestId: entry.by.requestId,
     before: entry.before,
     after: entry.after,
-  });
+  };
 }

@@ -1,4 +1,9 @@
 import {
+  type ImportQuery,
+  importBody,
+  importQuery,
+  importResult,
+  importSummary,
   organisationDto,
   organisationPage,
   organisationParams,
@@ -6,15 +11,24 @@ import {
   pageQuery,
   putOrganisationBody,
 } from "@ehr-marketplace/contracts";
-import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  acceptNdjson,
+  handleImport,
+  importResponse,
+  importRouteOptions,
+  ndjsonMediaType,
+  problemResponses,
+  responseOf,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
+import { createOrganisationImport } from "./import-organisations.ts";
 import { type OrganisationDeps, putOrganisation } from "./put-organisation.ts";
 import { getOrganisation, listOrganisations } from "./read-organisations.ts";
 
 export async function organisationRoutes(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
-  for (const schema of [organisationDto, organisationPage]) scope.addSchema(schema);
+  for (const schema of [organisationDto, organisationPage, importResult, importSummary]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Organisations"];
   const config = { access: ["operator"] } as const;
@@ -79,5 +93,39 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
       },
     },
     (request) => listOrganisations(options.database, request.query as PageQuery),
+  );
+
+  await scope.register(importRoute, options);
+}
+
+async function importRoute(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
+  acceptNdjson(scope);
+  scope.post(
+    "/admin/organisations/import",
+    {
+      ...importRouteOptions,
+      config: { access: ["operator"], acceptedMediaTypes: ndjsonMediaType },
+      schema: {
+        tags: ["Organisations"],
+        operationId: "importOrganisations",
+        summary: "Register or change many organisations",
+        description:
+          "Does for each line what `PUT /admin/organisations/{alias}` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+        consumes: [ndjsonMediaType],
+        querystring: importQuery,
+        body: importBody("`alias` and the fields of `PUT /admin/organisations/{alias}`"),
+        response: {
+          200: importResponse,
+          ...problemResponses(401, 403, 415, { 409: "Another import of organisations is running" }),
+        },
+      },
+    },
+    (request, reply) =>
+      handleImport(request, reply, {
+        database: options.database,
+        kind: "organisations",
+        fromLine: (request.query as Required<ImportQuery>).fromLine,
+        createImport: (connection) => createOrganisationImport(options, requestContextOf(request), connection),
+      }),
   );
 }

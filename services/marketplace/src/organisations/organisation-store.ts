@@ -62,6 +62,41 @@ export async function updateOrganisation(
   await transaction.updateTable("organisations").set(changes).where("id", "=", id).execute();
 }
 
+/** Locks those of these organisations that exist, always in the order of their aliases. */
+export async function lockOrganisations(transaction: Transaction<DB>, aliases: string[]): Promise<OrganisationRow[]> {
+  if (aliases.length === 0) return [];
+  const { rows } = await sql<OrganisationRow>`
+    select ${columns} from organisations where alias = any (${aliases}::text[]) order by alias for update`.execute(
+    transaction,
+  );
+  return rows;
+}
+
+const recordset = (rows: unknown[]) => sql`
+  json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, alias text, display_name text, callback_url text,
+    callback_networks text[], encrypted_secret text, created_at timestamptz, updated_at timestamptz)`;
+
+/** Returns the aliases of the inserted rows; the others are registered already. */
+export async function insertOrganisations(transaction: Transaction<DB>, rows: OrganisationRow[]): Promise<string[]> {
+  if (rows.length === 0) return [];
+  const inserted = await sql<{ alias: string }>`
+    insert into organisations (id, alias, display_name, callback_url, callback_networks, encrypted_secret, created_at, updated_at)
+    select id, alias, display_name, callback_url, callback_networks::cidr[], encrypted_secret, created_at, updated_at
+    from ${recordset(rows)}
+    on conflict (alias) do nothing returning alias`.execute(transaction);
+  return inserted.rows.map(({ alias }) => alias);
+}
+
+/** Replaces the columns that a request can change. */
+export async function updateOrganisations(transaction: Transaction<DB>, rows: OrganisationRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update organisations set display_name = given.display_name, callback_url = given.callback_url,
+      callback_networks = given.callback_networks::cidr[], encrypted_secret = given.encrypted_secret,
+      updated_at = given.updated_at
+    from ${recordset(rows)} where organisations.id = given.id`.execute(transaction);
+}
+
 /** Locks organisations whose secret was encrypted with another key version. */
 export function lockOrganisationsToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
   return transaction

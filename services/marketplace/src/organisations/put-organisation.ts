@@ -33,13 +33,14 @@ export interface OrganisationDeps {
   resolve: Resolve;
 }
 
-interface OrganisationColumns {
+export interface OrganisationColumns {
   display_name: string;
   callback_url: string | null;
   callback_networks: string[];
 }
 
-function toColumns(input: PutOrganisationBody): OrganisationColumns {
+/** Throws a problem for values that the schema can't refuse. */
+export function toColumns(input: PutOrganisationBody): OrganisationColumns {
   const networks = (input.callbackNetworks ?? []).map((given, index) => {
     const network = canonicaliseNetwork(given);
     if (network !== undefined) return network;
@@ -106,7 +107,7 @@ export async function putOrganisation(
   });
 }
 
-function isUnchanged(
+export function isUnchanged(
   row: OrganisationRow,
   { display_name, callback_url, callback_networks }: OrganisationColumns,
 ): boolean {
@@ -114,7 +115,7 @@ function isUnchanged(
   return isDeepStrictEqual(has, [display_name, callback_url, callback_networks]);
 }
 
-function buildRow(
+export function buildRow(
   encryption: Encryption,
   row: Omit<OrganisationRow, "id" | "encrypted_secret">,
   secret: string,

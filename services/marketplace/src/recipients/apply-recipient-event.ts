@@ -10,6 +10,7 @@ import {
   takeRecoveryLock,
   updateCrowded,
   updateState,
+  updateStates,
 } from "./recipient-store.ts";
 import { scheduleRecoveries, scheduleRecovery } from "./recovery-jobs.ts";
 import { firstPace } from "./recovery-schedule.ts";
@@ -39,6 +40,30 @@ export async function applyRecipientEvent(
   event: RecipientEvent,
 ): Promise<RecipientDecision> {
   return applyToLocked(transaction, queue, await lockRecipient(transaction, recipientId), event);
+}
+
+/** Locks these recipients and applies an event to each, in a fixed number of statements. */
+export async function applyRecipientEvents(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  events: ReadonlyMap<string, RecipientEvent>,
+): Promise<void> {
+  const changed: { id: string; state: RecipientDecision["state"] }[] = [];
+  const recoveries = new Map<string, { startAfter: Date; pace: number | undefined; ids: string[] }>();
+  for (const { id, kind, state: before } of await lockRecipients(transaction, [...events.keys()])) {
+    const event = events.get(id);
+    if (event === undefined) continue;
+    const { state, action } = decide(kind, before, event);
+    if (state !== before) changed.push({ id, state });
+    if (action?.do !== "schedule-recovery") continue;
+    const { at: startAfter, pace } = action;
+    const step = `${startAfter.getTime()} ${pace}`;
+    const same = recoveries.get(step);
+    if (same === undefined) recoveries.set(step, { startAfter, pace, ids: [id] });
+    else same.ids.push(id);
+  }
+  await updateStates(transaction, changed);
+  for (const { ids, ...step } of recoveries.values()) await scheduleRecoveries(transaction, queue, ids, step);
 }
 
 /** Schedules a probe of held recipients that have none; returns how many. Covers unknown bugs: transitions schedule probes. */

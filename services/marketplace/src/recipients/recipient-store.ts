@@ -154,6 +154,33 @@ export async function updateState(transaction: Transaction<DB>, id: string, stat
     .execute();
 }
 
+/** The same as `updateState` for several recipients, in one statement. */
+export async function updateStates(
+  transaction: Transaction<DB>,
+  states: { id: string; state: RecipientState }[],
+): Promise<void> {
+  if (states.length === 0) return;
+  const rows = JSON.stringify(
+    states.map(({ id, state }) => ({
+      id,
+      status: state.status,
+      consecutive_failures: state.consecutiveFailures,
+      held_since: state.heldSince,
+      probes: state.probes,
+      disabled_at: state.disabledAt,
+      disabled_reason: state.disabledReason,
+    })),
+  );
+  await sql`
+    update recipients set status = next.status, consecutive_failures = next.consecutive_failures,
+      held_since = next.held_since, probes = next.probes, disabled_at = next.disabled_at,
+      disabled_reason = next.disabled_reason,
+      probed_id = case when next.status = 'active' then null else recipients.probed_id end
+    from json_to_recordset(${rows}::json) as next(id uuid, status text, consecutive_failures integer,
+      held_since timestamptz, probes integer, disabled_at timestamptz, disabled_reason text)
+    where recipients.id = next.id`.execute(transaction);
+}
+
 export async function updateProbe(transaction: Transaction<DB>, id: string, deliveryId: string): Promise<void> {
   await transaction.updateTable("recipients").set({ probed_id: deliveryId }).where("id", "=", id).execute();
 }

@@ -77,7 +77,11 @@ describe("decisions at the same time", () => {
         }),
       ]);
       const statuses = [first.status, second.status, withdrawn.status];
-      assert.deepEqual(statuses.toSorted((a, b) => a - b), [200, 409, 409], statuses.join());
+      assert.deepEqual(
+        statuses.toSorted((a, b) => a - b),
+        [200, 409, 409],
+        statuses.join(),
+      );
       assert.ok(edit.status === 200 || edit.status === 412, await edit.text());
       const winner = ["first", round % 3 === 0 ? "rejection" : "second", "withdrawal"][statuses.indexOf(200)] ?? "";
       outcomes.set(winner, (outcomes.get(winner) ?? 0) + 1);

@@ -15,7 +15,8 @@ export interface VendorDeps {
   clock: () => Date;
 }
 
-function toColumns(input: PutVendorBody) {
+/** Throws a problem for values that the schema can't refuse. */
+export function toColumns(input: PutVendorBody) {
   const { commissionPercent = 0 } = input;
   if (Number(commissionPercent.toFixed(2)) !== commissionPercent) {
     throw invalidRequest("/body/commissionPercent", "must have at most two decimals");

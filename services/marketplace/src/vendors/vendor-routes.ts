@@ -1,4 +1,9 @@
 import {
+  type ImportQuery,
+  importBody,
+  importQuery,
+  importResult,
+  importSummary,
   type PageQuery,
   pageQuery,
   putVendorBody,
@@ -6,15 +11,24 @@ import {
   vendorPage,
   vendorParams,
 } from "@ehr-marketplace/contracts";
-import { problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  acceptNdjson,
+  handleImport,
+  importResponse,
+  importRouteOptions,
+  ndjsonMediaType,
+  problemResponses,
+  responseOf,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
+import { createVendorImport } from "./import-vendors.ts";
 import { putVendor, type VendorDeps } from "./put-vendor.ts";
 import { getVendor, listVendors } from "./read-vendors.ts";
 
 export async function vendorRoutes(scope: FastifyInstance, options: VendorDeps): Promise<void> {
-  for (const schema of [vendorDto, vendorPage]) scope.addSchema(schema);
+  for (const schema of [vendorDto, vendorPage, importResult, importSummary]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Vendors"];
   const config = { access: ["operator"] } as const;
@@ -78,5 +92,39 @@ export async function vendorRoutes(scope: FastifyInstance, options: VendorDeps):
       },
     },
     (request) => listVendors(options.database, request.query as PageQuery),
+  );
+
+  await scope.register(importRoute, options);
+}
+
+async function importRoute(scope: FastifyInstance, options: VendorDeps): Promise<void> {
+  acceptNdjson(scope);
+  scope.post(
+    "/admin/vendors/import",
+    {
+      ...importRouteOptions,
+      config: { access: ["operator"], acceptedMediaTypes: ndjsonMediaType },
+      schema: {
+        tags: ["Vendors"],
+        operationId: "importVendors",
+        summary: "Register or change many vendors",
+        description:
+          "Does for each line what `PUT /admin/vendors/{slug}` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+        consumes: [ndjsonMediaType],
+        querystring: importQuery,
+        body: importBody("`slug` and the fields of `PUT /admin/vendors/{slug}`"),
+        response: {
+          200: importResponse,
+          ...problemResponses(401, 403, 415, { 409: "Another import of vendors is running" }),
+        },
+      },
+    },
+    (request, reply) =>
+      handleImport(request, reply, {
+        database: options.database,
+        kind: "vendors",
+        fromLine: (request.query as Required<ImportQuery>).fromLine,
+        createImport: (connection) => createVendorImport(options, requestContextOf(request), connection),
+      }),
   );
 }

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Vendors } from "../database-schema.ts";
 
 export type VendorRow = Selectable<Vendors>;
@@ -43,4 +43,37 @@ export async function updateVendor(
 export async function findVendorId(database: Kysely<DB>, slug: string): Promise<string | undefined> {
   const found = await database.selectFrom("vendors").select("id").where("slug", "=", slug).executeTakeFirst();
   return found?.id;
+}
+
+/** Locks those of these vendors that exist, always in the order of their slugs. */
+export async function lockVendors(transaction: Transaction<DB>, slugs: string[]): Promise<VendorRow[]> {
+  if (slugs.length === 0) return [];
+  const { rows } = await sql<VendorRow>`
+    select * from vendors where slug = any (${slugs}::text[]) order by slug for update`.execute(transaction);
+  return rows;
+}
+
+const recordset = (rows: VendorRow[]) => sql`
+  json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, slug text, name text, website_url text,
+    support_email text, security_contact text, commission_percent numeric, created_at timestamptz, updated_at timestamptz)`;
+
+/** Returns the slugs of the inserted rows; the others are registered already. */
+export async function insertVendors(transaction: Transaction<DB>, rows: VendorRow[]): Promise<string[]> {
+  if (rows.length === 0) return [];
+  const inserted = await sql<{ slug: string }>`
+    insert into vendors (id, slug, name, website_url, support_email, security_contact, commission_percent, created_at, updated_at)
+    select id, slug, name, website_url, support_email, security_contact, commission_percent, created_at, updated_at
+    from ${recordset(rows)}
+    on conflict (slug) do nothing returning slug`.execute(transaction);
+  return inserted.rows.map(({ slug }) => slug);
+}
+
+/** Replaces the columns that a request can change. */
+export async function updateVendors(transaction: Transaction<DB>, rows: VendorRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update vendors set name = given.name, website_url = given.website_url, support_email = given.support_email,
+      security_contact = given.security_contact, commission_percent = given.commission_percent,
+      updated_at = given.updated_at
+    from ${recordset(rows)} where vendors.id = given.id`.execute(transaction);
 }

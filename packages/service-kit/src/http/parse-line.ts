@@ -1,0 +1,62 @@
+import type { ImportProblem } from "@ehr-marketplace/contracts";
+import type { FastifySchemaValidationError } from "fastify";
+import type { Static, TSchema } from "typebox";
+import { invalidRequest, schemaViolations } from "./invalid-request.ts";
+import { isNestedTooDeep, tooDeepDetail } from "./json-depth.ts";
+import { findSyntaxError } from "./json-syntax-error.ts";
+import { dropNulls, type FieldSchema } from "./optional-fields.ts";
+import { escapePointerSegment, Problem } from "./problem.ts";
+import { findNul } from "./request-guards.ts";
+import { standardProblems } from "./standard-problems.ts";
+import { createStrictAjv } from "./strict-ajv.ts";
+
+const byteOrderMark = "\ufeff";
+
+/** Parses the JSON of a line with the limits that a request's body has. */
+export function parseLine(text: string): unknown {
+  const json = text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  if (isNestedTooDeep(json)) throw invalidRequest("/body", tooDeepDetail);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    const column = findSyntaxError(json)?.column ?? 1;
+    throw new Problem(standardProblems.invalidRequest, `The line is not valid JSON; see column ${column}.`);
+  }
+  const nul = findNul(value, "body");
+  if (nul !== undefined) throw invalidRequest(nul, "contains a NUL character, which is never valid");
+  const illFormed = findIllFormed(value, "body");
+  if (illFormed !== undefined) throw invalidRequest(illFormed, "contains half of a surrogate pair");
+  return value;
+}
+
+/** The JSON Pointer of the first text that can't be encoded as UTF-8, which would be stored with replacement characters. */
+function findIllFormed(value: unknown, name: string): string | undefined {
+  const pointer = `/${escapePointerSegment(name)}`;
+  if (typeof value === "string") return value.isWellFormed() ? undefined : pointer;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    if (!key.isWellFormed()) return pointer;
+    const below = findIllFormed(each, key);
+    if (below !== undefined) return pointer + below;
+  }
+  return undefined;
+}
+
+/** Validates the value of a line as the body of a request with this schema would be. */
+export function createLineValidator<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  const validate = createStrictAjv({ allErrors: true, useDefaults: true, verbose: true }).compile(schema);
+  return (value) => {
+    dropNulls(schema as FieldSchema, value);
+    if (validate(value)) return value as Static<S>;
+    throw schemaViolations("body", (validate.errors ?? []) as FastifySchemaValidationError[]);
+  };
+}
+
+/** The problem of one line. Its pointers begin at the line's object. */
+export function toLineProblem({ kind, message, errors }: Problem): ImportProblem {
+  if (errors === undefined) return { code: kind.code, detail: message };
+  const own = errors.map(({ pointer, detail }) => ({ pointer: pointer.replace(/^\/body/, ""), detail }));
+  const detail = own.map((each) => `${each.pointer} ${each.detail}`.trim()).join("; ");
+  return { code: kind.code, detail: `${detail}.`, pointer: own[0]?.pointer ?? "" };
+}

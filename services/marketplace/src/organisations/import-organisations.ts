@@ -1,0 +1,163 @@
+import { type ImportedOrganisation, importedOrganisation } from "@ehr-marketplace/contracts";
+import type { Resolve } from "@ehr-marketplace/outbound-http";
+import { createLineValidator, type LineImport, type StoredLine } from "@ehr-marketplace/service-kit/http";
+import type { Kysely } from "kysely";
+import type { RequestContext } from "../access/request-context.ts";
+import { requireRole } from "../access/require-role.ts";
+import { type NewAuditEntry, recordAudits } from "../audit/record-audit.ts";
+import type { DB } from "../database-schema.ts";
+import { nextInstant } from "../events/event.ts";
+import { applyRecipientEvents } from "../recipients/apply-recipient-event.ts";
+import type { RecipientEvent } from "../recipients/recipient.ts";
+import { generateSigningSecret } from "../secrets/signing-secret.ts";
+import { secretOwner } from "./organisation.ts";
+import { organisationRecord } from "./organisation-record.ts";
+import {
+  insertOrganisations,
+  lockOrganisations,
+  type OrganisationRow,
+  updateOrganisations,
+} from "./organisation-store.ts";
+import {
+  buildRow,
+  isUnchanged,
+  type OrganisationColumns,
+  type OrganisationDeps,
+  toColumns,
+} from "./put-organisation.ts";
+import { requireUsableCallback } from "./require-usable-callback.ts";
+
+interface ImportedLine {
+  alias: string;
+  columns: OrganisationColumns;
+  /** Undefined if the line has none. */
+  secret: string | undefined;
+}
+
+const validateLine = createLineValidator(importedOrganisation);
+
+function toImportedLine({ alias, secret, ...body }: ImportedOrganisation): ImportedLine {
+  return { alias, columns: toColumns({ ...body, ...(secret === undefined ? {} : { secret }) }), secret };
+}
+
+/** Imports organisations with the same result as `putOrganisation` for each line, in batches of one transaction. */
+export function createOrganisationImport(
+  deps: OrganisationDeps,
+  by: RequestContext,
+  connection: Kysely<DB>,
+): LineImport<ImportedLine> {
+  const resolve = resolveOnce(deps.resolve);
+  return {
+    keyField: "alias",
+    validate: (value) => toImportedLine(validateLine(value)),
+    check: ({ columns }) => requireUsableCallback(columns.callback_url, columns.callback_networks, resolve),
+    store: (lines) => storeLines({ ...deps, database: connection }, by, lines),
+  };
+}
+
+const maxRememberedNames = 10_000;
+
+/** Many organisations have their EHR on the same host: its name is resolved once. */
+function resolveOnce(resolve: Resolve): Resolve {
+  const results = new Map<string, ReturnType<Resolve>>();
+  return (hostname) => {
+    const known = results.get(hostname);
+    if (known !== undefined) return known;
+    if (results.size >= maxRememberedNames) results.clear();
+    const result = resolve(hostname);
+    results.set(hostname, result);
+    return result;
+  };
+}
+
+function storeLines(deps: OrganisationDeps, by: RequestContext, lines: ImportedLine[]): Promise<StoredLine[]> {
+  const { database, encryption, clock, queue } = deps;
+  const now = clock();
+  return database.transaction().execute(async (transaction) => {
+    const batch = new OrganisationBatch(deps, by, now);
+    const aliases = lines.map(({ alias }) => alias);
+    const existing = new Map((await lockOrganisations(transaction, aliases)).map((row) => [row.alias, row]));
+
+    const created = new Map<string, { row: OrganisationRow; secret: string }>();
+    for (const { alias, columns, secret = generateSigningSecret() } of lines) {
+      if (existing.has(alias)) continue;
+      created.set(alias, {
+        row: buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret),
+        secret,
+      });
+    }
+    const inserted = new Set(
+      await insertOrganisations(
+        transaction,
+        [...created.values()].map(({ row }) => row),
+      ),
+    );
+    // Another request has registered these since the first statement.
+    const missed = [...created.keys()].filter((alias) => !inserted.has(alias));
+    for (const row of await lockOrganisations(transaction, missed)) existing.set(row.alias, row);
+
+    const results = lines.map((line): StoredLine => {
+      const before = existing.get(line.alias);
+      if (before !== undefined) return batch.change(before, line);
+      const { row, secret } = created.get(line.alias) ?? {};
+      if (row === undefined || secret === undefined) throw new Error("an organisation was neither found nor inserted");
+      batch.register(row);
+      return { status: "created", ...(line.secret === undefined ? { secret } : {}) };
+    });
+    await updateOrganisations(transaction, batch.updated);
+    await applyRecipientEvents(transaction, queue, batch.recipientEvents);
+    await recordAudits(transaction, batch.audits);
+    return results;
+  });
+}
+
+/** Collects what a batch writes. */
+class OrganisationBatch {
+  readonly updated: OrganisationRow[] = [];
+  readonly recipientEvents = new Map<string, RecipientEvent>();
+  readonly audits: NewAuditEntry[] = [];
+  readonly #encryption: OrganisationDeps["encryption"];
+  readonly #by: RequestContext;
+  readonly #now: Date;
+
+  constructor({ encryption }: OrganisationDeps, by: RequestContext, now: Date) {
+    this.#encryption = encryption;
+    this.#by = by;
+    this.#now = now;
+  }
+
+  register(row: OrganisationRow): void {
+    this.#record("organisation.register", null, row, true);
+  }
+
+  change(before: OrganisationRow, { columns, secret }: ImportedLine): StoredLine {
+    // A secret that is sent again is no change, so that an import can be repeated.
+    const owner = secretOwner(before.id);
+    const secretChanged =
+      secret !== undefined && this.#encryption.decryptIfPossible(before.encrypted_secret, owner) !== secret;
+    if (!secretChanged && isUnchanged(before, columns)) return { status: "unchanged" };
+    const at = nextInstant(this.#now, before.updated_at);
+    const encrypted_secret = secretChanged ? this.#encryption.encrypt(secret, owner) : before.encrypted_secret;
+    const row = { ...before, ...columns, encrypted_secret, updated_at: at };
+    this.updated.push(row);
+    if (before.callback_url !== row.callback_url) {
+      const type = row.callback_url === null ? "callback-removed" : "callback-changed";
+      this.recipientEvents.set(row.id, { type, at });
+    }
+    this.#record("organisation.change", before, row, secretChanged);
+    return { status: "updated" };
+  }
+
+  #record(action: string, before: OrganisationRow | null, row: OrganisationRow, secretChanged: boolean): void {
+    this.audits.push({
+      by: this.#by,
+      role: requireRole(this.#by.caller, row.alias, ["operator"]),
+      at: row.updated_at,
+      onBehalfOf: row.alias,
+      action,
+      target: { kind: "organisation", id: row.alias },
+      before: before === null ? null : organisationRecord(before),
+      after: { ...organisationRecord(row), secretChanged },
+    });
+  }
+}
