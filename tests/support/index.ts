@@ -12,6 +12,7 @@ export { parseGuide, runGuide } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
+export { type OpenImport, openImport } from "./open-import.ts";
 export {
   assertDeclaredAccess,
   assertMatrixRow,

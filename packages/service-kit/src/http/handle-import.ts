@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Kysely } from "kysely";
 import { withSessionLock } from "../database/session-lock.ts";
-import { importLimits, importLines, type LineImport } from "./import-lines.ts";
+import { type ImportOutcome, importLimits, importLines, type LineImport } from "./import-lines.ts";
 import { allowLongRequest } from "./long-requests.ts";
 import { Problem, type ProblemKind } from "./problem.ts";
 
@@ -62,7 +62,8 @@ export async function handleImport<Schema, T>(
   const wasListening = server.listening;
   const output = new PassThrough({ highWaterMark: outputBufferBytes });
   const locked = Promise.withResolvers<boolean>();
-  const finished = withSessionLock(database, `import of ${kind}`, async (connection) => {
+  let outcome: ImportOutcome | undefined;
+  const released = withSessionLock(database, `import of ${kind}`, async (connection) => {
     locked.resolve(true);
     const streams = {
       input: request.raw,
@@ -72,18 +73,23 @@ export async function handleImport<Schema, T>(
       isStopping: () => wasListening && !server.listening,
       limits: importLimits,
     };
-    const { summary, error } = await importLines(createImport(connection), streams);
+    outcome = await importLines(createImport(connection), streams);
+  });
+  // The response ends after the lock is released, so that its client can start the next import at once.
+  const end = async (): Promise<void> => {
+    locked.resolve(false);
+    if (outcome === undefined) return;
+    const { summary, error, finish } = outcome;
     const details = { requestId: request.id, kind, ...summary };
     if (error === undefined) request.log.info(details, "import ended");
     else request.log.error({ ...details, err: error }, "import failed; the client can resume it");
+    await finish();
+  };
+  void released.then(end, (error: unknown) => {
+    locked.reject(error);
+    if (outcome === undefined) output.destroy();
+    return end();
   });
-  finished.then(
-    () => locked.resolve(false),
-    (error: unknown) => {
-      locked.reject(error);
-      if (!output.writableEnded) output.destroy();
-    },
-  );
   if (!(await locked.promise)) {
     const detail = `An import of ${kind} is running. Retry when it has ended.`;
     throw new Problem(importProblems.running, detail, { headers: { connection: "close" } });

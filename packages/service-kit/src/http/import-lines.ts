@@ -41,6 +41,8 @@ export interface ImportLimits {
   batchMs: number;
   /** Without progress of the client, in either direction, the import ends. */
   idleMs: number;
+  /** How long the rest of an upload is read and discarded after an import that ended early. */
+  lingerMs: number;
 }
 
 export const importLimits: ImportLimits = {
@@ -51,6 +53,7 @@ export const importLimits: ImportLimits = {
   batchBytes: 262_144,
   batchMs: 250,
   idleMs: 30_000,
+  lingerMs: 2_000,
 };
 
 export interface ImportStreams {
@@ -64,7 +67,6 @@ export interface ImportStreams {
 
 /** The event loop serves other requests after this time of parsing. */
 const sliceMs = 10;
-const lingerMs = 2_000;
 
 interface Entry<T> {
   line: number;
@@ -76,26 +78,31 @@ interface Entry<T> {
 /** The client is gone, or doesn't read the results: nobody can be told. */
 class ClientGoneError extends Error {}
 
+export interface ImportOutcome {
+  summary: ImportSummary;
+  /** Unexpected, for the log. */
+  error?: unknown;
+  /** Ends the response with the summary. */
+  finish(): Promise<void>;
+}
+
 /**
  * Reads lines, stores them in batches, and writes a result for each line after its batch was committed. It reads only as fast as
- * the client reads the results. Returns the summary, and the error with which the import ended early.
+ * the client reads the results.
  */
-export async function importLines<T>(
-  lineImport: LineImport<T>,
-  streams: ImportStreams,
-): Promise<{ summary: ImportSummary; error?: unknown }> {
+export async function importLines<T>(lineImport: LineImport<T>, streams: ImportStreams): Promise<ImportOutcome> {
+  const { output } = streams;
   const run = new ImportRun(lineImport, streams);
+  const { summary } = run;
+  const destroy = (): void => void output.destroy();
   try {
     await run.readAll();
-    await run.finish();
-    return { summary: run.summary };
+    return { summary, finish: () => run.finish().catch(destroy) };
   } catch (error) {
-    if (error instanceof ClientGoneError) {
-      streams.output.destroy();
-      return { summary: run.summary };
-    }
-    await run.finish(toEndProblem(error)).catch(() => streams.output.destroy());
-    return { summary: run.summary, ...(error instanceof Problem ? {} : { error }) };
+    if (error instanceof ClientGoneError) return { summary, finish: async () => destroy() };
+    const problem = toEndProblem(error);
+    summary.problem = { code: problem.kind.code, detail: problem.message };
+    return { summary, ...(error instanceof Problem ? {} : { error }), finish: () => run.finish().catch(destroy) };
   }
 }
 
@@ -151,15 +158,11 @@ class ImportRun<T> {
     await this.#storeBatch();
   }
 
-  /** Ends the response with the summary. */
-  async finish(problem?: Problem): Promise<void> {
-    const { output } = this.#streams;
-    if (problem !== undefined) this.summary.problem = { code: problem.kind.code, detail: problem.message };
+  async finish(): Promise<void> {
+    const { output, limits } = this.#streams;
     await this.#write(`${JSON.stringify(this.summary)}\n`);
-    if (problem !== undefined) {
-      // Closing while the client is still sending would reset the connection before the client has read the summary.
-      await this.#chunks.waitForEnd(lingerMs);
-    }
+    // Closing while the client is still sending would reset the connection before the client has read the summary.
+    if (this.summary.problem !== undefined) await this.#chunks.waitForEnd(limits.lingerMs);
     output.end();
   }
 
