@@ -3,6 +3,7 @@ import { catalogBench } from "./catalog/catalog-bench.ts";
 import { costBench } from "./cost/cost-bench.ts";
 import { ehrBench } from "./ehr/ehr-bench.ts";
 import { printFigures } from "./figures.ts";
+import { publishingBench } from "./publishing/publishing-bench.ts";
 import { searchBench } from "./search/search-bench.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
 import { usage } from "./usage.ts";
@@ -12,6 +13,7 @@ const benches: Record<string, typeof catalogBench> = {
   catalog: catalogBench,
   cost: costBench,
   ehr: ehrBench,
+  publishing: publishingBench,
   search: searchBench,
   subscriptions: subscriptionsBench,
   webhooks: webhooksBench,

@@ -23,6 +23,9 @@ anything else meanwhile.
     --figures LIST              which of its measurements (1,2,3,4)
     --seconds NUMBER            duration of each (60)
     --installations NUMBER      stored installations (1000000)
+  publishing     what operators and vendors publish
+    --figures LIST              which of its measurements (3)
+    --organisations NUMBER      imported organisations (250000)
   --help         print this text
 
 Examples:

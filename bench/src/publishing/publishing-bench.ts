@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readArguments } from "@ehr-marketplace/dev/command-line";
+import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { startCluster } from "@ehr-marketplace/dev/postgres";
+import type { Figure } from "../figures.ts";
+import { usage } from "../usage.ts";
+import { importThroughput } from "./import-throughput.ts";
+
+/** Runs on a throwaway cluster with PostgreSQL's default settings and an identity provider; every token is verified. */
+export async function publishingBench(options: string[]): Promise<Figure[]> {
+  const { values } = readArguments(usage, {
+    args: options,
+    options: {
+      figures: { type: "string", default: "3" },
+      organisations: { type: "string", default: "250000" },
+    },
+  });
+  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
+  const cluster = await startCluster({ directory, throwaway: true });
+  const issuer = await startIdentityProvider({ port: 0 });
+  try {
+    const measures: Record<string, () => Promise<Figure[]>> = {
+      3: () => importThroughput(cluster.url, issuer, Number(values.organisations)),
+    };
+    const figures: Figure[] = [];
+    for (const figure of values.figures.split(",")) {
+      console.error(`measuring ${figure} …`);
+      figures.push(...((await measures[figure]?.()) ?? []));
+    }
+    return figures;
+  } finally {
+    await issuer.stop();
+    await cluster.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
