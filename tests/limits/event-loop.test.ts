@@ -47,9 +47,9 @@ function assertEveryRouteHasARow(served: readonly ServedRoute[], ...rows: Iterab
 
 /** The schema of each line of an import, which the handler validates. */
 const lineSchemas: Record<string, Schema> = {
-  "POST /api/v1/admin/organisations/import": importedOrganisation as Schema,
-  "POST /api/v1/admin/vendors/import": importedVendor as Schema,
-  "POST /api/admin/organisations/import": importedSecret as Schema,
+  "POST /api/v1/admin/organisations/import": importedOrganisation,
+  "POST /api/v1/admin/vendors/import": importedVendor,
+  "POST /api/admin/organisations/import": importedSecret,
 };
 
 function linesOf(route: string): { bodySchema?: Schema } {

@@ -35,8 +35,7 @@ const importProblem = Type.Object(
 );
 export type ImportProblem = Static<typeof importProblem>;
 
-export const importStatuses = ["created", "updated", "unchanged", "refused"] as const;
-export type ImportStatus = (typeof importStatuses)[number];
+const importStatuses = ["created", "updated", "unchanged", "refused"] as const;
 
 export const importResult = Type.Object(
   {

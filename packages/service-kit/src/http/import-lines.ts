@@ -24,11 +24,11 @@ export interface LineImport<T> {
   /** The field that identifies the object of a line. */
   keyField: string & keyof T;
   /** Throws a problem for an invalid value. */
-  validate(value: unknown): T;
+  validate: (value: unknown) => T;
   /** Checks that need I/O, outside a transaction. Throws a problem. */
-  check?(value: T): Promise<void>;
+  check?: (value: T) => Promise<void>;
   /** Stores values with different keys in one transaction. Returns the results in the same order. */
-  store(values: T[]): Promise<StoredLine[]>;
+  store: (values: T[]) => Promise<StoredLine[]>;
 }
 
 export interface ImportLimits {
@@ -83,7 +83,7 @@ export interface ImportOutcome {
   /** Unexpected, for the log. */
   error?: unknown;
   /** Ends the response with the summary. */
-  finish(): Promise<void>;
+  finish: () => Promise<void>;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Static, TSchema } from "typebox";
 import { invalidRequest, schemaViolations } from "./invalid-request.ts";
 import { isNestedTooDeep, tooDeepDetail } from "./json-depth.ts";
 import { findSyntaxError } from "./json-syntax-error.ts";
-import { dropNulls, type FieldSchema } from "./optional-fields.ts";
+import { dropNulls } from "./optional-fields.ts";
 import { escapePointerSegment, Problem } from "./problem.ts";
 import { findNul } from "./request-guards.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -47,7 +47,7 @@ function findIllFormed(value: unknown, name: string): string | undefined {
 export function createLineValidator<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
   const validate = createStrictAjv({ allErrors: true, useDefaults: true, verbose: true }).compile(schema);
   return (value) => {
-    dropNulls(schema as FieldSchema, value);
+    dropNulls(schema, value);
     if (validate(value)) return value as Static<S>;
     throw schemaViolations("body", (validate.errors ?? []) as FastifySchemaValidationError[]);
   };

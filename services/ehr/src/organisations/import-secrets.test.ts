@@ -78,7 +78,7 @@ describe("importing the secrets of organisations", () => {
     assert.deepEqual([await verifies("ended", first), await verifies("ended", second)], [false, true]);
     const entries = await auditOf("imported");
     assert.deepEqual(
-      entries.map(({ action, before, after }) => [action, before, after.secretChanged]),
+      entries.map(({ action, after, ...entry }) => [action, entry.before, after.secretChanged]),
       [
         ["organisation.put-secret", null, true],
         ["organisation.put-secret", { previousUntil: null }, true],
