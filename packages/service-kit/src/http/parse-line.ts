@@ -5,8 +5,8 @@ import { invalidRequest, schemaViolations } from "./invalid-request.ts";
 import { isNestedTooDeep, tooDeepDetail } from "./json-depth.ts";
 import { findSyntaxError } from "./json-syntax-error.ts";
 import { dropNulls } from "./optional-fields.ts";
-import { escapePointerSegment, Problem } from "./problem.ts";
-import { findNul } from "./request-guards.ts";
+import { Problem } from "./problem.ts";
+import { findUnstorable } from "./request-guards.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { createStrictAjv } from "./strict-ajv.ts";
 
@@ -23,24 +23,9 @@ export function parseLine(text: string): unknown {
     const column = findSyntaxError(json)?.column ?? 1;
     throw new Problem(standardProblems.invalidRequest, `The line is not valid JSON; see column ${column}.`);
   }
-  const nul = findNul(value, "body");
-  if (nul !== undefined) throw invalidRequest(nul, "contains a NUL character, which is never valid");
-  const illFormed = findIllFormed(value, "body");
-  if (illFormed !== undefined) throw invalidRequest(illFormed, "contains half of a surrogate pair");
+  const found = findUnstorable(value, "body");
+  if (found !== undefined) throw invalidRequest(found.pointer, `${found.detail}, which is never valid`);
   return value;
-}
-
-/** The JSON Pointer of the first text that can't be encoded as UTF-8, which would be stored with replacement characters. */
-function findIllFormed(value: unknown, name: string): string | undefined {
-  const pointer = `/${escapePointerSegment(name)}`;
-  if (typeof value === "string") return value.isWellFormed() ? undefined : pointer;
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const [key, each] of Object.entries(value)) {
-    if (!key.isWellFormed()) return pointer;
-    const below = findIllFormed(each, key);
-    if (below !== undefined) return pointer + below;
-  }
-  return undefined;
 }
 
 /** Validates the value of a line as the body of a request with this schema would be. */
