@@ -40,7 +40,10 @@ async function runSchemathesis(t: TestContext, documentUrl: string, headers: Rec
   }).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`));
   t.diagnostic(stdout.trim().split("\n").slice(-12).join("\n"));
   const [, selected, total] = /Selected: (\d+)\/(\d+)/.exec(stdout) ?? [];
-  assert.ok(selected !== undefined && selected === total, "every operation is tested");
+  const document = await (await fetch(documentUrl)).text();
+  // schemathesis.toml excludes imports.
+  const imports = document.match(/"operationId":"import\w+"/g)?.length ?? 0;
+  assert.equal(Number(selected) + imports, Number(total), "every other operation is tested");
   // Schemathesis may warn that it found no ids for follow-up requests; other tests cover the life of subscriptions.
   const [, generated, passed] = /(\d+) generated, (\d+) passed/.exec(stdout) ?? [];
   assert.ok(generated !== undefined && Number(generated) > 500, "requests were generated");
