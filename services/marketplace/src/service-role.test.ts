@@ -61,7 +61,7 @@ const escalations: Escalations = {
     "alter table scope_agreements drop constraint scope_agreements_have_events",
     "update baa_agreements set subject = 'somebody else'",
     "delete from baa_agreements",
-    "update apps set baa_required = false",
+    "update apps set baa_document_sha256 = null",
   ],
   "renames and deletes no organisation": [
     "update organisations set alias = 'planted'",

@@ -155,7 +155,7 @@ describe("the service's login can't", () => {
     ["truncate agreements to scopes", "truncate scope_agreements", denied],
     ["rewrite an accepted BAA", "update baa_agreements set document_sha256 = repeat('0', 64)", denied],
     ["delete an accepted BAA", "delete from baa_agreements", denied],
-    ["lift the requirement of a BAA", "update apps set baa_required = false", denied],
+    ["lift the requirement of a BAA", "update apps set baa_document_sha256 = null", denied],
     ["rewrite an event", "update events set payload = '{}'", denied],
     ["delete an event", "delete from events", denied],
     ["truncate events", "truncate events", denied],
