@@ -1161,7 +1161,7 @@ CREATE TABLE public.listings (
     unpublished_at timestamp with time zone,
     suspended_at timestamp with time zone,
     suspension_reason text,
-    visibility_changed_at timestamp with time zone,
+    republished_at timestamp with time zone,
     CONSTRAINT listings_draft_check CHECK ((json_typeof(draft) = 'object'::text)),
     CONSTRAINT listings_hidden_requires_published CHECK (((published_revision IS NOT NULL) OR ((unpublished_at IS NULL) AND (suspended_at IS NULL)))),
     CONSTRAINT listings_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
@@ -2225,7 +2225,7 @@ GRANT UPDATE(suspended_at) ON TABLE public.listings TO marketplace_service;
 
 GRANT UPDATE(suspension_reason) ON TABLE public.listings TO marketplace_service;
 
-GRANT UPDATE(visibility_changed_at) ON TABLE public.listings TO marketplace_service;
+GRANT UPDATE(republished_at) ON TABLE public.listings TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.media TO marketplace_service;
 

@@ -134,6 +134,16 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     ["POST /api/v1/developer/apps", "northwind's by name"],
     ["PATCH /api/v1/developer/apps/:slug", "northwind's by name"],
     ["POST /api/v1/developer/apps/:slug/media", "northwind's by name"],
+    ["POST /api/v1/developer/apps/:slug/submit", "northwind's by name"],
+    ["POST /api/v1/developer/apps/:slug/withdraw", "northwind's by name"],
+    ["POST /api/v1/developer/apps/:slug/unpublish", "northwind's by name"],
+    ["POST /api/v1/developer/apps/:slug/republish", "northwind's by name"],
+    ["POST /api/v1/admin/reviews/:id/approve", "northwind's"],
+    ["POST /api/v1/admin/reviews/:id/reject", "northwind's"],
+    ["POST /api/v1/admin/apps/:slug/feature", "northwind's"],
+    ["POST /api/v1/admin/apps/:slug/unfeature", "northwind's"],
+    ["POST /api/v1/admin/apps/:slug/suspend", "northwind's"],
+    ["POST /api/v1/admin/apps/:slug/reinstate", "northwind's"],
     ["POST /api/v1/subscriptions", "riverside"],
     [`POST ${subscription}/pause`, "riverside, SECURITY"],
     [`POST ${subscription}/resume`, "riverside, SECURITY"],
@@ -160,7 +170,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     const marketplace = await startMarketplace(cleanUp, serviceUrl, environment);
     service = { ...marketplace, ownerUrl, callers };
     const operator = callers.token("operator");
-    const prepared = await prepareMarketplace(marketplace.url, operator);
+    const prepared = await prepareMarketplace(marketplace.url, operator, callers.token("northwind-developer"));
     buildRequest = async (route, on) => {
       const request = await prepared.buildRequest(route, on);
       return route.includes("/organisations/:alias")

@@ -98,6 +98,24 @@ const matrix = parseMatrix(`
 | POST /api/v1/developer/apps/:slug/media | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/apps/:slug/media/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/media/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/developer/apps/:slug/submit | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/withdraw | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/revisions | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/revisions/:revision | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/unpublish | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/republish | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/revisions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/developer/apps/:slug/submit | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/admin/reviews | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/reviews/:id | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/reviews/:id | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/reviews/:id/approve | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/reviews/:id/reject | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/apps/:slug | northwind's | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/apps/:slug/feature | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/apps/:slug/unfeature | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/apps/:slug/suspend | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/apps/:slug/reinstate | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 `);
 
 describe("permissions, each use case on one database connection", () => {
@@ -118,7 +136,7 @@ describe("permissions, each use case on one database connection", () => {
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
     const operator = kinds.callers.token("operator");
-    prepared = await prepareMarketplace(running.url, operator);
+    prepared = await prepareMarketplace(running.url, operator, kinds.callers.token("northwind-developer"));
   });
 
   test("every route has a row and declares who may use it", () =>
@@ -135,7 +153,9 @@ describe("permissions, each use case on one database connection", () => {
         ),
       ].toSorted(),
       [
+        "GET /api/v1/admin/apps/:slug",
         "GET /api/v1/admin/audit",
+        "GET /api/v1/admin/reviews",
         "GET /api/v1/admin/search-synonyms",
         "GET /api/v1/admin/subscriptions",
         "GET /api/v1/admin/webhooks/health",

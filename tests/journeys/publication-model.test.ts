@@ -139,7 +139,7 @@ describe("any sequence of commands of a vendor, a reviewer and an operator", () 
       const expected = model.expect(command, step + 1);
       // A vendor waits ten seconds between these; here time passes at once.
       await withClient(marketplace.database.ownerUrl, (client) =>
-        client.query("update listings set visibility_changed_at = null where slug = $1", [slug]),
+        client.query("update listings set republished_at = null where slug = $1", [slug]),
       );
       const response = await send(command, step + 1);
       const isUnknownReview = response.status === 404 && review.startsWith("00000000");

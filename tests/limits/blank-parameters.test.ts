@@ -49,7 +49,7 @@ describe("a query parameter without a value counts as absent", () => {
 
   test("in every query of the marketplace", async () => {
     const operator = callers.token("operator");
-    const prepared = await prepareMarketplace(urls.marketplace, operator);
+    const prepared = await prepareMarketplace(urls.marketplace, operator, callers.token("northwind-developer"));
     const routes = withQuery("marketplace");
     assert.ok(routes.length > 8);
     for (const { url, schema = {} } of routes) {

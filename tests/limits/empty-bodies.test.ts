@@ -92,7 +92,7 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     urls.ehr = (await startEhrProcess(cleanUp, ehrs.serviceUrl, ehr)).url;
     const operator = callers.token("operator");
     prepared = {
-      marketplace: await prepareMarketplace(urls.marketplace, operator),
+      marketplace: await prepareMarketplace(urls.marketplace, operator, callers.token("northwind-developer")),
       ehr: await prepareEhr(urls, callers),
     };
   });

@@ -100,7 +100,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
     );
     const operator = callers.token("operator");
     admin = callers.token("riverside-admin");
-    prepared = await prepareMarketplace(service.url, operator);
+    prepared = await prepareMarketplace(service.url, operator, callers.token("northwind-developer"));
     headers = { authorization: `Bearer ${operator}`, "x-vendor-slug": "northwind-health" };
   });
 

@@ -108,7 +108,7 @@ describe("a list responds to any cursor with a page or 400", () => {
 
   test("in every list of the marketplace", async () => {
     const operator = callers.token("operator");
-    const prepared = await prepareMarketplace(urls.marketplace, operator);
+    const prepared = await prepareMarketplace(urls.marketplace, operator, callers.token("northwind-developer"));
     const lists = await listsOf("marketplace", (route) => prepared.buildRequest(route, marketplaceRows[route] ?? ""));
     assert.ok(lists.length > 6, `${lists.length} lists`);
     await assertPagesOr400("marketplace", lists);

@@ -110,6 +110,9 @@ const nearMisses: Record<string, (length: number) => string[]> = {
     `http://127${fill(length, ".1")}`,
     `http://localhost/${fill(length, "/")} `,
   ],
+  "^(/([^~/\\u0000]|~[01])*)*$": (length) => [`/${fill(length, "a")}~`, `${fill(length, "/")}~`, fill(length, "~0")],
+  "^[a-z0-9-]+$": (length) => [`${fill(length, "a-")}!`],
+  "^[1-9]\\d{0,8}$": (length) => [`${fill(length, "1")}a`],
   [newSlugPattern]: (length) => [fill(length, "a-"), `${fill(length, "search")}!`],
   [contactPattern]: (length) => [`${fill(length, "a")}@`, `${fill(length, "a@")} `, `https://${fill(length, "a")} `],
   email: (length) => [

@@ -26,7 +26,7 @@ function findUnbounded(schema: Schema, pointer: string, mayBeOpen = false): stri
   ];
 }
 
-/** A set that is replaced as a whole, a document of many texts, a file, and the lines of imports, which are read one by one. */
+/** A set that is replaced as a whole, a document of many texts, a file, reasons of a rejection, and the lines of imports, which are read one by one. */
 const largeBodies = new Map([
   ["POST /api/v1/admin/organisations/import", 65_536],
   ["POST /api/v1/admin/vendors/import", 65_536],
@@ -34,6 +34,7 @@ const largeBodies = new Map([
   ["PUT /api/v1/admin/search-synonyms", 262_144],
   ["PATCH /api/v1/developer/apps/:slug", 262_144],
   ["POST /api/v1/developer/apps/:slug/media", 5_242_880],
+  ["POST /api/v1/admin/reviews/:id/reject", 262_144],
 ]);
 /** Routes whose bodies are limited only by the body limit. */
 const acceptAnyBody = new Set([

@@ -47,6 +47,21 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/apps/:slug/check": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/media": "northwind's by name",
   "GET /api/v1/developer/apps/:slug/media/:id": "northwind's by name",
+  "POST /api/v1/developer/apps/:slug/submit": "northwind's by name",
+  "POST /api/v1/developer/apps/:slug/withdraw": "northwind's by name",
+  "POST /api/v1/developer/apps/:slug/unpublish": "northwind's by name",
+  "POST /api/v1/developer/apps/:slug/republish": "northwind's by name",
+  "GET /api/v1/developer/apps/:slug/revisions": "northwind's by name",
+  "GET /api/v1/developer/apps/:slug/revisions/:revision": "northwind's by name",
+  "GET /api/v1/admin/reviews": "all",
+  "GET /api/v1/admin/reviews/:id": "northwind's",
+  "POST /api/v1/admin/reviews/:id/approve": "northwind's",
+  "POST /api/v1/admin/reviews/:id/reject": "northwind's",
+  "GET /api/v1/admin/apps/:slug": "northwind's",
+  "POST /api/v1/admin/apps/:slug/feature": "northwind's",
+  "POST /api/v1/admin/apps/:slug/unfeature": "northwind's",
+  "POST /api/v1/admin/apps/:slug/suspend": "northwind's",
+  "POST /api/v1/admin/apps/:slug/reinstate": "northwind's",
 };
 
 export const ehrRows: Record<string, string> = {

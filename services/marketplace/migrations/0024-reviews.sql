@@ -178,8 +178,8 @@ alter table listings
   add column unpublished_at timestamptz,
   add column suspended_at timestamptz,
   add column suspension_reason text check (length(suspension_reason) between 1 and 2000),
-  -- When its vendor last unpublished or republished it, to limit how often
-  add column visibility_changed_at timestamptz,
+  -- When its vendor last republished it, to limit how often
+  add column republished_at timestamptz,
   add constraint listings_suspension_has_reason check ((suspended_at is null) = (suspension_reason is null)),
   add constraint listings_hidden_requires_published check (
     published_revision is not null or (unpublished_at is null and suspended_at is null)
@@ -187,7 +187,7 @@ alter table listings
 revoke insert on listings from marketplace_service;
 grant insert (app_id, slug, vendor_id, draft, encrypted_review_notes, version, created_at, updated_at) on listings
   to marketplace_service;
-grant update (unpublished_at, suspended_at, suspension_reason, visibility_changed_at) on listings to marketplace_service;
+grant update (unpublished_at, suspended_at, suspension_reason, republished_at) on listings to marketplace_service;
 revoke delete on draft_editors from marketplace_service;
 
 -- A draft as it was submitted. It never changes, except that its review notes are encrypted again with a new key.

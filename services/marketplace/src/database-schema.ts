@@ -226,6 +226,7 @@ export interface Listings {
   draft: Json;
   encrypted_review_notes: string | null;
   published_revision: number | null;
+  republished_at: Timestamp | null;
   slug: string;
   suspended_at: Timestamp | null;
   suspension_reason: string | null;
@@ -233,7 +234,6 @@ export interface Listings {
   updated_at: Timestamp;
   vendor_id: string;
   version: Generated<number>;
-  visibility_changed_at: Timestamp | null;
 }
 
 export interface Media {

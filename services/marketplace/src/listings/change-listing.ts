@@ -19,7 +19,7 @@ import {
 } from "./listing-store.ts";
 import { appNotListed, factsOf, listingNotFound, type TaggedListing, tagListing } from "./read-listings.ts";
 
-const minMsBetweenVisibilityChanges = 10_000;
+const minMsUntilUnpublish = 10_000;
 
 export interface ListingChange {
   command: ListingCommand;
@@ -94,28 +94,28 @@ export const listingAudit = (row: ListingRow, command: ListingCommand, after: ob
   after: { version: row.version + 1, ...after },
 });
 
-const changeVisibility =
-  (command: "unpublish" | "republish") =>
-  (deps: ListingDeps, by: VendorContext, slug: string): Promise<TaggedListing> =>
-    changeListing(deps, by, slug, {
-      command,
-      apply(_transaction, row, at) {
-        requireSomeTimeSince(row.visibility_changed_at, at);
-        return Promise.resolve({
-          changes: { unpublished_at: command === "unpublish" ? at : null, visibility_changed_at: at },
-          audit: listingAudit(row, command),
-        });
-      },
-    });
-
 /** Takes the app out of the catalog. Its subscribers keep it. */
-export const unpublishListing = changeVisibility("unpublish");
-/** Puts the published revision back into the catalog. */
-export const republishListing = changeVisibility("republish");
+export const unpublishListing = (deps: ListingDeps, by: VendorContext, slug: string): Promise<TaggedListing> =>
+  changeListing(deps, by, slug, {
+    command: "unpublish",
+    apply(_transaction, row, at) {
+      requireSomeTimeSince(row.republished_at, at);
+      return Promise.resolve({ changes: { unpublished_at: at }, audit: listingAudit(row, "unpublish") });
+    },
+  });
 
-function requireSomeTimeSince(last: Date | null, now: Date): void {
-  const retryAfterMs = last === null ? 0 : last.getTime() + minMsBetweenVisibilityChanges - now.getTime();
+/** Puts the published revision back into the catalog. */
+export const republishListing = (deps: ListingDeps, by: VendorContext, slug: string): Promise<TaggedListing> =>
+  changeListing(deps, by, slug, {
+    command: "republish",
+    apply: (_transaction, row, at) =>
+      Promise.resolve({ changes: { unpublished_at: null, republished_at: at }, audit: listingAudit(row, "republish") }),
+  });
+
+/** Every change is seen by all readers of the catalog: a vendor can't make it flicker. Undoing is always possible. */
+function requireSomeTimeSince(republished: Date | null, now: Date): void {
+  const retryAfterMs = republished === null ? 0 : republished.getTime() + minMsUntilUnpublish - now.getTime();
   if (retryAfterMs <= 0) return;
-  const detail = "The app was unpublished or republished within the last 10 seconds.";
-  throw rateLimitProblem(listingProblems.visibilityChangedTooOften, detail, { limit: 6, retryAfterMs });
+  const detail = "The app was republished within the last 10 seconds.";
+  throw rateLimitProblem(listingProblems.unpublishedTooOften, detail, { limit: 6, retryAfterMs });
 }

@@ -64,7 +64,7 @@ export function createListing(
       unpublished_at: null,
       suspended_at: null,
       suspension_reason: null,
-      visibility_changed_at: null,
+      republished_at: null,
     });
   });
 }

@@ -26,11 +26,11 @@ export const listingProblems = {
     title: "The vendor has too many listings",
     advice: "A vendor can have 1,000 listings. Ask the marketplace's operator if you need more.",
   },
-  visibilityChangedTooOften: {
-    code: "visibility-changed-too-often",
+  unpublishedTooOften: {
+    code: "unpublished-too-often",
     status: 429,
-    title: "The app was just unpublished or republished",
-    advice: "An app can be unpublished or republished every 10 seconds. Retry after the seconds in `Retry-After`.",
+    title: "The app was just republished",
+    advice: "An app can be unpublished 10 seconds after it was republished. Retry after the seconds in `Retry-After`.",
   },
   reviewOpen: {
     code: "review-open",

@@ -197,7 +197,7 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
           response: {
             200: listingResponse("The listing as it is now"),
             ...problemResponses(401, 403, 404, 409, 413, 415, {
-              429: "The app was unpublished or republished within the last 10 seconds, or too many requests; try again after `Retry-After` seconds",
+              429: "The app was republished within the last 10 seconds, or too many requests; try again after `Retry-After` seconds",
             }),
           },
         },

@@ -126,7 +126,7 @@ export function findListings(database: Kysely<DB>, vendor: string, { after, limi
       "listings.unpublished_at",
       "listings.suspended_at",
       "listings.suspension_reason",
-      "listings.visibility_changed_at",
+      "listings.republished_at",
       "listings.created_at",
       "listings.updated_at",
     ]);
@@ -154,7 +154,7 @@ export async function lockAnyListing(
 
 export type ListingChanges = Pick<
   Updateable<Listings>,
-  "unpublished_at" | "visibility_changed_at" | "suspended_at" | "suspension_reason"
+  "unpublished_at" | "republished_at" | "suspended_at" | "suspension_reason"
 > & { draft?: StoredDraft };
 
 export async function updateListing(

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import type { AdminAppDto, ListingDto } from "@ehr-marketplace/contracts";
+import { createPublisher } from "@ehr-marketplace/tests/support";
+import type { RequestBuilder } from "./prepare-subscriptions.ts";
+
+const named = { "x-vendor-slug": "northwind-health" };
+
+/** Whether `prepareReviews` builds the requests of a route. */
+export const isForReviews = (route: string): boolean =>
+  /\/(admin\/(reviews|apps)|developer\/apps\/:slug\/(submit|withdraw|revisions|unpublish|republish))/.test(route);
+
+/** Before each request, the listing gets the state in which the request is allowed. */
+export async function prepareReviews(url: string, operator: string, developer: string): Promise<RequestBuilder> {
+  const tokens = { operator, developer };
+  const publisher = createPublisher<"developer">(url, (who) => tokens[who], "developer");
+  const slug = `reviewed-${randomUUID()}`;
+  await publisher.publish(slug);
+  const ofVendor = (action: string) =>
+    publisher.request("developer", `/developer/apps/${slug}/${action}`, { method: "POST" });
+  const ofOperator = (action: string, body?: object) =>
+    publisher.request("operator", `/admin/apps/${slug}/${action}`, body === undefined ? { method: "POST" } : { body });
+  const read = async (): Promise<AdminAppDto> =>
+    (await (await publisher.request("operator", `/admin/apps/${slug}`)).json()) as AdminAppDto;
+  const openReview = async (): Promise<string> => {
+    const listing: ListingDto = await publisher.read(slug);
+    const isOpen = listing.review !== null && listing.review.reasons.length === 0;
+    return isOpen ? (listing.review?.id ?? "") : publisher.submit(slug);
+  };
+
+  const prepare: Record<string, () => Promise<unknown>> = {
+    submit: () => ofVendor("withdraw"),
+    withdraw: openReview,
+    unpublish: () => ofVendor("republish"),
+    republish: () => ofVendor("unpublish"),
+    suspend: async () => (await read()).suspension !== null && ofOperator("reinstate"),
+    reinstate: async () => (await read()).suspension === null && ofOperator("suspend", { reason: "Of the matrix" }),
+  };
+  const bodies: Record<string, object> = {
+    approve: {},
+    reject: { reasons: [{ pointer: "/summary", text: "Of the matrix" }] },
+    suspend: { reason: "Of the matrix" },
+  };
+
+  return {
+    async buildRequest(route, on) {
+      const [, path = ""] = route.split(" ");
+      const headers = on.endsWith("by name") ? named : {};
+      const action = path.split("/").at(-1) ?? "";
+      await prepare[action]?.();
+      const isUnknown = on === "an unknown id";
+      const review = path.includes(":id") && !isUnknown ? await openReview() : randomUUID();
+      const target = path
+        .replace(":slug", isUnknown ? `unknown-${randomUUID()}` : slug)
+        .replace(":id", review)
+        .replace(":revision", "1");
+      const body = bodies[action];
+      return { path: target, headers, ...(body === undefined ? {} : { body }) };
+    },
+  };
+}
