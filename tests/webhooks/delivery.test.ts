@@ -108,6 +108,37 @@ describe("delivery to the EHR", () => {
     );
   });
 
+  test("an EHR that refuses an event that the specification doesn't name gets it once, and its successors at once", async () => {
+    const [, , , practice] = practices;
+    const codes = [400, 404, 422, 422, 404, 400];
+    receiver.respond = ({ event }, response) => {
+      response.writeHead(event.event === "subscription.resumed" ? (codes.pop() ?? 204) : 204).end();
+    };
+    const { id } = await subscribe(practice?.alias ?? "");
+    for (let round = 0; round < 6; round += 1) {
+      await operate(`/subscriptions/${id}/pause`, { reason: "NON_PAYMENT" });
+      await operate(`/subscriptions/${id}/resume`);
+    }
+    await operate(`/subscriptions/${id}/cancel`);
+    await eventually("the last event arrives", 10_000, () =>
+      receivedFor(id).some(({ event }) => event.event === "subscription.cancelled"),
+    );
+    assert.deepEqual(
+      receivedFor(id).map(({ headers }) => headers["x-marketplace-attempt"]),
+      Array.from({ length: 14 }, () => "1"),
+    );
+    const { rows } = await withClient(ownerUrl, (client) =>
+      client.query(
+        `select d.status, r.status as recipient, count(*)::integer as count
+         from deliveries d join events e on e.id = d.event_id join recipients r on r.id = d.recipient_id
+         where d.subscription_id = $1 and e.event = 'subscription.resumed' group by 1, 2`,
+        [id],
+      ),
+    );
+    assert.deepEqual(rows, [{ status: "failed", recipient: "active", count: 6 }]);
+    receiver.respond = (_received, response) => response.writeHead(204).end();
+  });
+
   test("a failed delivery is retried with the same bytes and id, and delays only its own successors", async () => {
     const [, failing, fine] = practices;
     let refused = 0;

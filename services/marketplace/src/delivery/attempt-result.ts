@@ -54,6 +54,21 @@ export function toAttemptResult(result: OutboundResult): AttemptResult {
   };
 }
 
+/** The events that the specification names: every EHR knows them. */
+const specifiedEvents = new Set([
+  "subscription.created",
+  "subscription.cancelled",
+  "subscription.paused",
+  "usage.reported",
+]);
+const refusalStatusCodes = new Set([400, 404, 422]);
+
+/** Whether an EHR refuses an event because it is written from the specification alone. It would refuse each retry, and has no fault. */
+export const isUnsupportedEvent = (
+  { kind, event }: { kind: "endpoint" | "ehr"; event: string },
+  { statusCode }: Pick<AttemptResult, "statusCode">,
+): boolean => kind === "ehr" && !specifiedEvents.has(event) && refusalStatusCodes.has(statusCode ?? 0);
+
 const maxTrackedOrigins = 10_000;
 
 /**

@@ -172,7 +172,7 @@ const responses = {
   "410": { description: "Disables a vendor's endpoint. From an EHR it counts as any other failure" },
   default: {
     description:
-      "Failed; redirects are not followed. The delivery is attempted up to twelve times over three days. `Retry-After` is respected with 429 and 503",
+      "Failed; redirects are not followed. The delivery is attempted up to twelve times over three days. `Retry-After` is respected with 429 and 503. A 400, 404 or 422 from an EHR to `subscription.resumed` or `subscription.updated`, which not every EHR knows, isn't retried",
   },
 };
 
