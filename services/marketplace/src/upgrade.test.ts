@@ -20,6 +20,7 @@ const before = `
   insert into vendors (id, slug, name) values ('${ids.vendor}', 'acme', 'Acme');
   insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, featured, published_at)
     values ('${ids.app}', 'acme-notes', '${ids.vendor}', 'DOCUMENTATION', 'published', 'Notes', '', '', 'https://i.example', '1', true, now());
+  update apps set fhir_scopes = 'launch patient/Observation.rs';
   insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, published_at)
     values ('${ids.plan}', '${ids.app}', 0, 'Free', '', 'FREE', 'USD', 0, now());
   update app_listings set popularity = 7;
@@ -66,6 +67,10 @@ test("migrates a database in use and keeps its data; earlier statements on the c
     { event: "ping", vendor_id: ids.vendor },
     { event: "subscription.created", vendor_id: ids.vendor },
   ]);
+  const scopes = "launch patient/Observation.rs";
+  assert.deepEqual(await query(ownerUrl, "select fhir_scopes, revision from subscriptions"), [
+    { fhir_scopes: scopes, revision: 1 },
+  ]);
   assert.deepEqual(await query(ownerUrl, "select cursor_id from replays where cursor_at is not null"), [
     { cursor_id: "00000000-0000-0000-0000-000000000000" },
   ]);
@@ -90,4 +95,13 @@ test("migrates a database in use and keeps its data; earlier statements on the c
      values (gen_random_uuid(), 'subscription.paused', '${ids.subscription}', 2, now(), '{}') returning vendor_id`,
   );
   assert.deepEqual(inserted, [{ vendor_id: ids.vendor }]);
+  const cancel = `update subscriptions set status = 'cancelled', cancelled_at = now(), updated_at = now(), revision = 2`;
+  await query(serviceUrl, cancel);
+  const subscribed = await query(
+    serviceUrl,
+    `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision)
+     select gen_random_uuid(), organisation_id, app_id, pricing_plan_id, 'active', now(), now(), 1 from subscriptions
+     returning fhir_scopes`,
+  );
+  assert.deepEqual(subscribed, [{ fhir_scopes: scopes }]);
 });
