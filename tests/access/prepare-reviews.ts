@@ -13,8 +13,12 @@ export const isForReviews = (route: string): boolean =>
 export async function prepareReviews(url: string, operator: string, developer: string): Promise<RequestBuilder> {
   const tokens = { operator, developer };
   const publisher = createPublisher<"developer">(url, (who) => tokens[who], "developer");
-  const slug = `reviewed-${randomUUID()}`;
-  await publisher.publish(slug);
+  const publish = async (): Promise<string> => {
+    const published = `reviewed-${randomUUID()}`;
+    await publisher.publish(published);
+    return published;
+  };
+  const slug = await publish();
   const ofVendor = (action: string) =>
     publisher.request("developer", `/developer/apps/${slug}/${action}`, { method: "POST" });
   const ofOperator = (action: string, body?: object) =>
@@ -30,10 +34,21 @@ export async function prepareReviews(url: string, operator: string, developer: s
   const prepare: Record<string, () => Promise<unknown>> = {
     submit: () => ofVendor("withdraw"),
     withdraw: openReview,
-    unpublish: () => ofVendor("republish"),
-    republish: () => ofVendor("unpublish"),
     suspend: async () => (await read()).suspension !== null && ofOperator("reinstate"),
     reinstate: async () => (await read()).suspension === null && ofOperator("suspend", { reason: "Of the matrix" }),
+  };
+  /** A listing that can't be unpublished again yet is replaced. */
+  const targets: Record<string, string> = {};
+  const findTarget = async (action: "unpublish" | "republish"): Promise<string> => {
+    const wanted = action === "unpublish" ? "published" : "unpublished";
+    const known = targets[action];
+    if (known !== undefined && (await publisher.read(known)).status === wanted) return known;
+    const target = await publish();
+    targets[action] = target;
+    if (action === "republish") {
+      await publisher.request("developer", `/developer/apps/${target}/unpublish`, { method: "POST" });
+    }
+    return target;
   };
   const bodies: Record<string, object> = {
     approve: {},
@@ -49,8 +64,9 @@ export async function prepareReviews(url: string, operator: string, developer: s
       await prepare[action]?.();
       const isUnknown = on === "an unknown id";
       const review = path.includes(":id") && !isUnknown ? await openReview() : randomUUID();
+      const listing = action === "unpublish" || action === "republish" ? await findTarget(action) : slug;
       const target = path
-        .replace(":slug", isUnknown ? `unknown-${randomUUID()}` : slug)
+        .replace(":slug", isUnknown ? `unknown-${randomUUID()}` : listing)
         .replace(":id", review)
         .replace(":revision", "1");
       const body = bodies[action];
