@@ -47,9 +47,14 @@ wait_until() {
   done
 }
 
+# Whether a resource doesn't exist: is_missing "$API/apps/…"
+is_missing() {
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "$@")" = 404 ]
+}
+
 # Whether the EHR doesn't have an app. A practice that the EHR doesn't know (404) has none.
 is_removed() {
-  [ "$(curl -s -o /dev/null -w '%{http_code}' "$@")" = 404 ] || says false .data "$@"
+  is_missing "$@" || says false .data "$@"
 }
 
 # Cancels a practice's subscription to an app, lifts a block on it, and waits until the EHR has removed the app.

@@ -194,6 +194,36 @@ describe("the guides show", () => {
         ].join("\n"),
         "/icon,/screenshots",
       ],
+      "Upload pictures and documents": ["1280 × 800, image/webp\n0"],
+      "Submit it": ["in-review"],
+      "Withdraw it": ["draft\nin-review\nrevision 2 is open\nrevision 1 is withdrawn"],
+      "Correct what was rejected": [
+        "rejected\nchanges-requested: /summary: Say for whom it is. No criterion covers this.",
+        "in-review",
+      ],
+      "When it is approved": ["approved\npublished, revision 3\nNotes for clinicians that write themselves"],
+      "Publish a new revision": ["plan-changed", "in-review\napproved\nSolo, the same plan\nTeam, a new plan"],
+      "Unpublish and republish": ["unpublished\npublished"],
+    },
+    reviewing: {
+      "The queue": ["Quill,1.0.0,open"],
+      "Reject it": ["rejected", "no-open-review"],
+      "Approve it": [
+        "approved\nSOC2: operator\nHITRUST: null",
+        [
+          "/fhirScopes scope-added",
+          "/supportUrl url-changed",
+          "/version",
+          "/scopePurposes/patient~1Condition.rs",
+          "/plans/0/id",
+          "approved",
+        ].join("\n"),
+      ],
+      "Your own edits": ["own-revision\nrejected"],
+      "Suspend and reinstate an app": [
+        "suspended\nsuspended: The launch URL shows the page of somebody else.\nchanges-requested",
+      ],
+      "Audit entries": ["review.approve by operator: revision 3 replaced 2", "unpublished"],
     },
     "marketplace-operator": {
       Organisations: ["Meadow Clinic", "Meadow Family Clinic"],

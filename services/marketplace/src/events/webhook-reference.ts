@@ -122,8 +122,9 @@ const events: Record<WebhookEventName, EventReference> = {
     },
   },
   "app.updated": {
-    summary: "A new version of an app was published",
-    description: "Sent to the endpoints that select it. Endpoints can select this event already; it is not sent yet.",
+    summary: "A revision of an app was published",
+    description:
+      "Sent to the vendor's endpoints that select it, for each publication. Deliveries of it are not ordered: `timestamp` says which is newer.",
     schema: appUpdatedEvent,
     example: { event: "app.updated", app, timestamp },
   },
