@@ -2227,11 +2227,33 @@ GRANT UPDATE(suspension_reason) ON TABLE public.listings TO marketplace_service;
 
 GRANT UPDATE(republished_at) ON TABLE public.listings TO marketplace_service;
 
-GRANT SELECT,INSERT,DELETE ON TABLE public.media TO marketplace_service;
+GRANT SELECT,DELETE ON TABLE public.media TO marketplace_service;
 
-GRANT UPDATE(stored_at) ON TABLE public.media TO marketplace_service;
+GRANT INSERT(id) ON TABLE public.media TO marketplace_service;
 
-GRANT UPDATE(unused_since) ON TABLE public.media TO marketplace_service;
+GRANT INSERT(vendor_id) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(app_id) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(kind) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(object_key) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(sha256) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(content_type) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(bytes) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(width) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(height) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(created_at) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(stored_at),UPDATE(stored_at) ON TABLE public.media TO marketplace_service;
+
+GRANT INSERT(unused_since),UPDATE(unused_since) ON TABLE public.media TO marketplace_service;
 
 GRANT UPDATE(deleting_at) ON TABLE public.media TO marketplace_service;
 

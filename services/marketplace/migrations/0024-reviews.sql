@@ -248,7 +248,10 @@ union all
 select app_id, media_id::text from revision_media;
 
 -- Only an approval makes files public.
-revoke update (published_at) on media from marketplace_service;
+revoke update (published_at), insert on media from marketplace_service;
+grant insert (
+  id, vendor_id, app_id, kind, object_key, sha256, content_type, bytes, width, height, created_at, stored_at, unused_since
+) on media to marketplace_service;
 
 create table reviews (
   id uuid primary key,

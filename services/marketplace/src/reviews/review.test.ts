@@ -247,6 +247,9 @@ describe("a revision's way into the catalog", () => {
     for (const statement of [
       "update listings set published_revision = 1 where app_id = (select app_id from reviews where id = $1)",
       "update revisions set draft = '{}' where app_id = (select app_id from reviews where id = $1)",
+      `insert into media (id, vendor_id, app_id, kind, object_key, sha256, content_type, bytes, created_at, published_at)
+         select gen_random_uuid(), vendor_id, app_id, kind, 'planted', sha256, content_type, bytes, now(), now() from media
+         where app_id = (select app_id from reviews where id = $1)`,
       "update media set published_at = now() where app_id = (select app_id from reviews where id = $1)",
       "delete from revision_editors where app_id = (select app_id from reviews where id = $1)",
       "select publish_plans(app_id, '[]', '{}', now()) from reviews where id = $1",
