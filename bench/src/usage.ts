@@ -25,7 +25,7 @@ anything else meanwhile.
     --installations NUMBER      stored installations (1000000)
   publishing     what operators and vendors publish
     --figures LIST              which of its measurements (3)
-    --organisations NUMBER      imported organisations (250000)
+    --organisations NUMBER      imported organisations, in parts of 1,000 (250000)
   --help         print this text
 
 Examples:

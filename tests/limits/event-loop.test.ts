@@ -52,9 +52,9 @@ const lineSchemas: Record<string, Schema> = {
   "POST /api/admin/organisations/import": importedSecret,
 };
 
-function linesOf(route: string): { bodySchema?: Schema } {
+function linesOf(route: string): { bodySchema?: Schema; lineKey?: string } {
   const bodySchema = lineSchemas[route];
-  return bodySchema === undefined ? {} : { bodySchema };
+  return bodySchema === undefined ? {} : { bodySchema, lineKey: route.includes("vendors") ? "slug" : "alias" };
 }
 
 async function assertRouteIsQuick(
@@ -65,9 +65,11 @@ async function assertRouteIsQuick(
 ): Promise<void> {
   assert.ok(served !== undefined, "the server doesn't have the route");
   let worst = { cpuMs: 0, name: "" };
+  // Imports yield to other requests between lines.
+  const measure = valid.lineKey === undefined ? service.measure : service.measureLongestIteration;
   const inputs = hostileRequests(served, valid);
   for (const [index, [name, sent]] of inputs.entries()) {
-    const { status, cpuMs } = await assertQuick(service, name, sent);
+    const { status, cpuMs } = await assertQuick(measure, name, sent);
     if (index === 0)
       assert.ok(status !== 401 && status !== 403, `${name}: ${status}, so no hostile input would be read`);
     if (cpuMs > worst.cpuMs) worst = { cpuMs, name };

@@ -86,13 +86,13 @@ const maxTries = 5;
 
 /** Takes the best of five tries, so that garbage collection and uncompiled code don't decide. */
 export async function assertQuick(
-  service: MeasuredService,
+  measure: MeasuredService["measure"],
   name: string,
   sent: RawRequest,
 ): Promise<{ status: number; cpuMs: number }> {
-  let best = await service.measure(sent);
+  let best = await measure(sent);
   for (let tries = 1; tries < maxTries && best.cpuMs >= maxCpuMs; tries += 1) {
-    const next = await service.measure(sent);
+    const next = await measure(sent);
     if (next.cpuMs < best.cpuMs) best = next;
   }
   assert.ok(best.status >= 200 && best.status < 500, `${name}: ${best.status}`);

@@ -1,3 +1,4 @@
+import { maxImportLineBytes, maxImportLines } from "@ehr-marketplace/contracts";
 import type { FastifyInstance } from "fastify";
 import type { RawRequest } from "./event-loop.ts";
 import {
@@ -7,6 +8,7 @@ import {
   hostileParameters,
   hostilePaths,
   hostileQueries,
+  type Input,
   type Schema,
 } from "./hostile-inputs.ts";
 
@@ -19,6 +21,8 @@ export interface ValidRequest {
   body?: object | undefined;
   /** Set where the handler validates the body instead of the route's schema. */
   bodySchema?: Schema;
+  /** Set where the body is lines of such objects: the field that differs between lines. */
+  lineKey?: string;
   /** Headers that depend on the body, such as a signature. */
   headersFor?: (body: string) => Record<string, string>;
 }
@@ -38,12 +42,13 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
   const [path = "", query] = valid.path.split("?");
   const prefix = query === undefined ? `${path}?` : `${path}?${query}&`;
   const bodySchema = valid.bodySchema ?? (schema.body as Schema);
-  const bodies = [
-    ...hostileBodies(maxBodyBytes),
+  const bodiesOf = (bytes: number): Input[] => [
+    ...hostileBodies(bytes),
     ...(valid.body === undefined || valid.body instanceof Uint8Array
       ? []
-      : hostileFields(bodySchema, valid.body, maxBodyBytes)),
+      : hostileFields(bodySchema, valid.body, bytes)),
   ];
+  const bodies = [...bodiesOf(maxBodyBytes), ...hostileLines(valid, maxBodyBytes, bodiesOf)];
   const queries = hostileQueries(maxUrlBytes - prefix.length).map(([name, text]) => [name, prefix + text] as const);
   const parameters = hostileParameters((schema.querystring ?? {}) as Schema, maxUrlBytes - path.length - 1).map(
     ([name, text]) => [name, `${path}?${text}`] as const,
@@ -60,6 +65,31 @@ export function hostileRequests(route: ServedRoute, valid: ValidRequest): [name:
       `the header ${name}: ${value.slice(0, 40)}…`,
       request({ headers: { [name]: value } }),
     ]),
+  ];
+}
+
+/** Bodies of as many lines as an import reads, each as long as possible, with different keys so that each is validated. */
+function hostileLines(
+  { body = {}, lineKey }: ValidRequest,
+  bytes: number,
+  bodiesOf: (bytes: number) => Input[],
+): Input[] {
+  if (lineKey === undefined) return [];
+  const key = String((body as Record<string, unknown>)[lineKey]);
+  const repeated = (text: string): string => {
+    const maxKeyDigits = 4;
+    const length = Math.floor(bytes / (Buffer.byteLength(text) + maxKeyDigits + 1));
+    return Array.from({ length: Math.min(length, maxImportLines) }, (_, index) =>
+      text.replace(key, key.slice(0, -maxKeyDigits) + String(index).padStart(maxKeyDigits, "0")),
+    ).join("\n");
+  };
+  // Fields as long as their schema allows, with which a request of the most lines is as large as can be.
+  const sizes = [maxImportLineBytes, Math.floor(bytes / maxImportLines) - 10];
+  return [
+    ["as many valid lines as possible", repeated(JSON.stringify(body))],
+    ["the same lines again", repeated(JSON.stringify(body))],
+    ["nothing but newlines", "\n".repeat(bytes)],
+    ...sizes.flatMap((size) => bodiesOf(size).map(([name, text]): Input => [`lines of ${name}`, repeated(text)])),
   ];
 }
 

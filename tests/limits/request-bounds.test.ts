@@ -26,11 +26,11 @@ function findUnbounded(schema: Schema, pointer: string, mayBeOpen = false): stri
   ];
 }
 
-/** A set that is replaced as a whole, a document of many texts, a file, reasons of a rejection, and the lines of imports, which are read one by one. */
+/** Imports, a set that is replaced as a whole, a document of many texts, a file, and reasons of a rejection. */
 const largeBodies = new Map([
-  ["POST /api/v1/admin/organisations/import", 65_536],
-  ["POST /api/v1/admin/vendors/import", 65_536],
-  ["POST /api/admin/organisations/import", 65_536],
+  ["POST /api/v1/admin/organisations/import", 1_048_576],
+  ["POST /api/v1/admin/vendors/import", 1_048_576],
+  ["POST /api/admin/organisations/import", 1_048_576],
   ["PUT /api/v1/admin/search-synonyms", 262_144],
   ["PATCH /api/v1/developer/apps/:slug", 262_144],
   ["POST /api/v1/developer/apps/:slug/media", 5_242_880],

@@ -12,7 +12,6 @@ export { parseGuide, runGuide } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
-export { type OpenImport, openImport } from "./open-import.ts";
 export {
   assertDeclaredAccess,
   assertMatrixRow,
@@ -34,7 +33,7 @@ export {
 export { findHalfPublished } from "./publication-consistency.ts";
 export { completeDraft, createPublisher, drawPng, freePlan, type Publisher } from "./publisher.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
-export { type ImportResponse, parseImportResponse, postImport, sendImport } from "./send-import.ts";
+export { postImport, sendImport } from "./send-import.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
 export {

@@ -84,13 +84,10 @@ export {
 } from "./events.ts";
 export {
   type ImportProblem,
-  type ImportQuery,
   type ImportResult,
-  type ImportSummary,
   importBody,
-  importQuery,
   importResult,
-  importSummary,
+  maxImportBytes,
   maxImportLineBytes,
   maxImportLines,
 } from "./imports.ts";

@@ -9,4 +9,3 @@ export { createNotifier, type Notifier } from "./notifier.ts";
 export { restrictDatabase } from "./restrict-database.ts";
 export { type BatchOptions, runInBatches, runInTransactions } from "./run-in-batches.ts";
 export { runMigration } from "./run-migration.ts";
-export { withSessionLock } from "./session-lock.ts";

@@ -2,16 +2,17 @@ export { allowAnyone, forbidden, getCaller } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
+export { etagPattern, isMatch, requireIfMatch } from "./if-match.ts";
 export {
   acceptNdjson,
-  handleImport,
+  importLines,
   importProblems,
   importResponse,
-  importRouteOptions,
+  type LineImport,
+  mapInSlices,
   ndjsonMediaType,
-} from "./handle-import.ts";
-export { etagPattern, isMatch, requireIfMatch } from "./if-match.ts";
-export type { LineImport, StoredLine } from "./import-lines.ts";
+  type StoredLine,
+} from "./import-lines.ts";
 export type { About } from "./index-routes.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";

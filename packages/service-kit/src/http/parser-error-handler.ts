@@ -5,7 +5,6 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { ConnectionError } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { isLongRequest } from "./long-requests.ts";
 import type { LogHash } from "./observe-requests.ts";
 import { type ErrorShape, Problem, type ProblemKind } from "./problem.ts";
 import { securityHeaders } from "./request-guards.ts";
@@ -71,7 +70,6 @@ export function createParserErrorHandler(
   const refusedSockets = new WeakSet<Socket>();
   return (error, socket) => {
     if (refusedSockets.has(socket)) return;
-    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isLongRequest(socket)) return;
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import type { ImportResult } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import {
   type Callers,
   fetchCallers,
-  type ImportResponse,
   postImport,
   type RunningEhr,
   sendImport,
@@ -35,7 +35,7 @@ describe("importing the secrets of organisations", () => {
     });
     url = `${ehr.url}/api/admin/organisations/import`;
   });
-  const send = (lines: (object | string)[]): Promise<ImportResponse> =>
+  const send = (lines: (object | string)[]): Promise<ImportResult[]> =>
     sendImport(url, callers.token("operator"), lines);
   const verifies = async (alias: string, secret: string): Promise<boolean> => {
     const body = JSON.stringify({ event: "nothing.happened", subscription: { orgAlias: alias } });
@@ -52,28 +52,34 @@ describe("importing the secrets of organisations", () => {
     );
 
   test("creates, changes and leaves organisations as a PUT of each line would", async () => {
-    const { results, summary } = await send([
-      { alias: "imported", secret: first },
+    const results = await send([
       { alias: "imported", secret: first },
       { alias: "imported", secret: second },
       { alias: "ended", secret: first },
-      { alias: "ended", secret: second, overlapSeconds: 0 },
       { alias: "short", secret: "short" },
       { alias: "base64", secret: `whsec_${"!".repeat(20)}` },
     ]);
     assert.deepEqual(
-      results.map(({ line, key, status, problem }) => [line, key, status, problem?.pointer]),
+      results.map(({ line, alias, status, problem }) => [line, alias, status, problem?.pointer ?? problem?.code]),
       [
         [1, "imported", "created", undefined],
-        [2, "imported", "unchanged", undefined],
-        [3, "imported", "updated", undefined],
-        [4, "ended", "created", undefined],
-        [5, "ended", "updated", undefined],
-        [6, "short", "refused", "/secret"],
-        [7, "base64", "refused", "/secret"],
+        [2, "imported", "refused", "duplicate-key"],
+        [3, "ended", "created", undefined],
+        [4, "short", "refused", "/secret"],
+        [5, "base64", "refused", "/secret"],
       ],
     );
-    assert.deepEqual(summary, { lines: 7, created: 2, updated: 2, unchanged: 1, refused: 2 });
+    const changed = await send([
+      { alias: "imported", secret: second },
+      { alias: "ended", secret: second, overlapSeconds: 0 },
+    ]);
+    assert.deepEqual(
+      changed.map(({ status }) => status),
+      ["updated", "updated"],
+    );
+    assert.deepEqual(await send([{ alias: "imported", secret: second }]), [
+      { line: 1, alias: "imported", status: "unchanged" },
+    ]);
     assert.deepEqual([await verifies("imported", first), await verifies("imported", second)], [true, true]);
     assert.deepEqual([await verifies("ended", first), await verifies("ended", second)], [false, true]);
     const entries = await auditOf("imported");
@@ -94,35 +100,35 @@ describe("importing the secrets of organisations", () => {
     );
   });
 
-  test("several batches are imported; sent again, all lines are unchanged and leave nothing", async () => {
-    const lines = Array.from({ length: 1_200 }, (_, index) => ({
+  const entriesLike = (pattern: string) =>
+    rowsOf("select count(*)::int as entries from audit_entries where on_behalf_of like $1", [pattern]);
+
+  test("takes 1,000 lines; sent again, all are unchanged and leave nothing", async () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => ({
       alias: `many-${index}`,
       secret: `${first} ${index}`,
     }));
-    assert.deepEqual((await send(lines)).summary, {
-      lines: 1_200,
-      created: 1_200,
-      updated: 0,
-      unchanged: 0,
-      refused: 0,
-    });
-    const count = () => rowsOf("select count(*)::int as entries from audit_entries where on_behalf_of like 'many-%'");
-    assert.deepEqual(await count(), [{ entries: 1_200 }]);
-    assert.deepEqual((await send(lines)).summary, {
-      lines: 1_200,
-      created: 0,
-      updated: 0,
-      unchanged: 1_200,
-      refused: 0,
-    });
-    assert.deepEqual(await count(), [{ entries: 1_200 }]);
+    for (const status of ["created", "unchanged"]) {
+      assert.deepEqual(
+        await send(lines),
+        lines.map(({ alias }, index) => ({ line: index + 1, alias, status })),
+      );
+      assert.deepEqual(await entriesLike("many-%"), [{ entries: 1_000 }]);
+    }
+    await assertFailure(await postImport(url, callers.token("operator"), [...lines, ""]), 413);
   });
 
-  test("only one import runs at a time, and only NDJSON is accepted", async () => {
-    await withClient(ownerUrl, async (client) => {
-      await client.query("select pg_advisory_lock(hashtextextended('import of organisations', 0))");
-      await assertFailure(await postImport(url, callers.token("operator"), []), 409);
-    });
+  test("identical imports at the same time, in any order of lines, store each line once", async () => {
+    const lines = Array.from({ length: 300 }, (_, index) => ({ alias: `raced-${index}`, secret: first }));
+    await send(lines.slice(100, 150));
+    const orders = [lines, lines.toReversed(), lines.slice(150).concat(lines.slice(0, 150))];
+    const all = (await Promise.all(orders.map(send))).flat();
+    const countOf = (status: string): number => all.filter((result) => result.status === status).length;
+    assert.deepEqual([countOf("created"), countOf("unchanged")], [250, 650]);
+    assert.deepEqual(await entriesLike("raced-%"), [{ entries: 300 }]);
+  });
+
+  test("accepts only NDJSON", async () => {
     const json = await sendRequest(url, callers.token("operator"), { body: {} });
     assert.equal(json.headers.get("accept"), "application/x-ndjson");
     await assertFailure(json, 415);

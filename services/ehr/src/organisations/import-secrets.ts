@@ -1,8 +1,6 @@
 import { type ImportedSecret, importedSecret } from "@ehr-marketplace/contracts";
-import { createLineValidator, type LineImport, type StoredLine } from "@ehr-marketplace/service-kit/http";
-import type { Kysely } from "kysely";
+import { createLineValidator, type LineImport, mapInSlices, type StoredLine } from "@ehr-marketplace/service-kit/http";
 import { type Actor, type AuditedAction, recordAudits } from "../audit/record-audit.ts";
-import type { DB } from "../database-schema.ts";
 import { secretOwner } from "./organisation.ts";
 import { insertOrganisations, lockOrganisations, type SecretRow, updateSecrets } from "./organisation-store.ts";
 import { decideSecretChange, requireUsableSecret, type SecretDeps, secretAudit } from "./put-secret.ts";
@@ -10,11 +8,8 @@ import { requestReconciliations } from "./request-reconciliation.ts";
 
 const validateLine = createLineValidator(importedSecret);
 
-/**
- * Imports organisations' secrets with the same result as `putSecret` for each line, in batches of one transaction. Only a line that changes
- * nothing leaves no audit entry.
- */
-export function createSecretImport(deps: SecretDeps, actor: Actor, connection: Kysely<DB>): LineImport<ImportedSecret> {
+/** Imports organisations' secrets with the same result as `putSecret` for each line. Only a line that changes nothing leaves no audit entry. */
+export function createSecretImport(deps: SecretDeps, actor: Actor): LineImport<ImportedSecret> {
   return {
     keyField: "alias",
     validate: (value) => {
@@ -22,27 +17,25 @@ export function createSecretImport(deps: SecretDeps, actor: Actor, connection: K
       requireUsableSecret(line.secret);
       return line;
     },
-    store: (lines) => storeLines({ ...deps, database: connection }, actor, lines),
+    store: (lines) => storeLines(deps, actor, lines),
   };
 }
 
-function storeLines(deps: SecretDeps, actor: Actor, lines: ImportedSecret[]): Promise<StoredLine[]> {
+async function storeLines(deps: SecretDeps, actor: Actor, lines: ImportedSecret[]): Promise<StoredLine[]> {
   const { database, queue, encryption, clock, reconciles } = deps;
   const now = clock();
+  const rows = await mapInSlices(lines, ({ alias, secret }) => ({
+    alias,
+    encrypted_secret: encryption.encrypt(secret, secretOwner(alias)),
+  }));
   return database.transaction().execute(async (transaction) => {
-    const aliases = lines.map(({ alias }) => alias);
-    const existing = new Map((await lockOrganisations(transaction, aliases)).map((row) => [row.alias, row]));
-    const rows = lines
-      .filter(({ alias }) => !existing.has(alias))
-      .map(({ alias, secret }) => ({ alias, encrypted_secret: encryption.encrypt(secret, secretOwner(alias)) }));
     const inserted = new Set(await insertOrganisations(transaction, rows, now));
-    // Another request has created these since the first statement.
-    const missed = rows.flatMap(({ alias }) => (inserted.has(alias) ? [] : [alias]));
-    for (const row of await lockOrganisations(transaction, missed)) existing.set(row.alias, row);
+    const others = lines.flatMap(({ alias }) => (inserted.has(alias) ? [] : [alias]));
+    const existing = new Map((await lockOrganisations(transaction, others)).map((row) => [row.alias, row]));
 
     const updated: (SecretRow & { alias: string })[] = [];
     const audits: AuditedAction[] = [];
-    const results = lines.map((line): StoredLine => {
+    const results = await mapInSlices(lines, (line): StoredLine => {
       const { alias } = line;
       const before = existing.get(alias);
       if (before === undefined) {

@@ -1,9 +1,7 @@
 import {
-  type ImportQuery,
   importBody,
-  importQuery,
   importResult,
-  importSummary,
+  maxImportBytes,
   orgAliasParams,
   putSecretBody,
   putSecretResponse,
@@ -11,9 +9,8 @@ import {
 import {
   acceptNdjson,
   getCaller,
-  handleImport,
+  importLines,
   importResponse,
-  importRouteOptions,
   ndjsonMediaType,
   responseOf,
 } from "@ehr-marketplace/service-kit/http";
@@ -27,7 +24,7 @@ import { putSecret, type SecretDeps } from "./put-secret.ts";
 const operators = ["operator"] as const;
 
 export async function organisationRoutes(scope: FastifyInstance, options: SecretDeps): Promise<void> {
-  for (const schema of [putSecretResponse, importResult, importSummary]) scope.addSchema(schema);
+  for (const schema of [putSecretResponse, importResult]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.put(
@@ -62,35 +59,27 @@ export async function organisationRoutes(scope: FastifyInstance, options: Secret
 
 async function importRoute(scope: FastifyInstance, options: SecretDeps): Promise<void> {
   acceptNdjson(scope);
-  scope.post(
+  scope.withTypeProvider<TypeBoxTypeProvider>().post(
     "/admin/organisations/import",
     {
-      ...importRouteOptions,
+      bodyLimit: maxImportBytes,
       config: { access: operators, acceptedMediaTypes: ndjsonMediaType },
       schema: {
         tags: ["Operations"],
         operationId: "importSecrets",
-        summary: "Set the secrets of many organisations",
+        summary: "Set the secrets of up to 1,000 organisations",
         description:
-          "Does for each line what `PUT /admin/organisations/{alias}/secret` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+          "Does for each line what `PUT /admin/organisations/{alias}/secret` does, in one transaction. A line that is refused doesn't stop the others, and a line that changes nothing is `unchanged`, so the same request can be sent again. A line whose `alias` an earlier line has is refused.",
         consumes: [ndjsonMediaType],
-        querystring: importQuery,
         body: importBody("`alias` and the fields of `PUT /admin/organisations/{alias}/secret`"),
-        response: {
-          200: importResponse,
-          ...failureResponses(401, 403, 415, { 409: "Another import of organisations is running" }),
-        },
+        response: { 200: importResponse, ...failureResponses(401, 403, 413, 415) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { issuer, subject } = getCaller(request);
       const actor = { issuer, subject, role: "operator", requestId: request.id } as const;
-      return handleImport(request, reply, {
-        database: options.database,
-        kind: "organisations",
-        fromLine: (request.query as Required<ImportQuery>).fromLine,
-        createImport: (connection) => createSecretImport(options, actor, connection),
-      });
+      const results = await importLines(createSecretImport(options, actor), request.body);
+      return reply.type(ndjsonMediaType).send(results);
     },
   );
 }

@@ -56,7 +56,10 @@ export async function lockOrganisations(
   return rows;
 }
 
-/** Returns the aliases of the inserted rows; the other organisations exist already. */
+/**
+ * Returns the aliases of the inserted rows; the other organisations exist already. Call it before `lockOrganisations`. Both take their locks in
+ * the order of the aliases, so that two imports of the same organisations can't deadlock.
+ */
 export async function insertOrganisations(
   transaction: Transaction<DB>,
   rows: { alias: string; encrypted_secret: string }[],
@@ -68,7 +71,7 @@ export async function insertOrganisations(
   const inserted = await sql<{ alias: string }>`
     insert into organisations (alias, encrypted_secret, created_at, updated_at)
     select alias, encrypted_secret, ${now}::timestamptz, ${now}::timestamptz
-    from unnest(${aliases}::text[], ${secrets}::text[]) as given(alias, encrypted_secret)
+    from unnest(${aliases}::text[], ${secrets}::text[]) as given(alias, encrypted_secret) order by alias
     on conflict (alias) do nothing returning alias`.execute(transaction);
   return inserted.rows.map(({ alias }) => alias);
 }

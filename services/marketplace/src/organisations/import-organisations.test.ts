@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { AuditPage, OrganisationDto } from "@ehr-marketplace/contracts";
+import type { AuditPage, ImportResult, OrganisationDto } from "@ehr-marketplace/contracts";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
-  type ImportResponse,
   type MarketplaceWithCallers,
   postImport,
   sendImport,
@@ -28,8 +27,7 @@ describe("importing organisations", () => {
     url = `${marketplace.url}/api/v1/admin/organisations/import`;
     token = marketplace.callers.token("operator");
   });
-  const send = (lines: (object | string)[], query = ""): Promise<ImportResponse> =>
-    sendImport(`${url}${query}`, token, lines);
+  const send = (lines: (object | string)[]): Promise<ImportResult[]> => sendImport(url, token, lines);
   const get = async (alias: string): Promise<OrganisationDto> =>
     (await (await marketplace.requestAs("operator", `/admin/organisations/${alias}`)).json()) as OrganisationDto;
   const put = (alias: string, body: object): Promise<Response> =>
@@ -50,17 +48,16 @@ describe("importing organisations", () => {
     await put("imported-changed", { displayName: "Before", callbackUrl: "https://before.example", secret });
     await put("imported-kept", { displayName: "Kept", secret });
     await put("put-new", { displayName: "New", callbackUrl: "https://new.example/", secret });
-    const { results, summary } = await send([
+    const results = await send([
       { alias: "imported-new", displayName: "New", callbackUrl: "https://new.example/", secret },
       { alias: "imported-changed", displayName: "After" },
       { alias: "imported-kept", displayName: "Kept", secret },
     ]);
     assert.deepEqual(results, [
-      { line: 1, key: "imported-new", status: "created" },
-      { line: 2, key: "imported-changed", status: "updated" },
-      { line: 3, key: "imported-kept", status: "unchanged" },
+      { line: 1, alias: "imported-new", status: "created" },
+      { line: 2, alias: "imported-changed", status: "updated" },
+      { line: 3, alias: "imported-kept", status: "unchanged" },
     ]);
-    assert.deepEqual(summary, { lines: 3, created: 1, updated: 1, unchanged: 1, refused: 0 });
     const withoutTimes = ({ createdAt: _c, updatedAt: _u, alias: _a, ...rest }: OrganisationDto) => rest;
     assert.deepEqual(withoutTimes(await get("imported-new")), withoutTimes(await get("put-new")));
     assert.equal(await secretOf("imported-new"), secret);
@@ -83,10 +80,10 @@ describe("importing organisations", () => {
 
   test("returns a generated secret once, in the result of its line", async () => {
     const line = { alias: "generated", displayName: "Generated" };
-    const [result] = (await send([line])).results;
+    const [result] = await send([line]);
     assert.match(String(result?.secret), /^whsec_/);
     assert.equal(await secretOf("generated"), result?.secret);
-    assert.deepEqual((await send([line])).results, [{ line: 1, key: "generated", status: "unchanged" }]);
+    assert.deepEqual(await send([line]), [{ line: 1, alias: "generated", status: "unchanged" }]);
   });
 
   test("a changed callback reaches the recipient, as with a PUT", async () => {
@@ -116,7 +113,7 @@ describe("importing organisations", () => {
 
   test("refuses single lines with the reason that a PUT has, and goes on", async () => {
     const callbackUrl = "https://10.0.0.1/";
-    const { results, summary } = await send([
+    const results = await send([
       { alias: "fine-1", displayName: "Fine", secret },
       { alias: "no name" },
       { alias: "private", displayName: "Private", callbackUrl },
@@ -128,20 +125,20 @@ describe("importing organisations", () => {
       '{"alias": "nul", "displayName": "a\\u0000b"}',
       '{"alias": "half", "displayName": "a\\ud800b"}',
       `{"alias": "deep", "displayName": ${"[".repeat(65)}${"]".repeat(65)}}`,
-      `{"alias": "long", "displayName": "${"a".repeat(65_536)}"}`,
+      `{"alias": "long", "displayName": "${"a".repeat(16_384)}"}`,
       "",
       { alias: "fine-2", displayName: "Fine", secret, callbackUrl: null, callbackNetworks: null },
     ]);
-    const refused = (line: number, key: string | null, code: string, pointer?: string) => [
+    const refused = (line: number, alias: string | undefined, code: string, pointer?: string) => [
       line,
-      key,
+      alias,
       "refused",
       code,
       pointer,
     ];
     assert.deepEqual(
-      results.map(({ line, key, status, problem }) =>
-        problem === undefined ? [line, key, status] : [line, key, status, problem.code, problem.pointer],
+      results.map(({ line, alias, status, problem }) =>
+        problem === undefined ? [line, alias, status] : [line, alias, status, problem.code, problem.pointer],
       ),
       [
         [1, "fine-1", "created"],
@@ -150,16 +147,15 @@ describe("importing organisations", () => {
         refused(4, "networks", "invalid-request", "/callbackNetworks/1"),
         refused(5, "weak", "invalid-request", "/secret"),
         refused(6, "unknown", "invalid-request", "/more"),
-        refused(7, null, "invalid-request"),
-        refused(8, null, "invalid-request", ""),
-        refused(9, null, "invalid-request", "/displayName"),
-        refused(10, null, "invalid-request", "/displayName"),
-        refused(11, null, "invalid-request", ""),
-        refused(12, null, "invalid-request"),
+        refused(7, undefined, "invalid-request"),
+        refused(8, undefined, "invalid-request", ""),
+        refused(9, undefined, "invalid-request", "/displayName"),
+        refused(10, undefined, "invalid-request", "/displayName"),
+        refused(11, undefined, "invalid-request", ""),
+        refused(12, undefined, "payload-too-large"),
         [14, "fine-2", "created"],
       ],
     );
-    assert.deepEqual(summary, { lines: 14, created: 2, updated: 0, unchanged: 0, refused: 11 });
     const asPut = await assertProblem(
       await put("private", { displayName: "Private", callbackUrl }),
       422,
@@ -169,66 +165,82 @@ describe("importing organisations", () => {
     assert.equal(results[2]?.problem?.detail, detail);
   });
 
-  test("lines with the same alias count one after another, and the last one stays", async () => {
-    const { results } = await send([
+  test("refuses lines with the alias of an earlier line, which is stored", async () => {
+    const results = await send([
       { alias: "twice", displayName: "One", secret },
-      { alias: "twice", displayName: "Two" },
       { alias: "once", displayName: "Once", secret },
       { alias: "twice", displayName: "Two" },
-      { alias: "twice", displayName: "Three" },
+      { alias: "twice" },
     ]);
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ["created", "updated", "created", "unchanged", "updated"],
-    );
-    assert.equal((await get("twice")).displayName, "Three");
-    assert.deepEqual(
-      (await auditOf("twice")).map(({ after }) => nameIn(after)),
-      ["Three", "Two", "One"],
-    );
+    const problem = { code: "duplicate-key", detail: "Line 1 has the same alias." };
+    assert.deepEqual(results, [
+      { line: 1, alias: "twice", status: "created" },
+      { line: 2, alias: "once", status: "created" },
+      { line: 3, alias: "twice", status: "refused", problem },
+      { line: 4, alias: "twice", status: "refused", problem },
+    ]);
+    assert.equal((await get("twice")).displayName, "One");
+    assert.equal((await auditOf("twice")).length, 1);
   });
 
-  test("fromLine skips lines, which are counted", async () => {
-    const lines = ["skipped-1", "skipped-2", "taken-3"].map((alias) => ({ alias, displayName: alias, secret }));
-    const { results, summary } = await send(lines, "?fromLine=3");
-    assert.deepEqual(results, [{ line: 3, key: "taken-3", status: "created" }]);
-    assert.equal(summary.lines, 3);
-    assert.equal((await marketplace.requestAs("operator", "/admin/organisations/skipped-1")).status, 404);
-    const invalid = await assertProblem(await postImport(`${url}?fromLine=0`, token, lines), 400, "invalid-request");
-    assert.match(String(invalid["detail"]), /fromLine/);
-  });
-
-  test("several batches are imported and answered in order; sent again, all lines are unchanged", async () => {
-    const lines = Array.from({ length: 1_234 }, (_, index) => ({
-      alias: `many-${index}`,
+  const manyLines = (prefix: string, length: number) =>
+    Array.from({ length }, (_, index) => ({
+      alias: `${prefix}-${index}`,
       displayName: `Practice ${index}`,
       callbackUrl: `https://ehr.example/${index}`,
       secret,
     }));
-    const first = await send(lines);
-    assert.deepEqual(
-      first.results.map(({ line, key }) => [line, key]),
-      lines.map(({ alias }, index) => [index + 1, alias]),
+  const entriesLike = async (pattern: string): Promise<number> => {
+    const [row] = await rowsOf<{ entries: number }>(
+      "select count(*)::int as entries from audit_entries where on_behalf_of like $1",
+      [pattern],
     );
-    assert.deepEqual(first.summary, { lines: 1_234, created: 1_234, updated: 0, unchanged: 0, refused: 0 });
-    const count = () => rowsOf("select count(*)::int as entries from audit_entries where on_behalf_of like 'many-%'");
-    assert.deepEqual(await count(), [{ entries: 1_234 }]);
-    assert.deepEqual((await send(lines)).summary, {
-      lines: 1_234,
-      created: 0,
-      updated: 0,
-      unchanged: 1_234,
-      refused: 0,
-    });
-    assert.deepEqual(await count(), [{ entries: 1_234 }]);
+    return row?.entries ?? 0;
+  };
+
+  test("takes 1,000 lines, with results in their order; sent again, all are unchanged", async () => {
+    const lines = manyLines("many", 1_000);
+    for (const status of ["created", "unchanged"]) {
+      assert.deepEqual(
+        await send(lines),
+        lines.map(({ alias }, index) => ({ line: index + 1, alias, status })),
+      );
+      assert.equal(await entriesLike("many-%"), 1_000);
+    }
   });
 
-  test("only one import runs at a time, over all processes", async () => {
-    await withClient(marketplace.database.ownerUrl, async (client) => {
-      await client.query("select pg_advisory_lock(hashtextextended('import of organisations', 0))");
-      await assertProblem(await postImport(url, token, [{ alias: "later", displayName: "x" }]), 409, "import-running");
-    });
-    assert.equal((await send([])).summary.lines, 0);
+  test("refuses more lines, and a body over 1 MiB, and stores nothing of them", async () => {
+    const tooMany = manyLines("too-many", 1_001);
+    const problem = await assertProblem(await postImport(url, token, tooMany), 413, "payload-too-large");
+    assert.match(String(problem["detail"]), /more than 1000 lines.*Split/);
+    const line = JSON.stringify({ alias: "too-large", displayName: "Large", secret });
+    // Both lines end with a newline.
+    const padded = (bytes: number): string[] => [line, " ".repeat(bytes - line.length - 2)];
+    await assertProblem(await postImport(url, token, padded(1_048_577)), 413, "payload-too-large");
+    assert.deepEqual(await entriesLike("too-%"), 0);
+    assert.equal((await send(padded(1_048_576)))[0]?.status, "created");
+  });
+
+  test("identical imports at the same time, in any order of lines, store each line once", async () => {
+    const lines = manyLines("raced", 300);
+    await send(lines.slice(100, 150));
+    const orders = [lines, lines.toReversed(), lines.slice(150).concat(lines.slice(0, 150)), lines.toReversed()];
+    const all = (await Promise.all(orders.map(send))).flat();
+    const countOf = (status: string): number => all.filter((result) => result.status === status).length;
+    assert.deepEqual([countOf("created"), countOf("unchanged")], [250, 950]);
+    assert.equal(await entriesLike("raced-%"), 300);
+    // Each of these changes all organisations.
+    const renamed = orders.map((order, index) => order.map((line) => ({ ...line, displayName: `Renamed ${index}` })));
+    const changed = (await Promise.all(renamed.map(send))).flat();
+    assert.deepEqual([...new Set(changed.map(({ status }) => status))], ["updated"]);
+    assert.equal(await entriesLike("raced-%"), 300 + 4 * 300);
+    const names = await rowsOf("select distinct display_name from organisations where alias like 'raced-%'");
+    assert.equal(names.length, 1, "the imports were applied one after another");
+  });
+
+  test("blank lines need no result, and a body is required", async () => {
+    assert.deepEqual(await send(["", "  ", "\r"]), []);
+    await assertProblem(await postImport(url, token, []), 400, "invalid-request");
   });
 
   test("takes no other media type", async () => {

@@ -1,11 +1,9 @@
 import { type ImportedOrganisation, importedOrganisation } from "@ehr-marketplace/contracts";
 import type { Resolve } from "@ehr-marketplace/outbound-http";
-import { createLineValidator, type LineImport, type StoredLine } from "@ehr-marketplace/service-kit/http";
-import type { Kysely } from "kysely";
+import { createLineValidator, type LineImport, mapInSlices, type StoredLine } from "@ehr-marketplace/service-kit/http";
 import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { type NewAuditEntry, recordAudits } from "../audit/record-audit.ts";
-import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { applyRecipientEvents } from "../recipients/apply-recipient-event.ts";
 import type { RecipientEvent } from "../recipients/recipient.ts";
@@ -40,22 +38,16 @@ function toImportedLine({ alias, secret, ...body }: ImportedOrganisation): Impor
   return { alias, columns: toColumns({ ...body, ...(secret === undefined ? {} : { secret }) }), secret };
 }
 
-/** Imports organisations with the same result as `putOrganisation` for each line, in batches of one transaction. */
-export function createOrganisationImport(
-  deps: OrganisationDeps,
-  by: RequestContext,
-  connection: Kysely<DB>,
-): LineImport<ImportedLine> {
+/** Imports organisations with the same result as `putOrganisation` for each line. */
+export function createOrganisationImport(deps: OrganisationDeps, by: RequestContext): LineImport<ImportedLine> {
   const resolve = resolveOnce(deps.resolve);
   return {
     keyField: "alias",
     validate: (value) => toImportedLine(validateLine(value)),
     check: ({ columns }) => requireUsableCallback(columns.callback_url, columns.callback_networks, resolve),
-    store: (lines) => storeLines({ ...deps, database: connection }, by, lines),
+    store: (lines) => storeLines(deps, by, lines),
   };
 }
-
-const maxRememberedNames = 10_000;
 
 /** Many organisations have their EHR on the same host: its name is resolved once. */
 function resolveOnce(resolve: Resolve): Resolve {
@@ -63,44 +55,35 @@ function resolveOnce(resolve: Resolve): Resolve {
   return (hostname) => {
     const known = results.get(hostname);
     if (known !== undefined) return known;
-    if (results.size >= maxRememberedNames) results.clear();
     const result = resolve(hostname);
     results.set(hostname, result);
     return result;
   };
 }
 
-function storeLines(deps: OrganisationDeps, by: RequestContext, lines: ImportedLine[]): Promise<StoredLine[]> {
+async function storeLines(deps: OrganisationDeps, by: RequestContext, lines: ImportedLine[]): Promise<StoredLine[]> {
   const { database, encryption, clock, queue } = deps;
   const now = clock();
+  const given = await mapInSlices(lines, ({ alias, columns, secret = generateSigningSecret() }) => ({
+    row: buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret),
+    secret,
+  }));
   return database.transaction().execute(async (transaction) => {
     const batch = new OrganisationBatch(deps, by, now);
-    const aliases = lines.map(({ alias }) => alias);
-    const existing = new Map((await lockOrganisations(transaction, aliases)).map((row) => [row.alias, row]));
-
-    const created = new Map<string, { row: OrganisationRow; secret: string }>();
-    for (const { alias, columns, secret = generateSigningSecret() } of lines) {
-      if (existing.has(alias)) continue;
-      created.set(alias, {
-        row: buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret),
-        secret,
-      });
-    }
     const inserted = new Set(
       await insertOrganisations(
         transaction,
-        [...created.values()].map(({ row }) => row),
+        given.map(({ row }) => row),
       ),
     );
-    // Another request has registered these since the first statement.
-    const missed = [...created.keys()].filter((alias) => !inserted.has(alias));
-    for (const row of await lockOrganisations(transaction, missed)) existing.set(row.alias, row);
+    const others = lines.flatMap(({ alias }) => (inserted.has(alias) ? [] : [alias]));
+    const existing = new Map((await lockOrganisations(transaction, others)).map((row) => [row.alias, row]));
 
-    const results = lines.map((line): StoredLine => {
+    const results = await mapInSlices(lines, (line, index): StoredLine => {
       const before = existing.get(line.alias);
       if (before !== undefined) return batch.change(before, line);
-      const { row, secret } = created.get(line.alias) ?? {};
-      if (row === undefined || secret === undefined) throw new Error("an organisation was neither found nor inserted");
+      const { row, secret } = given[index] ?? {};
+      if (row === undefined || secret === undefined) throw new Error("a line has no row");
       batch.register(row);
       return { status: "created", ...(line.secret === undefined ? { secret } : {}) };
     });

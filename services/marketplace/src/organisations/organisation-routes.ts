@@ -1,9 +1,7 @@
 import {
-  type ImportQuery,
   importBody,
-  importQuery,
   importResult,
-  importSummary,
+  maxImportBytes,
   organisationDto,
   organisationPage,
   organisationParams,
@@ -13,9 +11,8 @@ import {
 } from "@ehr-marketplace/contracts";
 import {
   acceptNdjson,
-  handleImport,
+  importLines,
   importResponse,
-  importRouteOptions,
   ndjsonMediaType,
   problemResponses,
   responseOf,
@@ -28,7 +25,7 @@ import { type OrganisationDeps, putOrganisation } from "./put-organisation.ts";
 import { getOrganisation, listOrganisations } from "./read-organisations.ts";
 
 export async function organisationRoutes(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
-  for (const schema of [organisationDto, organisationPage, importResult, importSummary]) scope.addSchema(schema);
+  for (const schema of [organisationDto, organisationPage, importResult]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Organisations"];
   const config = { access: ["operator"] } as const;
@@ -100,32 +97,25 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
 
 async function importRoute(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
   acceptNdjson(scope);
-  scope.post(
+  scope.withTypeProvider<TypeBoxTypeProvider>().post(
     "/admin/organisations/import",
     {
-      ...importRouteOptions,
+      bodyLimit: maxImportBytes,
       config: { access: ["operator"], acceptedMediaTypes: ndjsonMediaType },
       schema: {
         tags: ["Organisations"],
         operationId: "importOrganisations",
-        summary: "Register or change many organisations",
+        summary: "Register or change up to 1,000 organisations",
         description:
-          "Does for each line what `PUT /admin/organisations/{alias}` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+          "Does for each line what `PUT /admin/organisations/{alias}` does, in one transaction. A line that is refused doesn't stop the others, and a line that changes nothing is `unchanged`, so the same request can be sent again. A line whose `alias` an earlier line has is refused.",
         consumes: [ndjsonMediaType],
-        querystring: importQuery,
         body: importBody("`alias` and the fields of `PUT /admin/organisations/{alias}`"),
-        response: {
-          200: importResponse,
-          ...problemResponses(401, 403, 415, { 409: "Another import of organisations is running" }),
-        },
+        response: { 200: importResponse, ...problemResponses(401, 403, 413, 415) },
       },
     },
-    (request, reply) =>
-      handleImport(request, reply, {
-        database: options.database,
-        kind: "organisations",
-        fromLine: (request.query as Required<ImportQuery>).fromLine,
-        createImport: (connection) => createOrganisationImport(options, requestContextOf(request), connection),
-      }),
+    async (request, reply) => {
+      const results = await importLines(createOrganisationImport(options, requestContextOf(request)), request.body);
+      return reply.type(ndjsonMediaType).send(results);
+    },
   );
 }

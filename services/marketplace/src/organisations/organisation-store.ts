@@ -76,13 +76,16 @@ const recordset = (rows: unknown[]) => sql`
   json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, alias text, display_name text, callback_url text,
     callback_networks text[], encrypted_secret text, created_at timestamptz, updated_at timestamptz)`;
 
-/** Returns the aliases of the inserted rows; the others are registered already. */
+/**
+ * Returns the aliases of the inserted rows; the others are registered already. Call it before `lockOrganisations`. Both take their locks in the
+ * order of the aliases, so that two imports of the same organisations can't deadlock.
+ */
 export async function insertOrganisations(transaction: Transaction<DB>, rows: OrganisationRow[]): Promise<string[]> {
   if (rows.length === 0) return [];
   const inserted = await sql<{ alias: string }>`
     insert into organisations (id, alias, display_name, callback_url, callback_networks, encrypted_secret, created_at, updated_at)
     select id, alias, display_name, callback_url, callback_networks::cidr[], encrypted_secret, created_at, updated_at
-    from ${recordset(rows)}
+    from ${recordset(rows)} order by alias
     on conflict (alias) do nothing returning alias`.execute(transaction);
   return inserted.rows.map(({ alias }) => alias);
 }
@@ -103,7 +106,7 @@ export function lockOrganisationsToReencrypt(transaction: Transaction<DB>, versi
     .selectFrom("organisations")
     .select(["id", "encrypted_secret"])
     .where("encrypted_secret", "not like", `${version}.%`)
-    .orderBy("id")
+    .orderBy("alias")
     .limit(limit)
     .forUpdate()
     .execute();

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { AppPage, AuditPage, VendorDto } from "@ehr-marketplace/contracts";
+import type { AppPage, AuditPage, ImportResult, VendorDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import {
-  type ImportResponse,
-  type MarketplaceWithCallers,
-  sendImport,
-  startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+import { type MarketplaceWithCallers, sendImport, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 
 describe("importing vendors", () => {
   const cleanUp = cleanUpAfter();
@@ -15,7 +10,7 @@ describe("importing vendors", () => {
   before(async () => {
     marketplace = await startMarketplaceWithCallers(cleanUp);
   });
-  const send = (lines: (object | string)[]): Promise<ImportResponse> =>
+  const send = (lines: (object | string)[]): Promise<ImportResult[]> =>
     sendImport(`${marketplace.url}/api/v1/admin/vendors/import`, marketplace.callers.token("operator"), lines);
   const read = async <T>(path: string): Promise<T> =>
     (await (await marketplace.requestAs("operator", path)).json()) as T;
@@ -28,18 +23,25 @@ describe("importing vendors", () => {
       { slug: "No slug", name: "Three" },
       { slug: "imported-one", name: "One, renamed", commissionPercent: 12.5 },
     ];
-    const { results, summary } = await send(lines);
     assert.deepEqual(
-      results.map(({ line, key, status, problem }) => [line, key, status, problem?.pointer]),
+      (await send(lines)).map(({ line, slug, status, problem }) => [
+        line,
+        slug,
+        status,
+        problem?.pointer ?? problem?.code,
+      ]),
       [
         [1, "imported-one", "created", undefined],
         [2, "northwind-health", "updated", undefined],
         [3, "imported-two", "refused", "/commissionPercent"],
         [4, "No slug", "refused", "/slug"],
-        [5, "imported-one", "updated", undefined],
+        [5, "imported-one", "refused", "duplicate-key"],
       ],
     );
-    assert.deepEqual(summary, { lines: 5, created: 1, updated: 2, unchanged: 0, refused: 2 });
+    assert.deepEqual(
+      (await send(lines.slice(4))).map(({ slug, status }) => [slug, status]),
+      [["imported-one", "updated"]],
+    );
     const vendor = await read<VendorDto>("/admin/vendors/imported-one");
     assert.deepEqual([vendor.name, vendor.supportEmail, vendor.commissionPercent], ["One, renamed", null, 12.5]);
     const { items } = await read<AuditPage>("/admin/audit?limit=3");
@@ -55,7 +57,15 @@ describe("importing vendors", () => {
     const { content } = await read<AppPage>("/apps?size=100");
     const names = content.filter((app) => app.vendor.slug === "northwind-health").map((app) => app.vendor.name);
     assert.deepEqual([...new Set(names)], ["Northwind, renamed"], "its apps show the new name at once");
-    const again = await send(lines.slice(1, 2));
-    assert.deepEqual(again.results, [{ line: 1, key: "northwind-health", status: "unchanged" }]);
+    assert.deepEqual(await send(lines.slice(1, 2)), [{ line: 1, slug: "northwind-health", status: "unchanged" }]);
+  });
+
+  test("identical imports at the same time, in any order of lines, store each line once", async () => {
+    const lines = Array.from({ length: 200 }, (_, index) => ({ slug: `raced-${index}`, name: `Vendor ${index}` }));
+    await send(lines.slice(50, 100));
+    const orders = [lines, lines.toReversed(), lines.slice(100).concat(lines.slice(0, 100))];
+    const all = (await Promise.all(orders.map(send))).flat();
+    const countOf = (status: string): number => all.filter((result) => result.status === status).length;
+    assert.deepEqual([countOf("created"), countOf("unchanged")], [150, 450]);
   });
 });

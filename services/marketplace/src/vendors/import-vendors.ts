@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ImportedVendor, importedVendor, type VendorDto } from "@ehr-marketplace/contracts";
 import { createLineValidator, type LineImport, type StoredLine } from "@ehr-marketplace/service-kit/http";
-import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import { type NewAuditEntry, recordAudits } from "../audit/record-audit.ts";
-import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { toColumns, type VendorDeps } from "./put-vendor.ts";
 import { vendorRecord } from "./vendor-record.ts";
@@ -22,31 +20,22 @@ function toImportedLine({ slug, ...body }: ImportedVendor): ImportedLine {
   return { slug, columns: toColumns(body) };
 }
 
-/** Imports vendors with the same result as `putVendor` for each line, in batches of one transaction. */
-export function createVendorImport(
-  deps: VendorDeps,
-  by: RequestContext,
-  connection: Kysely<DB>,
-): LineImport<ImportedLine> {
+/** Imports vendors with the same result as `putVendor` for each line. */
+export function createVendorImport(deps: VendorDeps, by: RequestContext): LineImport<ImportedLine> {
   return {
     keyField: "slug",
     validate: (value) => toImportedLine(validateLine(value)),
-    store: (lines) => storeLines({ ...deps, database: connection }, by, lines),
+    store: (lines) => storeLines(deps, by, lines),
   };
 }
 
 function storeLines({ database, clock }: VendorDeps, by: RequestContext, lines: ImportedLine[]): Promise<StoredLine[]> {
   return database.transaction().execute(async (transaction) => {
     const now = clock();
-    const slugs = lines.map(({ slug }) => slug);
-    const existing = new Map((await lockVendors(transaction, slugs)).map((row) => [row.slug, row]));
-    const rows = lines
-      .filter(({ slug }) => !existing.has(slug))
-      .map(({ slug, columns }) => ({ id: uuid(), slug, ...columns, created_at: now, updated_at: now }));
+    const rows = lines.map(({ slug, columns }) => ({ id: uuid(), slug, ...columns, created_at: now, updated_at: now }));
     const inserted = new Set(await insertVendors(transaction, rows));
-    // Another request has registered these since the first statement.
-    const missed = rows.flatMap(({ slug }) => (inserted.has(slug) ? [] : [slug]));
-    for (const row of await lockVendors(transaction, missed)) existing.set(row.slug, row);
+    const others = lines.flatMap(({ slug }) => (inserted.has(slug) ? [] : [slug]));
+    const existing = new Map((await lockVendors(transaction, others)).map((row) => [row.slug, row]));
 
     const updated: VendorRow[] = [];
     const audits: NewAuditEntry[] = [];

@@ -1,9 +1,7 @@
 import {
-  type ImportQuery,
   importBody,
-  importQuery,
   importResult,
-  importSummary,
+  maxImportBytes,
   type PageQuery,
   pageQuery,
   putVendorBody,
@@ -13,9 +11,8 @@ import {
 } from "@ehr-marketplace/contracts";
 import {
   acceptNdjson,
-  handleImport,
+  importLines,
   importResponse,
-  importRouteOptions,
   ndjsonMediaType,
   problemResponses,
   responseOf,
@@ -28,7 +25,7 @@ import { putVendor, type VendorDeps } from "./put-vendor.ts";
 import { getVendor, listVendors } from "./read-vendors.ts";
 
 export async function vendorRoutes(scope: FastifyInstance, options: VendorDeps): Promise<void> {
-  for (const schema of [vendorDto, vendorPage, importResult, importSummary]) scope.addSchema(schema);
+  for (const schema of [vendorDto, vendorPage, importResult]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Vendors"];
   const config = { access: ["operator"] } as const;
@@ -99,32 +96,25 @@ export async function vendorRoutes(scope: FastifyInstance, options: VendorDeps):
 
 async function importRoute(scope: FastifyInstance, options: VendorDeps): Promise<void> {
   acceptNdjson(scope);
-  scope.post(
+  scope.withTypeProvider<TypeBoxTypeProvider>().post(
     "/admin/vendors/import",
     {
-      ...importRouteOptions,
+      bodyLimit: maxImportBytes,
       config: { access: ["operator"], acceptedMediaTypes: ndjsonMediaType },
       schema: {
         tags: ["Vendors"],
         operationId: "importVendors",
-        summary: "Register or change many vendors",
+        summary: "Register or change up to 1,000 vendors",
         description:
-          "Does for each line what `PUT /admin/vendors/{slug}` does, in batches. A line that is refused doesn't stop the import, and a line that changes nothing is `unchanged`, so the same file can be sent again. Read the results while you send: the service reads only as fast as its results are read.",
+          "Does for each line what `PUT /admin/vendors/{slug}` does, in one transaction. A line that is refused doesn't stop the others, and a line that changes nothing is `unchanged`, so the same request can be sent again. A line whose `slug` an earlier line has is refused.",
         consumes: [ndjsonMediaType],
-        querystring: importQuery,
         body: importBody("`slug` and the fields of `PUT /admin/vendors/{slug}`"),
-        response: {
-          200: importResponse,
-          ...problemResponses(401, 403, 415, { 409: "Another import of vendors is running" }),
-        },
+        response: { 200: importResponse, ...problemResponses(401, 403, 413, 415) },
       },
     },
-    (request, reply) =>
-      handleImport(request, reply, {
-        database: options.database,
-        kind: "vendors",
-        fromLine: (request.query as Required<ImportQuery>).fromLine,
-        createImport: (connection) => createVendorImport(options, requestContextOf(request), connection),
-      }),
+    async (request, reply) => {
+      const results = await importLines(createVendorImport(options, requestContextOf(request)), request.body);
+      return reply.type(ndjsonMediaType).send(results);
+    },
   );
 }

@@ -57,13 +57,16 @@ const recordset = (rows: VendorRow[]) => sql`
   json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, slug text, name text, website_url text,
     support_email text, security_contact text, commission_percent numeric, created_at timestamptz, updated_at timestamptz)`;
 
-/** Returns the slugs of the inserted rows; the others are registered already. */
+/**
+ * Returns the slugs of the inserted rows; the others are registered already. Call it before `lockVendors`. Both take their locks in the order of
+ * the slugs, so that two imports of the same vendors can't deadlock.
+ */
 export async function insertVendors(transaction: Transaction<DB>, rows: VendorRow[]): Promise<string[]> {
   if (rows.length === 0) return [];
   const inserted = await sql<{ slug: string }>`
     insert into vendors (id, slug, name, website_url, support_email, security_contact, commission_percent, created_at, updated_at)
     select id, slug, name, website_url, support_email, security_contact, commission_percent, created_at, updated_at
-    from ${recordset(rows)}
+    from ${recordset(rows)} order by slug
     on conflict (slug) do nothing returning slug`.execute(transaction);
   return inserted.rows.map(({ slug }) => slug);
 }
