@@ -1550,6 +1550,7 @@ CREATE TABLE public.subscriptions (
     cancelled_at timestamp(3) with time zone,
     revision integer NOT NULL,
     fhir_scopes text NOT NULL,
+    suspension_id uuid,
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
     CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
     CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
@@ -1558,10 +1559,35 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_quantity_check CHECK ((quantity >= 1)),
     CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
+    CONSTRAINT subscriptions_suspension_requires_pause CHECK (((suspension_id IS NULL) OR ((status = 'paused'::text) AND (pause_reason = 'SECURITY'::text)))),
     CONSTRAINT subscriptions_timestamps_in_order CHECK (((updated_at >= created_at) AND (trial_ends_at > created_at)))
 );
 
 COMMENT ON COLUMN public.subscriptions.fhir_scopes IS 'The scopes that were agreed to. In force are those of them that the app still has';
+
+CREATE TABLE public.suspensions (
+    id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    state text DEFAULT 'pausing'::text NOT NULL,
+    reason text NOT NULL,
+    started_at timestamp(3) with time zone NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    request_id text NOT NULL,
+    counted_at timestamp(3) with time zone,
+    is_last_pass boolean DEFAULT false NOT NULL,
+    cursor_at timestamp(3) with time zone,
+    cursor_id uuid,
+    found integer DEFAULT 0 NOT NULL,
+    paused integer DEFAULT 0 NOT NULL,
+    resumed integer DEFAULT 0 NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT suspensions_found_check CHECK ((found >= 0)),
+    CONSTRAINT suspensions_paused_check CHECK ((paused >= 0)),
+    CONSTRAINT suspensions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+    CONSTRAINT suspensions_resumed_check CHECK ((resumed >= 0)),
+    CONSTRAINT suspensions_state_check CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'ended'::text])))
+);
 
 CREATE VIEW public.used_media AS
  SELECT listings.app_id,
@@ -1749,6 +1775,9 @@ ALTER TABLE ONLY public.search_words
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.suspensions
+    ADD CONSTRAINT suspensions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (id);
 
@@ -1902,11 +1931,15 @@ CREATE INDEX subscriptions_of_app ON public.subscriptions USING btree (app_id, s
 
 CREATE INDEX subscriptions_of_app_paused_by_reason ON public.subscriptions USING btree (app_id, pause_reason, created_at, id) WHERE (status = 'paused'::text);
 
+CREATE INDEX subscriptions_of_suspension ON public.subscriptions USING btree (suspension_id, id) WHERE (suspension_id IS NOT NULL);
+
 CREATE UNIQUE INDEX subscriptions_one_live_or_blocking ON public.subscriptions USING btree (organisation_id, app_id) WHERE ((status <> 'cancelled'::text) OR (block_reason IS NOT NULL));
 
 CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree (organisation_id, app_id) WHERE (trial_ends_at IS NOT NULL);
 
 CREATE INDEX subscriptions_paused_by_reason ON public.subscriptions USING btree (pause_reason, created_at, id) WHERE (status = 'paused'::text);
+
+CREATE UNIQUE INDEX suspensions_one_per_app ON public.suspensions USING btree (app_id) WHERE (state <> 'ended'::text);
 
 CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
 
@@ -2055,6 +2088,12 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_plan_belongs_to_app FOREIGN KEY (pricing_plan_id, app_id) REFERENCES public.pricing_plans(id, app_id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_suspension_id_fkey FOREIGN KEY (suspension_id) REFERENCES public.suspensions(id);
+
+ALTER TABLE ONLY public.suspensions
+    ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
@@ -2406,6 +2445,42 @@ GRANT UPDATE(cancelled_at) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(fhir_scopes) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(suspension_id) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT SELECT ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(id) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(app_id) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(state) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(reason),UPDATE(reason) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(started_at),UPDATE(started_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(actor_issuer),UPDATE(actor_issuer) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(actor_subject),UPDATE(actor_subject) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(request_id),UPDATE(request_id) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(counted_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(is_last_pass) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(cursor_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(cursor_id) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(found) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(paused) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT UPDATE(resumed) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.suspensions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.used_media TO marketplace_service;
 

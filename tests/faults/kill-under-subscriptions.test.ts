@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
-import { findInconsistencies } from "./subscription-consistency.ts";
+import { fetchCallers, findInconsistencies, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
 
 const workers = 8;
 

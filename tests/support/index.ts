@@ -1,6 +1,6 @@
 // Each test file loads this in its own process. What needs a service or the identity provider imports it when it is called: loading
 // all of them takes more than a second of CPU time.
-export { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
+export { insertSubscribers, type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { advanceTime, expireLeases } from "./advance-time.ts";
 export { type Callers, fetchCallers, type RequestOptions, sendApiRequest, sendRequest } from "./callers.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
@@ -44,4 +44,5 @@ export {
   findUnsafeFunctions,
 } from "./service-role.ts";
 export { singleConnectionPool } from "./single-connection-pool.ts";
+export { findInconsistencies } from "./subscription-consistency.ts";
 export { demoSettings } from "./templates.ts";

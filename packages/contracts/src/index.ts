@@ -158,6 +158,7 @@ export {
   revisionPage,
   revisionParams,
   type SuspendAppBody,
+  type SuspendedSubscriptions,
   suspendAppBody,
 } from "./reviews.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";

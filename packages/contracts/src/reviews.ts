@@ -173,6 +173,22 @@ export const revisionDto = Type.Object(
 );
 export type RevisionDto = RevisionSummary & { reasons: RejectionReason[]; draft: ListingDraft };
 
+export const suspensionJobStates = ["pausing", "paused", "resuming"] as const;
+
+const suspendedSubscriptions = Type.Object({
+  state: Type.Enum([...suspensionJobStates], {
+    description:
+      "`pausing` until all are paused, then `paused`; `resuming` once the app is reinstated, until all that the suspension paused are resumed",
+  }),
+  found: Type.Integer({ minimum: 0, description: "How many there are to pause; 0 until the job has counted them" }),
+  paused: Type.Integer({ minimum: 0, description: "How many the suspension has paused so far" }),
+  resumed: Type.Integer({
+    minimum: 0,
+    description: "How many it has resumed so far. Subscriptions that were cancelled meanwhile are not resumed",
+  }),
+});
+export type SuspendedSubscriptions = Static<typeof suspendedSubscriptions>;
+
 export const adminAppDto = Type.Object(
   {
     slug: Type.String(),
@@ -182,8 +198,15 @@ export const adminAppDto = Type.Object(
     publishedRevision: nullable(Type.Integer({ minimum: 1 }), "The revision that the public sees"),
     featured: Type.Boolean(),
     suspension: nullable(
-      Type.Object({ since: instant("Suspended"), reason: Type.String() }),
-      "Why and since when it is suspended; null if it isn't",
+      Type.Object({
+        since: instant("Suspended"),
+        reason: Type.String(),
+        subscriptions: nullable(
+          suspendedSubscriptions,
+          "The progress of pausing the app's subscriptions; null if the suspension pauses none",
+        ),
+      }),
+      "Why and since when it is suspended; null if it isn't. A reinstated app has it until its subscriptions are resumed",
     ),
     createdAt: instant("Created"),
     updatedAt: instant("Last changed"),
@@ -197,7 +220,7 @@ export interface AdminAppDto {
   status: ListingStatus;
   publishedRevision: number | null;
   featured: boolean;
-  suspension: { since: string; reason: string } | null;
+  suspension: { since: string; reason: string; subscriptions: SuspendedSubscriptions | null } | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -211,6 +234,13 @@ export const suspendAppBody = Type.Object(
       description: "Why; the vendor sees it",
       examples: ["The launch URL answers with somebody else's page."],
     }),
+    pauseSubscriptions: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Also pauses the app's active subscriptions (`SECURITY`), in the background; `suspension.subscriptions` tells the progress. Reinstating resumes those, and no others",
+      }),
+    ),
   },
   closed,
 );

@@ -152,7 +152,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
       await scope.register(submissionRoutes, listingDeps);
       await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
-      await scope.register(appRoutes, listingDeps);
+      await scope.register(appRoutes, { ...listingDeps, queue });
     },
     { prefix: basePath },
   );

@@ -465,7 +465,27 @@ export interface Subscriptions {
   quantity: number | null;
   revision: number;
   status: string;
+  suspension_id: string | null;
   trial_ends_at: Timestamp | null;
+  updated_at: Timestamp;
+}
+
+export interface Suspensions {
+  actor_issuer: string;
+  actor_subject: string;
+  app_id: string;
+  counted_at: Timestamp | null;
+  cursor_at: Timestamp | null;
+  cursor_id: string | null;
+  found: Generated<number>;
+  id: string;
+  is_last_pass: Generated<boolean>;
+  paused: Generated<number>;
+  reason: string;
+  request_id: string;
+  resumed: Generated<number>;
+  started_at: Timestamp;
+  state: Generated<string>;
   updated_at: Timestamp;
 }
 
@@ -539,6 +559,7 @@ export interface DB {
   search_words: SearchWords;
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;
+  suspensions: Suspensions;
   used_media: UsedMedia;
   vendors: Vendors;
   webhook_endpoints: WebhookEndpoints;

@@ -13,6 +13,7 @@ import { deleteUnusedMedia } from "./media/delete-unused-media.ts";
 import type { MediaStorage } from "./media/media-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 import { endCertifications } from "./reviews/end-certifications.ts";
+import { sweepSuspensions } from "./suspensions/run-suspension-step.ts";
 
 export interface MaintenanceDeps {
   database: Kysely<DB>;
@@ -47,6 +48,13 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       sweep: {
         cron: "* * * * *",
         work: async () => metrics.recordSwept(await sweepDeliveries(database, queue, clock())),
+      },
+      "sweep-suspensions": {
+        cron: "* * * * *",
+        work: async () => {
+          const swept = await sweepSuspensions(deps);
+          if (swept > 0) deps.logger.warn({ swept }, "suspensions had no job; they have one again");
+        },
       },
       "drop-deleted": {
         cron: "* * * * *",

@@ -25,6 +25,7 @@ import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
 import { registerReviewMetrics } from "./reviews/review-metrics.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
+import { runDueSuspensions } from "./suspensions/run-suspension-step.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
 const service = "marketplace-worker";
@@ -128,6 +129,9 @@ export async function createWorker(
     ),
     startTask("failed to take over deliveries of dead workers", takeOver),
     startTask("failed to run due replays", () => runDueReplays(common).finally(() => scheduler.wake())),
+    startTask("failed to run due suspensions", () =>
+      runDueSuspensions({ ...common, logger }, { stopped, onStep: () => scheduler.wake() }),
+    ),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);

@@ -1,13 +1,18 @@
 import type { AuditEntry } from "@ehr-marketplace/contracts";
-import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
-import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
 import { insertEntries, insertEntry } from "./audit-store.ts";
 
+/** Who made a change, and with which request. A background job has those of the request that started it. */
+export interface Author {
+  caller: Pick<Caller, "issuer" | "subject">;
+  requestId: string;
+}
+
 export interface NewAuditEntry {
-  by: RequestContext;
+  by: Author;
   role: Role;
   at: Date;
   onBehalfOf: string;

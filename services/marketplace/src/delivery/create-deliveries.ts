@@ -4,7 +4,13 @@ import type { DB } from "../database-schema.ts";
 import { findAvailable } from "../recipients/recovery-locks.ts";
 import type { RecordedEvent } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
-import { countUnordered, insertDeliveries, insertDelivery, type NewDelivery } from "./delivery-store.ts";
+import {
+  countUnordered,
+  insertDeliveries,
+  insertDeliveriesOfBatch,
+  insertDelivery,
+  type NewDelivery,
+} from "./delivery-store.ts";
 import { queueFirst } from "./queue-store.ts";
 
 /**
@@ -20,6 +26,15 @@ export async function createDeliveries(
   await insertJobsOfReady(transaction, queue, await insertDeliveries(transaction, event));
 }
 
+/** The same for events of many subscriptions, all of one vendor and with the same name. The caller holds the locks of all of them. */
+export async function createDeliveriesOfBatch(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  events: RecordedEvent[],
+): Promise<void> {
+  await insertJobsOfReady(transaction, queue, await insertDeliveriesOfBatch(transaction, events));
+}
+
 async function insertJobsOfReady(transaction: Transaction<DB>, queue: Queue, created: NewDelivery[]): Promise<void> {
   await insertJobs(
     transaction,
@@ -28,10 +43,7 @@ async function insertJobsOfReady(transaction: Transaction<DB>, queue: Queue, cre
   );
   const unavailable = created.filter(({ isAvailable }) => !isAvailable);
   if (unavailable.length === 0) return;
-  const available = await findAvailable(
-    transaction,
-    unavailable.map(({ recipient_id }) => recipient_id),
-  );
+  const available = await findAvailable(transaction, [...new Set(unavailable.map(({ recipient_id }) => recipient_id))]);
   const ids = unavailable.filter(({ recipient_id }) => available.has(recipient_id)).map(({ id }) => id);
   await insertJobs(transaction, queue, await queueFirst(transaction, ids));
 }

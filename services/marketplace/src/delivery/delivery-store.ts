@@ -40,6 +40,51 @@ export async function insertDeliveries(transaction: Transaction<DB>, event: Reco
   return rows;
 }
 
+/** The same for events of many subscriptions, all of one vendor and with the same name. */
+export async function insertDeliveriesOfBatch(
+  transaction: Transaction<DB>,
+  events: RecordedEvent[],
+): Promise<NewDelivery[]> {
+  const [first] = events;
+  if (first === undefined) return [];
+  const { rows } = await sql<NewDelivery>`
+    with event as materialized (
+      select * from unnest(
+        ${events.map(({ eventId }) => eventId)}::uuid[], ${events.map(({ subscriptionId }) => subscriptionId)}::uuid[],
+        ${events.map(({ organisationId }) => organisationId)}::uuid[], ${events.map(({ sequence }) => sequence)}::integer[],
+        ${events.map(({ at }) => at.toISOString())}::timestamptz[]
+      ) as event (id, subscription_id, organisation_id, sequence, at)
+    ), endpoint as materialized (
+      select id from webhook_endpoints
+      where vendor_id = ${first.vendorId} and deleted_at is null and ${first.event} = any (events)
+    ), addressed as materialized (
+      select id, status = 'active' and not crowded and not origin_held as available from recipient_states
+      where id = any (array(select organisation_id from event union all select id from endpoint))
+    ), planned as materialized (
+      select event.id as event_id, event.subscription_id, event.sequence, event.at, addressed.id as recipient_id, addressed.available
+      from event join addressed on addressed.id = event.organisation_id
+      union all
+      select event.id, event.subscription_id, event.sequence, event.at, addressed.id, addressed.available
+      from event cross join (select * from addressed where id in (select id from endpoint)) addressed
+    ), inserted as (
+      insert into deliveries (id, event_id, recipient_id, subscription_id, sequence, status, created_at)
+      select mint_uuid(), planned.event_id, planned.recipient_id, planned.subscription_id, planned.sequence,
+        case when planned.available and (
+          select 1 from deliveries earlier
+          where earlier.recipient_id = planned.recipient_id and earlier.subscription_id = planned.subscription_id
+            and earlier.settled_at is null
+          limit 1
+        ) is null then 'queued' else 'waiting' end,
+        planned.at
+      from planned
+      returning id, recipient_id, status
+    )
+    select inserted.*, addressed.available as "isAvailable" from inserted join addressed on addressed.id = inserted.recipient_id`.execute(
+    transaction,
+  );
+  return rows;
+}
+
 /** One delivery outside any sequence, for one recipient. It is queued also when the recipient is crowded. */
 export async function insertDelivery(
   transaction: Transaction<DB>,

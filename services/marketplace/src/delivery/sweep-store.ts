@@ -57,6 +57,20 @@ export async function findCrowded(transaction: Transaction<DB>): Promise<string[
   return rows.map((row) => row.recipient_id);
 }
 
+/** The same for the endpoints of one vendor. */
+export async function findCrowdedOfVendor(transaction: Transaction<DB>, vendorId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select r.id from webhook_endpoints e join recipients r on r.id = e.id
+    where e.vendor_id = ${vendorId} and e.deleted_at is null and r.status = 'active' and not r.crowded
+      and ${hasJob(recoveries, sql`r.id`)} is null
+      and (
+        select count(*) from (
+          select from deliveries d where d.recipient_id = r.id and d.status = 'queued' limit ${maxQueuedPerRecipient}
+        ) queued
+      ) >= ${maxQueuedPerRecipient}`.execute(transaction);
+  return rows.map(({ id }) => id);
+}
+
 export interface DueDeliveries {
   waiting: number;
   queued: number;

@@ -8,6 +8,16 @@ export async function insertEvent(database: Transaction<DB>, event: Insertable<E
   await executeDeferred(database, "insert-event", statement);
 }
 
+export async function insertEvents(database: Transaction<DB>, events: Insertable<Events>[]): Promise<void> {
+  const rows = JSON.stringify(events);
+  const statement = sql`
+    insert into events (id, event, vendor_id, subscription_id, sequence, occurred_at, payload)
+    select id, event, vendor_id, subscription_id, sequence, occurred_at, payload
+    from json_to_recordset(${rows}::json) as recorded(id uuid, event text, vendor_id uuid, subscription_id uuid,
+      sequence integer, occurred_at timestamptz, payload text)`;
+  await executeDeferred(database, "insert-events", statement);
+}
+
 export async function findEventTime(
   database: Kysely<DB>,
   subscriptionId: string,

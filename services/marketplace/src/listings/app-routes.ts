@@ -1,5 +1,6 @@
 import { adminAppDto, listingParams, suspendAppBody } from "@ehr-marketplace/contracts";
 import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
@@ -12,7 +13,7 @@ const tags = ["Apps"];
 /** What operators do with published apps. */
 export async function appRoutes(
   scope: FastifyInstance,
-  options: { database: Kysely<DB>; clock: () => Date },
+  options: { database: Kysely<DB>; queue: Queue; clock: () => Date },
 ): Promise<void> {
   scope.addSchema(adminAppDto);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -26,7 +27,8 @@ export async function appRoutes(
         tags,
         operationId: "getAdminApp",
         summary: "Get an app as operators see it",
-        description: "Its state, also when it isn't public.",
+        description:
+          "Its state, also when it isn't public, and the progress of a suspension that pauses its subscriptions.",
         params: listingParams,
         response: { 200: responseOf("The app", "AdminAppDto"), ...problemResponses(401, 403, 404) },
       },
@@ -58,7 +60,8 @@ export async function appRoutes(
       action: "reinstate",
       operationId: "reinstateApp",
       summary: "Reinstate a suspended app",
-      description: "Its published revision is in the catalog again, unless its vendor unpublished it.",
+      description:
+        "Its published revision is in the catalog again, unless its vendor unpublished it. If the suspension pauses subscriptions, it stops after the current batch; those that it has paused are resumed in the background, and no others.",
       run: reinstateApp,
     },
   ]) {
@@ -82,7 +85,7 @@ export async function appRoutes(
         operationId: "suspendApp",
         summary: "Suspend an app",
         description:
-          "Takes the app out of the catalog at once, so that nobody can subscribe to it. Its vendor sees the reason, and can still submit revisions.",
+          "Takes the app out of the catalog at once, so that nobody can subscribe to it. Its vendor sees the reason, and can still submit revisions. With `pauseSubscriptions`, its active subscriptions are paused in the background; until the app is reinstated, resuming any of its subscriptions is 409 `app-suspended`, and cancelling is possible.",
         params: listingParams,
         body: suspendAppBody,
         response: changed,

@@ -1,7 +1,14 @@
 import type { AdminAppDto, SuspendAppBody } from "@ehr-marketplace/contracts";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
+import {
+  endSuspension,
+  findProgress,
+  type SuspensionProgress,
+  startSuspension,
+} from "../suspensions/manage-suspensions.ts";
 import { type AdminAppRow, findAdminApp, updateFeatured } from "./admin-app-store.ts";
 import { type AppliedChange, changeAnyListing, type ListingChange } from "./change-listing.ts";
 import { type ListingCommand, listingStatus } from "./listing-state.ts";
@@ -9,27 +16,35 @@ import { appNotListed, factsOf, type ListingRow } from "./read-listings.ts";
 
 interface AdminDeps {
   database: Kysely<DB>;
+  queue: Queue;
   clock: () => Date;
 }
 
 export async function getAdminApp({ database }: Pick<AdminDeps, "database">, slug: string): Promise<AdminAppDto> {
   const row = await findAdminApp(database, slug);
   if (row === undefined) throw appNotListed();
-  return adminAppOf(row);
+  return adminAppOf(row, await findProgress(database, row.app_id));
 }
 
-const adminAppOf = (row: AdminAppRow): AdminAppDto => ({
+const adminAppOf = (row: AdminAppRow, progress: SuspensionProgress | undefined): AdminAppDto => ({
   slug: row.slug,
   name: row.name,
   vendor: row.vendor,
   status: listingStatus(factsOf(row)),
   publishedRevision: row.published_revision,
   featured: row.featured,
-  suspension:
-    row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), reason: row.suspension_reason ?? "" },
+  suspension: suspensionOf(row, progress),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
+
+/** A reinstated app has one until its subscriptions are resumed. */
+function suspensionOf(row: AdminAppRow, progress: SuspensionProgress | undefined): AdminAppDto["suspension"] {
+  const since = row.suspended_at ?? progress?.since;
+  if (since === undefined) return null;
+  const reason = row.suspension_reason ?? progress?.reason ?? "";
+  return { since: since.toISOString(), reason, subscriptions: progress?.subscriptions ?? null };
+}
 
 async function operate(deps: AdminDeps, by: RequestContext, slug: string, change: ListingChange): Promise<AdminAppDto> {
   await changeAnyListing(deps, by, slug, change);
@@ -60,28 +75,36 @@ const setFeatured =
 export const featureApp = setFeatured(true);
 export const unfeatureApp = setFeatured(false);
 
-/** Takes the app out of the catalog, so that nobody can subscribe to it, until it is reinstated. */
+/**
+ * Takes the app out of the catalog, so that nobody can subscribe to it, until it is reinstated. With `pauseSubscriptions`, a background
+ * job pauses the active subscriptions.
+ */
 export const suspendApp = (
   deps: AdminDeps,
   by: RequestContext,
   slug: string,
-  { reason }: SuspendAppBody,
+  { reason, pauseSubscriptions = false }: SuspendAppBody,
 ): Promise<AdminAppDto> =>
   operate(deps, by, slug, {
     command: "suspend",
-    apply: (_transaction, row, at) =>
-      Promise.resolve({
+    async apply(transaction, row, at) {
+      if (pauseSubscriptions) await startSuspension(transaction, deps.queue, { appId: row.app_id, by, at, reason });
+      return {
         changes: { suspended_at: at, suspension_reason: reason },
-        audit: auditOf(row, "suspend", { suspension: null }, { suspension: { reason } }),
-      }),
+        audit: auditOf(row, "suspend", { suspension: null }, { suspension: { reason, pauseSubscriptions } }),
+      };
+    },
   });
 
+/** Puts the app back into the catalog. A background job resumes the subscriptions that the suspension has paused. */
 export const reinstateApp = (deps: AdminDeps, by: RequestContext, slug: string): Promise<AdminAppDto> =>
   operate(deps, by, slug, {
     command: "reinstate",
-    apply: (_transaction, row) =>
-      Promise.resolve({
+    async apply(transaction, row, at) {
+      await endSuspension(transaction, deps.queue, { appId: row.app_id, by, at });
+      return {
         changes: { suspended_at: null, suspension_reason: null },
         audit: auditOf(row, "reinstate", { suspension: { reason: row.suspension_reason } }, { suspension: null }),
-      }),
+      };
+    },
   });

@@ -12,6 +12,8 @@ export const deliveriesChannel = "deliveries_queued";
 export const recoveries = "recoveries";
 /** One job per running replay, which processes one batch at a time. */
 export const replays = "replays";
+/** One job per suspension that is pausing or resuming subscriptions, which processes one batch at a time. */
+export const suspensions = "suspensions";
 /** Jobs started by cron schedules. */
 export const scheduledJobs = "chores";
 
@@ -29,6 +31,7 @@ export const queues: Queues = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,
+  [suspensions]: common,
   // No retries: the schedule starts it again, and retries of a failing job would delay the others.
   [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };

@@ -23,7 +23,12 @@ import {
 } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, columnsOf, stateOf, subscriptionState } from "./subscription-record.ts";
-import { type LockedSubscription, lockSubscription, updateSubscription } from "./subscription-store.ts";
+import {
+  hasPausingSuspension,
+  type LockedSubscription,
+  lockSubscription,
+  updateSubscription,
+} from "./subscription-store.ts";
 
 const refusals: Record<Refusal, ProblemKind> = {
   cancelled: subscriptionProblems.cancelled,
@@ -49,6 +54,7 @@ export async function changeSubscription(
     // request gets its stored response even if the state has changed to one in which the caller may not give the command.
     requireCommandRole(by, locked, rolesForCommand(command));
     const changed = await runOnce(async () => {
+      if (command.do === "resume") await requireAppNotSuspended(transaction, locked);
       const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
@@ -63,6 +69,12 @@ export async function changeSubscription(
     });
     return { ...(await addMissingScopes(transaction, changed)), pricingPlan: locked.row.pricing_plan };
   });
+}
+
+/** Nobody resumes a subscription while a suspension of its app pauses them, also if it was paused for another reason. */
+async function requireAppNotSuspended(transaction: Transaction<DB>, { row }: LockedSubscription): Promise<void> {
+  if (row.status !== "paused" || !(await hasPausingSuspension(transaction, row.app_id))) return;
+  throw new Problem(subscriptionProblems.appSuspended, `The app ${row.app_slug} is suspended.`);
 }
 
 export function requireCommandRole(

@@ -32,6 +32,13 @@ export const subscriptionProblems = {
     title: "The subscription is paused for another reason",
     advice: "Resume it with `POST /subscriptions/{id}/resume`, then pause it for the new reason.",
   },
+  appSuspended: {
+    code: "app-suspended",
+    status: 409,
+    title: "The app is suspended",
+    advice:
+      "The marketplace has suspended the app and paused its subscriptions. Those that it paused are resumed when the app is reinstated. Cancelling is possible.",
+  },
   scopesChanged: {
     code: "scopes-changed",
     status: 409,

@@ -10,7 +10,7 @@ export const subscriptionRecord = (row: SubscriptionRow): SubscriptionDto => ({
 });
 
 /** The record without its plan, which never changes, for what is stored: audit entries and responses of idempotency keys. */
-export function subscriptionState(row: SubscriptionRow): SubscriptionState {
+export function subscriptionState(row: Omit<SubscriptionRow, "pricing_plan">): SubscriptionState {
   return {
     id: row.id,
     appId: row.app_id,
@@ -31,24 +31,28 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
 }
 
 /** The audit log's form of a subscription: its state, plus the block reason, which the API doesn't show. */
-export function auditedState(row: SubscriptionRow): SubscriptionState & { blockReason: string | null } {
+export function auditedState(
+  row: Omit<SubscriptionRow, "pricing_plan">,
+): SubscriptionState & { blockReason: string | null } {
   return { ...subscriptionState(row), blockReason: row.block_reason };
 }
 
 /** The casts are safe: check constraints allow no other combinations. */
-export function stateOf(row: SubscriptionRow): State {
+export function stateOf(row: Pick<SubscriptionRow, "status" | "block_reason" | "pause_reason">): State {
   if (row.status === "cancelled") return { status: "cancelled", block: row.block_reason as BlockReason | null };
   if (row.status === "paused") return { status: "paused", reason: row.pause_reason as PauseReason };
   return { status: "active" };
 }
 
-export function columnsOf(state: State, row: SubscriptionRow, at: Date) {
+/** No longer paused by a suspension, if it was. */
+export function columnsOf(state: State, row: Pick<SubscriptionRow, "cancelled_at">, at: Date) {
   return {
     status: state.status,
     pause_reason: state.status === "paused" ? state.reason : null,
     paused_at: state.status === "paused" ? at : null,
     block_reason: state.status === "cancelled" ? state.block : null,
     cancelled_at: state.status === "cancelled" ? (row.cancelled_at ?? at) : null,
+    suspension_id: null,
     updated_at: at,
   };
 }

@@ -193,7 +193,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "resumeSubscription",
         summary: "Resume a subscription",
         description:
-          "Ends the pause. Requires a role that may set the pause's reason. Resuming an active subscription changes nothing.",
+          "Ends the pause. Requires a role that may set the pause's reason. Resuming an active subscription changes nothing. 409 `app-suspended` while a suspension of the app keeps its subscriptions paused.",
       },
     },
     (request) => change(request, { do: "resume" }),

@@ -139,7 +139,8 @@ type ChangeableColumn =
   | "block_reason"
   | "cancelled_at"
   | "updated_at"
-  | "revision";
+  | "revision"
+  | "suspension_id";
 /** All that a command can change. */
 export type SubscriptionChanges = Required<Pick<Updateable<Subscriptions>, ChangeableColumn>>;
 
@@ -150,6 +151,113 @@ export async function updateSubscription(
 ): Promise<void> {
   const statement = transaction.updateTable("subscriptions").set(changes).where("id", "=", id);
   await executeDeferred(transaction, "update-subscription", statement);
+}
+
+/** Whether a suspension of the app keeps its subscriptions paused. */
+export async function hasPausingSuspension(database: Kysely<DB>, appId: string): Promise<boolean> {
+  const found = await database
+    .selectFrom("suspensions")
+    .select("id")
+    .where("app_id", "=", appId)
+    // Literals, so that the planner can match the partial index.
+    .where(sql<boolean>`state <> 'ended' and state in ('pausing', 'paused')`)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+export async function countActive(database: Kysely<DB>, appId: string): Promise<number> {
+  const found = await database
+    .selectFrom("subscriptions")
+    .select(sql<number>`count(*)::int`.as("count"))
+    .where("app_id", "=", appId)
+    .where("status", "=", "active")
+    .executeTakeFirstOrThrow();
+  return found.count;
+}
+
+export async function countPausedBy(database: Kysely<DB>, suspensionId: string): Promise<number> {
+  const found = await database
+    .selectFrom("subscriptions")
+    .select(sql<number>`count(*)::int`.as("count"))
+    .where("suspension_id", "=", suspensionId)
+    .executeTakeFirstOrThrow();
+  return found.count;
+}
+
+/** Where a batch ended. */
+export interface BatchCursor {
+  id: string;
+  created_at: Date;
+}
+
+/** The app's next active subscriptions, newest first. */
+export function findActive(
+  database: Kysely<DB>,
+  appId: string,
+  { after, limit }: { after: BatchCursor | undefined; limit: number },
+): Promise<BatchCursor[]> {
+  let query = database
+    .selectFrom("subscriptions")
+    .select(["id", "created_at"])
+    .where("app_id", "=", appId)
+    .where("status", "=", "active");
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`(created_at, id) < (${after.created_at}::timestamptz, ${after.id}::uuid)`);
+  }
+  return query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
+}
+
+/** The next subscriptions that the suspension has paused, in the order of their ids. */
+export function findPausedBy(
+  database: Kysely<DB>,
+  suspensionId: string,
+  { after, limit }: { after: BatchCursor | undefined; limit: number },
+): Promise<BatchCursor[]> {
+  let query = database
+    .selectFrom("subscriptions")
+    .select(["id", "created_at"])
+    .where("suspension_id", "=", suspensionId);
+  if (after !== undefined) query = query.where("id", ">", after.id);
+  return query.orderBy("id").limit(limit).execute();
+}
+
+export interface LockedOfBatch {
+  row: Omit<SubscriptionRow, "pricing_plan">;
+  app: EventApp;
+  vendorId: string;
+}
+
+/** Locks the rows in the order of their ids, as all who lock several, until the transaction ends. */
+export async function lockBatch(transaction: Transaction<DB>, ids: string[]): Promise<LockedOfBatch[]> {
+  const rows = await transaction
+    .selectFrom("subscriptions")
+    .innerJoin("organisations", "organisations.id", "subscriptions.organisation_id")
+    .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .selectAll("subscriptions")
+    .select(["organisations.alias as org_alias", "apps.slug as app_slug", appScopes])
+    .select(appColumns)
+    .select("apps.vendor_id")
+    .where("subscriptions.id", "=", sql<string>`any (${ids}::uuid[])`)
+    .orderBy("subscriptions.id")
+    .forUpdate("subscriptions")
+    .execute();
+  return (await withAgreedScopes(rows)).map((row) => ({ row, app: eventAppOf(row), vendorId: row.vendor_id }));
+}
+
+/** Changes many rows, each of which must be locked. */
+export async function updateBatch(
+  transaction: Transaction<DB>,
+  changes: (SubscriptionChanges & { id: string })[],
+): Promise<void> {
+  const statement = sql`
+    update subscriptions set status = changed.status, pause_reason = changed.pause_reason, paused_at = changed.paused_at,
+      block_reason = changed.block_reason, cancelled_at = changed.cancelled_at, updated_at = changed.updated_at,
+      revision = changed.revision, suspension_id = changed.suspension_id
+    from json_to_recordset(${JSON.stringify(changes)}::json) as changed(id uuid, status text, pause_reason text,
+      paused_at timestamptz, block_reason text, cancelled_at timestamptz, updated_at timestamptz, revision integer,
+      suspension_id uuid)
+    where subscriptions.id = changed.id`;
+  await executeDeferred(transaction, "update-subscriptions", statement);
 }
 
 export async function insertScopeAgreement(
