@@ -73,7 +73,8 @@ export async function insertDeliveriesOfBatch(
           select 1 from deliveries earlier
           where earlier.recipient_id = planned.recipient_id and earlier.subscription_id = planned.subscription_id
             and earlier.settled_at is null
-          limit 1
+          -- In the order of one index: another would read all unsettled deliveries to an endpoint, for each event
+          order by earlier.sequence limit 1
         ) is null then 'queued' else 'waiting' end,
         planned.at
       from planned

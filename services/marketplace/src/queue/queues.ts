@@ -31,7 +31,8 @@ export const queues: Queues = {
   [deliveries]: { ...common, partition: true },
   [recoveries]: common,
   [replays]: common,
-  [suspensions]: common,
+  // A step deletes its job as soon as it starts, so a short lease is enough, and a dead worker's step is soon taken over.
+  [suspensions]: { ...common, expireInSeconds: 10 },
   // No retries: the schedule starts it again, and retries of a failing job would delay the others.
   [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };
