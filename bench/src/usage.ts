@@ -24,8 +24,9 @@ anything else meanwhile.
     --seconds NUMBER            duration of each (60)
     --installations NUMBER      stored installations (1000000)
   publishing     what operators and vendors publish
-    --figures LIST              which of its measurements (3)
+    --figures LIST              which of its measurements (3,4)
     --organisations NUMBER      imported organisations, in parts of 1,000 (250000)
+    --subscriptions NUMBER      subscriptions that a suspension pauses (250000)
   --help         print this text
 
 Examples:

@@ -7,14 +7,16 @@ import { startCluster } from "@ehr-marketplace/dev/postgres";
 import type { Figure } from "../figures.ts";
 import { usage } from "../usage.ts";
 import { importThroughput } from "./import-throughput.ts";
+import { suspensionThroughput } from "./suspension-throughput.ts";
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings and an identity provider; every token is verified. */
 export async function publishingBench(options: string[]): Promise<Figure[]> {
   const { values } = readArguments(usage, {
     args: options,
     options: {
-      figures: { type: "string", default: "3" },
+      figures: { type: "string", default: "3,4" },
       organisations: { type: "string", default: "250000" },
+      subscriptions: { type: "string", default: "250000" },
     },
   });
   const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-bench-"));
@@ -23,6 +25,11 @@ export async function publishingBench(options: string[]): Promise<Figure[]> {
   try {
     const measures: Record<string, () => Promise<Figure[]>> = {
       3: () => importThroughput(cluster.url, issuer, Number(values.organisations)),
+      4: () =>
+        suspensionThroughput(cluster.url, issuer, {
+          count: Number(values.subscriptions),
+          mediaDirectory: join(directory, "media"),
+        }),
     };
     const figures: Figure[] = [];
     for (const figure of values.figures.split(",")) {
