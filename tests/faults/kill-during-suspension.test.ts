@@ -3,7 +3,15 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdminAppDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
+import {
+  cleanUpAfter,
+  cloneDatabase,
+  eventually,
+  isFullRun,
+  rounds,
+  timeLimitMs,
+  withClient,
+} from "@ehr-marketplace/test-kit";
 import {
   fetchCallers,
   findInconsistencies,
@@ -18,7 +26,7 @@ import {
 import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
 
 const slug = "northwind-scribe";
-const subscribers = 3_000;
+const subscribers = 1_500;
 const count = rounds(4, 20);
 
 test("kill -9 of API and worker during suspensions and reinstatements: each subscription is paused and resumed once, and its EHR is told in order", {
@@ -76,8 +84,10 @@ test("kill -9 of API and worker during suspensions and reinstatements: each subs
 
   let fullPasses = 0;
   for (let round = 0; round < count; round += 1) {
+    // A killed worker's step is taken over after its lease expires; in a short run, each round has one.
+    const killsPausing = round % 4 === 0 || round % 4 === 3;
     await operate("suspend", round % 2 === 0);
-    await killWorkerSoon();
+    if (isFullRun || killsPausing) await killWorkerSoon();
     // Every other suspension is undone before it has paused all.
     const isComplete = round % 2 === 1;
     if (isComplete) {
@@ -87,7 +97,7 @@ test("kill -9 of API and worker during suspensions and reinstatements: each subs
       assert.deepEqual(states, [{ status: "paused", pause_reason: "SECURITY" }]);
     }
     await operate("reinstate", round % 2 === 1);
-    await killWorkerSoon();
+    if (isFullRun || !killsPausing) await killWorkerSoon();
     await untilState(undefined);
     const states = await query("select distinct status, suspension_id from subscriptions where id = any ($1)", [ids]);
     assert.deepEqual(states, [{ status: "active", suspension_id: null }], `after round ${round + 1}`);
@@ -115,7 +125,7 @@ test("kill -9 of API and worker during suspensions and reinstatements: each subs
   const { arrived, lost, unexpected, violations, duplicates } = countArrivals(receiver.received, expected);
   assert.deepEqual({ lost, unexpected, violations }, { lost: 0, unexpected: 0, violations: 0 });
   t.diagnostic(
-    `${count} suspensions of ${subscribers} subscriptions, ${fullPasses} of them complete, ${3 * count} kills: ${arrived} events ` +
+    `${count} suspensions of ${subscribers} subscriptions, ${fullPasses} of them complete: ${arrived} events ` +
       `delivered, lost 0, order violations 0, ${duplicates} duplicates`,
   );
 });

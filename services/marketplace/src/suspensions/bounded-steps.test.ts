@@ -70,7 +70,7 @@ describe(`a suspension of an app with ${subscribers} subscriptions`, () => {
       .transaction()
       .execute((transaction) => startSuspension(transaction, queue, { ...command, reason: "Taken over" }));
     await step();
-    for (let nth = 0; nth < 8; nth += 1) assertBounded(await step(), `pausing, step ${nth}`);
+    for (let nth = 0; nth < 19; nth += 1) assertBounded(await step(), `pausing, step ${nth}`);
     plans.take();
     await sweepSuspensions(connected);
     await database.transaction().execute((transaction) => endSuspension(transaction, queue, command));
@@ -83,7 +83,7 @@ describe(`a suspension of an app with ${subscribers} subscriptions`, () => {
        from deliveries where recipient_id = $1`,
       endpointId,
     );
-    assert.equal((counted?.queued ?? 0) + (counted?.waiting ?? 0), 9 * batchSize);
+    assert.equal((counted?.queued ?? 0) + (counted?.waiting ?? 0), 20 * batchSize);
     assert.ok((counted?.queued ?? 0) < maxQueuedPerRecipient + batchSize, `${counted?.queued} are queued`);
   });
 });

@@ -23,7 +23,7 @@ export interface SuspensionDeps {
   logger: Logger;
 }
 
-export const batchSize = 250;
+export const batchSize = 100;
 /** Longer than any request takes: one that was in progress when the app was suspended may create or resume a subscription after it. */
 export const lastPassDelayMs = 15_000;
 
@@ -107,11 +107,15 @@ export async function runSuspensionStep(
   if (state === "ended") logger.info(facts, "resumed the subscriptions of a reinstated app");
 }
 
-const minPauseMs = 20;
+/** Each subscription has deliveries, which take more of the machine than its pause. */
+const maxPerSecond = 500;
+
+/** The pause after a step: it has at most a third of a connection's time, and a slow database slows it down. */
+const pauseAfter = (stepMs: number): number => Math.max(2 * stepMs, (batchSize / maxPerSecond) * 1_000 - stepMs);
 
 /**
- * Runs the steps of suspensions that are due, until none is. It pauses after each step for as long as the step took, so that it uses
- * at most half of a connection's time and requests are not delayed. A step that fails is retried after its lease expires.
+ * Runs the steps of suspensions that are due, until none is, with pauses so that requests are not delayed. A step that fails is
+ * retried after its lease expires.
  */
 export async function runDueSuspensions(
   deps: SuspensionDeps,
@@ -126,8 +130,7 @@ export async function runDueSuspensions(
       errors.push(error),
     );
     onStep?.();
-    const pauseMs = Math.max(minPauseMs, performance.now() - startedAt);
-    await delay(pauseMs, undefined, { signal: stopped }).catch(() => undefined);
+    await delay(pauseAfter(performance.now() - startedAt), undefined, { signal: stopped }).catch(() => undefined);
   }
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of suspensions failed`);
 }
