@@ -4,7 +4,7 @@
 // --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { glob, mkdtemp, readFile } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -57,20 +57,30 @@ async function prepareTemplates(databases: Databases): Promise<void> {
   process.env["TEST_TEMPLATES"] = JSON.stringify(templates);
 }
 
-async function runTests(databases: Databases, files: string[], session: Session): Promise<Counts> {
-  const counts: Counts = { passed: 0, failed: 0 };
+/** Stops the databases afterwards. */
+async function withTemplates<T>(databases: Databases, work: () => Promise<T>): Promise<T> {
+  // For the files of the demo apps. Every marketplace of a test uses this folder, unless the test names another one.
+  const media = await mkdtemp(join(tmpdir(), "ehr-marketplace-media-"));
+  process.env["MEDIA_DIRECTORY"] = media;
   try {
     await prepareTemplates(databases);
+    return await work();
+  } finally {
+    await databases.stop();
+    await rm(media, { recursive: true, force: true });
+  }
+}
+
+const runTests = (databases: Databases, files: string[], session: Session): Promise<Counts> =>
+  withTemplates(databases, async () => {
+    const counts: Counts = { passed: 0, failed: 0 };
     if (!session.isSequential) await runFiles(files, { concurrency, timeout: fileTimeoutMs }, counts, session);
     for (const file of session.isSequential ? files : []) {
       console.log(`\n${currentProgress(session)} ${file}`);
       await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts, session);
     }
-  } finally {
-    await databases.stop();
-  }
-  return counts;
-}
+    return counts;
+  });
 
 /** Runs the files now and whenever a source file changes. Ends with Ctrl+C. */
 async function watchFiles(databases: Databases, files: string[]): Promise<never> {
@@ -78,17 +88,14 @@ async function watchFiles(databases: Databases, files: string[]): Promise<never>
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
   const stopped = once(stopping.signal, "abort");
-  try {
-    await prepareTemplates(databases);
+  await withTemplates(databases, async () => {
     while (!stopping.signal.aborted) {
       const change = sources.nextChange();
       const reported = reportText(run({ files, concurrency, timeout: fileTimeoutMs }));
       reported.pipe(process.stdout, { end: false });
       await Promise.race([stopped, once(reported, "end").then(() => change)]);
     }
-  } finally {
-    await databases.stop();
-  }
+  });
   return process.exit(0);
 }
 

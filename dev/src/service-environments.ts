@@ -15,6 +15,9 @@ export const loopbackNetworks = ["127.0.0.0/8", "::1/128"];
 /** Encrypts the secrets of development databases. The key is public. */
 export const developmentEncryptionKeys = `1:${Buffer.from("for development only; never real").toString("base64")}`;
 
+/** That of this process if it has one, as in a test: its databases refer to the demo apps' files, which are there. */
+export const mediaDirectory = (): string => process.env["MEDIA_DIRECTORY"] || join(tmpdir(), "ehr-marketplace-media");
+
 /** The required variables of the marketplace, for development and tests. */
 export function marketplaceEnvironment(databaseUrl: string, issuer = unreachableIssuer): Record<string, string> {
   return {
@@ -23,7 +26,7 @@ export function marketplaceEnvironment(databaseUrl: string, issuer = unreachable
     TOKEN_JWKS_URL: issuer.jwksUrl,
     ENCRYPTION_KEYS: developmentEncryptionKeys,
     PUBLIC_URL: "http://127.0.0.1:8080",
-    MEDIA_DIRECTORY: join(tmpdir(), "ehr-marketplace-media"),
+    MEDIA_DIRECTORY: mediaDirectory(),
   };
 }
 

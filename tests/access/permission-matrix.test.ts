@@ -15,7 +15,7 @@ import {
 } from "@ehr-marketplace/tests/support";
 import { prepareMarketplace } from "./prepare-marketplace.ts";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
-import { makePublicFolder, publicRoutes } from "./public-routes.ts";
+import { publicRoutes } from "./public-routes.ts";
 
 const id = "/api/v1/subscriptions/:id";
 const matrix = parseMatrix(`
@@ -127,11 +127,9 @@ describe("permissions, each use case on one database connection", () => {
   before(async () => {
     kinds = await createCallerKinds(personaNames);
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
-    const media = await makePublicFolder(cleanUp);
     running = await startMarketplace(cleanUp, serviceUrl, {
       ...kinds.callers.environment,
       ...singleConnectionPool,
-      MEDIA_DIRECTORY: media,
       ALLOWED_ORIGINS: "https://console.example",
       VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
     });

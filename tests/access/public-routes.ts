@@ -1,8 +1,3 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { CleanUp } from "@ehr-marketplace/test-kit";
-
 interface PublicRoute {
   path: string;
   status: number;
@@ -10,6 +5,9 @@ interface PublicRoute {
 }
 
 const preflight = { origin: "https://console.example", "access-control-request-method": "GET" };
+
+/** The ids of published media are other ones in each run. */
+const unpublishedMedia = "/media/00000000-0000-7000-8000-000000000000";
 
 const getAndHead: Record<string, string> = {
   "/": "/",
@@ -30,7 +28,6 @@ const getAndHead: Record<string, string> = {
   "/api/v1/apps/categories": "/api/v1/apps/categories",
   "/api/v1/apps/:slug": "/api/v1/apps/northwind-scribe",
   "/api/v1/apps/:slug/pricing": "/api/v1/apps/northwind-scribe/pricing",
-  "/media/:name": "/media/picture.svg",
 };
 
 /** Routes that are intentionally public. Adding one needs a reason. */
@@ -39,16 +36,10 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
     [`GET ${url}`, { path, status: 200 }],
     [`HEAD ${url}`, { path, status: 200 }],
   ]),
+  ["GET /media/:id", { path: unpublishedMedia, status: 404 }],
+  ["HEAD /media/:id", { path: unpublishedMedia, status: 404 }],
   ["GET /docs", { path: "/docs", status: 200 }],
   ["HEAD /docs", { path: "/docs", status: 200 }],
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],
   ["OPTIONS /api/v1*", { path: "/api/v1/subscriptions", status: 204, headers: preflight }],
 ]);
-
-/** A folder of media with the public picture that the row of `/media/:name` names. */
-export async function makePublicFolder(cleanUp: CleanUp): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "media-"));
-  cleanUp(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, "picture.svg"), '<svg xmlns="http://www.w3.org/2000/svg"/>');
-  return folder;
-}

@@ -52,12 +52,15 @@ describe("the development stack of a new user", () => {
     }
     const page = (await (await fetch(`${marketplaceUrl}/api/v1/apps?size=100`)).json()) as AppPage;
     assert.equal(page.totalElements, 60);
-    const imageUrls = page.content.flatMap((app: AppDto) => [app.iconUrl, ...app.screenshots]);
-    for (const imageUrl of imageUrls) {
-      assert.ok(imageUrl.startsWith(`${marketplaceUrl}/media/`));
-      const response = await fetch(imageUrl);
-      assert.equal(response.headers.get("content-type"), "image/svg+xml", imageUrl);
-      assert.match(await response.text(), /^<svg /);
+    const pictures = page.content.flatMap(({ iconUrl, screenshots }: AppDto) => [
+      { url: iconUrl, type: "image/png" },
+      ...screenshots.map((url) => ({ url, type: "image/webp" })),
+    ]);
+    for (const { url, type } of pictures) {
+      assert.ok(url.startsWith(`${marketplaceUrl}/media/`));
+      const response = await fetch(url);
+      assert.deepEqual([response.status, response.headers.get("content-type")], [200, type], url);
+      assert.equal((await response.arrayBuffer()).byteLength, Number(response.headers.get("content-length")));
     }
   });
 

@@ -23,7 +23,7 @@ import { signBody } from "@ehr-marketplace/webhook-signature";
 import { ehrPublicRoutes } from "../access/ehr-public-routes.ts";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareMarketplace } from "../access/prepare-marketplace.ts";
-import { makePublicFolder, publicRoutes } from "../access/public-routes.ts";
+import { publicRoutes } from "../access/public-routes.ts";
 import { assertQuick, type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 import type { Schema } from "./hostile-inputs.ts";
 import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
@@ -94,7 +94,6 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
     const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
     const environment = {
       ...callers.environment,
-      MEDIA_DIRECTORY: await makePublicFolder(cleanUp),
       ALLOWED_ORIGINS: "https://console.example",
     };
     served = (await startMarketplace(cleanUp, serviceUrl, environment)).server.routesAndAccess;

@@ -1,6 +1,5 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { ehrLogin, marketplaceLogin } from "@ehr-marketplace/dev/postgres";
+import { mediaDirectory } from "@ehr-marketplace/dev/service-environments";
 import type { Templates } from "@ehr-marketplace/test-kit";
 
 /** Template databases and their login roles: two of the marketplace, and the EHR's with the demo organisations. */
@@ -14,5 +13,7 @@ export const demoSettings = {
   publicUrl: "http://127.0.0.1:8080",
   demoAppUrl: "http://127.0.0.1:8083",
   ehrUrl: "http://127.0.0.1:8081",
-  mediaDirectory: join(tmpdir(), "ehr-marketplace-tests-media"),
+  get mediaDirectory(): string {
+    return mediaDirectory();
+  },
 };

@@ -34,6 +34,7 @@ export interface DemoApp {
   summary: string;
   description: string;
   category: string;
+  audience: "CLINICIAN" | "PATIENT" | "BACKEND";
   version: string;
   glyph: string;
   hue: number;
@@ -44,7 +45,6 @@ export interface DemoApp {
   /** The number of demo practices that subscribe to it. */
   subscribers: number;
   screenshotTitles: string[];
-  baaAvailable: boolean;
   publishedAt: string;
   updatedAt: string;
   configSchema: object | null;

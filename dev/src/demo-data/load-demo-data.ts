@@ -1,132 +1,103 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { ListingDraft } from "@ehr-marketplace/contracts";
+import { createListing, createStorage, putVendor } from "@ehr-marketplace/marketplace/publishing";
 import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { withClient } from "@ehr-marketplace/test-kit";
-import { v7 as uuid } from "uuid";
-import {
-  type AppRow,
-  insertApps,
-  insertPlans,
-  insertVendors,
-  type PlanRow,
-  publishApps,
-  setPopularity,
-} from "../catalog/insert-catalog.ts";
+import type pg from "pg";
+import { setPopularity } from "../catalog/insert-catalog.ts";
 import { withDatabase } from "../catalog/with-database.ts";
+import { developmentEncryptionKeys } from "../service-environments.ts";
 import { demoApps } from "./apps.ts";
-import type { DemoApp, DemoPlan } from "./demo-app.ts";
+import type { DemoApp } from "./demo-app.ts";
+import { draftOf } from "./demo-draft.ts";
 import { demoOrganisations } from "./demo-organisations.ts";
-import { drawIcon } from "./draw-icon.ts";
-import { drawScreenshot } from "./draw-screenshot.ts";
 import { insertOrganisations } from "./insert-organisations.ts";
+import { demoOperator, developerOf, type PublishDeps, type PublishedApp, publishDemoApp } from "./publish-demo-app.ts";
 import { demoVendors } from "./vendors.ts";
 
 export interface DemoPlaces {
   publicUrl: string;
   demoAppUrl: string;
+  /** The marketplace's `MEDIA_DIRECTORY`. */
   mediaDirectory: string;
   ehrUrl: string;
 }
 
-const iconFile = (app: DemoApp): string => `${app.slug}.svg`;
-const screenshotFile = (app: DemoApp, index: number): string => `${app.slug}-${index + 1}.svg`;
+/** Before the first app was published. */
+const vendorsRegisteredAt = new Date("2023-01-09T09:00:00.000Z");
+const appsAtOnce = 3;
 
-async function drawMedia(apps: DemoApp[], directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
-  const files = apps.flatMap((app) => [
-    [iconFile(app), drawIcon(app)] as const,
-    ...app.screenshotTitles.map(
-      (title, index) => [screenshotFile(app, index), drawScreenshot(app, title, index)] as const,
-    ),
-  ]);
-  await Promise.all(files.map(([name, picture]) => writeFile(join(directory, name), picture)));
-}
-
-function appRow(app: DemoApp, vendorId: string, website: string, publicUrl: string): AppRow {
-  const site = `${website}/${app.slug}`;
-  return {
-    id: uuid(),
-    slug: app.slug,
-    vendor_id: vendorId,
-    category: app.category,
-    name: app.name,
-    summary: app.summary,
-    description: app.description,
-    icon_url: `${publicUrl}/media/${iconFile(app)}`,
-    version: app.version,
-    featured: app.featured,
-    extension_points: app.extensionPoints,
-    smart_launch_url: app.smartLaunchUrl,
-    fhir_scopes: app.fhirScopes,
-    screenshots: app.screenshotTitles.map((_title, index) => `${publicUrl}/media/${screenshotFile(app, index)}`),
-    website_url: site,
-    support_url: `${site}/support`,
-    privacy_policy_url: `${website}/privacy`,
-    terms_url: `${website}/terms`,
-    config_schema: app.configSchema,
-    baa_available: app.baaAvailable,
-    published_at: app.publishedAt,
-    updated_at: app.updatedAt,
-  };
-}
-
-function planRow(plan: DemoPlan, appId: string, position: number): PlanRow {
-  return {
-    id: uuid(),
-    app_id: appId,
-    position,
-    name: plan.name,
-    description: plan.description,
-    pricing_model: plan.pricingModel,
-    currency: plan.currency,
-    amount: plan.amount,
-    interval: plan.interval,
-    trial_days: plan.trialDays ?? 0,
-    unit_name: plan.unitName ?? null,
-    included_units: plan.includedUnits ?? null,
-    tiers: plan.tiers ?? [],
-    tier_mode: plan.tierMode ?? null,
-    metric: plan.metric ?? null,
-    aggregation: plan.aggregation ?? null,
-    features: plan.features,
-  };
-}
-
-function must<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`the demo data names ${what}, which it doesn't hold`);
-  return value;
-}
-
+/** Publishes the demo apps by the code that publishes those of real vendors. What exists already stays as it is. */
 export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promise<{ apps: number; vendors: number }> {
   const apps = demoApps(places.demoAppUrl);
-  await drawMedia(apps, places.mediaDirectory);
-  await withClient(ownerUrl, async (client) => {
-    await client.query("begin");
-    const vendorIds = await insertVendors(
-      client,
-      demoVendors.map(({ slug, name, websiteUrl }) => ({ id: uuid(), slug, name, website_url: websiteUrl })),
-    );
-    const websites = new Map(demoVendors.map((vendor) => [vendor.slug, vendor.websiteUrl]));
-    const appIds = await insertApps(
-      client,
-      apps.map((app) => {
-        const vendorId = must(vendorIds.get(app.vendor), app.vendor);
-        return appRow(app, vendorId, must(websites.get(app.vendor), app.vendor), places.publicUrl);
-      }),
-    );
-    const idOf = (app: DemoApp): string => must(appIds.get(app.slug), app.slug);
-    await insertPlans(
-      client,
-      apps.flatMap((app) => app.plans.map((plan, position) => planRow(plan, idOf(app), position))),
-    );
-    await publishApps(client, appIds.values());
-    await setPopularity(
-      client,
-      apps.map((app) => ({ app_id: idOf(app), popularity: app.subscribers })),
-    );
-    await insertOrganisations(client, demoOrganisations, places.ehrUrl);
-    await client.query("commit");
+  const storage = await createStorage({ directory: places.mediaDirectory });
+  await withDatabase(ownerUrl, async (database, { queue }) => {
+    const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
+    const deps: PublishDeps = { database, queue, encryption, storage, publicUrl: places.publicUrl };
+    for (const { slug, name, websiteUrl } of demoVendors) {
+      const clock = (): Date => vendorsRegisteredAt;
+      await putVendor({ database, clock }, demoOperator, slug, { name, websiteUrl });
+    }
+    await publishApps(deps, ownerUrl, apps);
+    await withClient(ownerUrl, async (client) => {
+      await client.query("begin");
+      await setDemoPopularity(client, apps);
+      await insertOrganisations(client, demoOrganisations, places.ehrUrl);
+      await client.query("commit");
+    });
+    await refreshSearchRanks(database);
   });
-  await withDatabase(ownerUrl, (database) => refreshSearchRanks(database));
+  storage.stop();
   return { apps: apps.length, vendors: demoVendors.length };
+}
+
+async function publishApps(deps: PublishDeps, ownerUrl: string, apps: DemoApp[]): Promise<void> {
+  const { listed, published } = await withClient(ownerUrl, readCatalog);
+  // One after another, so that the apps have the same order in every database.
+  for (const { slug, name, vendor, publishedAt } of apps.filter((app) => !listed.has(app.slug))) {
+    const clock = (): Date => new Date(Date.parse(publishedAt) - 86_400_000);
+    await createListing({ ...deps, clock }, developerOf(vendor), { slug, name });
+  }
+  const websites = new Map(demoVendors.map((vendor) => [vendor.slug, vendor.websiteUrl]));
+  const waiting = apps.values();
+  const publishWaiting = async (): Promise<void> => {
+    for (const app of waiting) {
+      const website = websites.get(app.vendor);
+      if (website === undefined) throw new Error(`the demo data has no vendor ${app.vendor}`);
+      await publishDemoApp(deps, app, { draft: draftOf(app, website), published: published.get(app.slug) });
+    }
+  };
+  await Promise.all(Array.from({ length: appsAtOnce }, publishWaiting));
+}
+
+interface CatalogRow {
+  slug: string;
+  draft: ListingDraft | null;
+  icon_url: string | null;
+  featured: boolean | null;
+}
+
+/** The slugs of all listings, and what is published of them. */
+async function readCatalog(client: pg.Client): Promise<{ listed: Set<string>; published: Map<string, PublishedApp> }> {
+  const { rows } = await client.query<CatalogRow>(
+    `select listings.slug, revisions.draft, apps.icon_url, apps.featured
+     from listings
+     left join revisions on revisions.app_id = listings.app_id and revisions.number = listings.published_revision
+     left join apps on apps.id = listings.app_id
+     where listings.slug = any ($1)`,
+    [demoApps("").map(({ slug }) => slug)],
+  );
+  const published = rows.flatMap(({ slug, draft, icon_url: iconUrl, featured }): [string, PublishedApp][] =>
+    draft === null ? [] : [[slug, { draft, iconUrl: iconUrl ?? "", featured: featured === true }]],
+  );
+  return { listed: new Set(rows.map(({ slug }) => slug)), published: new Map(published) };
+}
+
+async function setDemoPopularity(client: pg.Client, apps: DemoApp[]): Promise<void> {
+  const { rows } = await client.query<{ id: string; slug: string }>("select id, slug from apps");
+  const ids = new Map(rows.map(({ id, slug }) => [slug, id]));
+  await setPopularity(
+    client,
+    apps.map(({ slug, subscribers }) => ({ app_id: ids.get(slug) ?? "", popularity: subscribers })),
+  );
 }

@@ -25,7 +25,7 @@ export async function loadSubscribers(ownerUrl: string, callbackUrl: string): Pr
     await insertSubscriptions(client);
     await client.query("commit");
   });
-  await withDatabase(ownerUrl, (database, logger) => rankCatalog(database, { logger }));
+  await withDatabase(ownerUrl, (database, { logger }) => rankCatalog(database, { logger }));
 }
 
 async function insertPractices(client: pg.Client, callbackUrl: string): Promise<void> {

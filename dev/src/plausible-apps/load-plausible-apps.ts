@@ -41,6 +41,7 @@ export async function loadPlausibleApps(ownerUrl: string, options: LoadOptions):
       await client.query("commit");
       options.onProgress(done + size);
     }
+    await client.query("select adopt_apps()");
     await withDatabase(ownerUrl, (database) => refreshSearchRanks(database));
     await client.query("vacuum (analyze) app_listings, app_popularity, app_search, search_words, category_counts");
   });

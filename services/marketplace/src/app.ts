@@ -159,7 +159,6 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
   await server.register(publicMediaRoutes, {
     ...mediaDeps,
     requestsPerMinute: config.publicRequestsPerMinute,
-    directory: "directory" in config.media ? config.media.directory : undefined,
   });
 
   const running = started.move();

@@ -18,6 +18,7 @@ export const careCoordinationApps: DemoApp[] = [
 
 The board has four columns and most cards move by themselves. A coordinator who looks at it twice a day can follow three hundred open referrals. Urgent ones carry a red edge until the patient has been seen.`,
     category: "CARE_COORDINATION",
+    audience: "CLINICIAN",
     version: "3.5.8",
     glyph: "link",
     hue: 190,
@@ -28,7 +29,6 @@ The board has four columns and most cards move by themselves. A coordinator who 
     featured: false,
     subscribers: 46,
     screenshotTitles: ["Open referrals", "Needs a nudge", "With the receiving office"],
-    baaAvailable: true,
     publishedAt: "2023-11-14T14:15:00.000Z",
     updatedAt: "2026-09-29T09:20:00.000Z",
     configSchema: {
@@ -99,6 +99,7 @@ The board has four columns and most cards move by themselves. A coordinator who 
 
 The interface speaks German, French, Italian and English, and each user chooses. Abbreviations follow your hospital's own list; the app asks before it accepts a new one.`,
     category: "CARE_COORDINATION",
+    audience: "CLINICIAN",
     version: "2.1.9",
     glyph: "mountain",
     hue: 15,
@@ -109,7 +110,6 @@ The interface speaks German, French, Italian and English, and each user chooses.
     featured: false,
     subscribers: 11,
     screenshotTitles: ["Ward tasks", "Rounding list", "Team thread"],
-    baaAvailable: true,
     publishedAt: "2024-10-08T05:50:00.000Z",
     updatedAt: "2026-07-14T08:15:00.000Z",
     configSchema: null,
@@ -160,6 +160,7 @@ The interface speaks German, French, Italian and English, and each user chooses.
 
 Ask your regional exchange for admission and discharge notices; we help with the form. Without them the app still works from summaries that reach your inbox, a day or so later.`,
     category: "CARE_COORDINATION",
+    audience: "CLINICIAN",
     version: "5.0.3",
     glyph: "bridge",
     hue: 260,
@@ -170,7 +171,6 @@ Ask your regional exchange for admission and discharge notices; we help with the
     featured: false,
     subscribers: 29,
     screenshotTitles: ["Home this week", "Calls due today"],
-    baaAvailable: true,
     publishedAt: "2023-09-26T16:40:00.000Z",
     updatedAt: "2026-04-28T12:50:00.000Z",
     configSchema: {
@@ -239,6 +239,7 @@ Ask your regional exchange for admission and discharge notices; we help with the
 
 Partners use Village Circle free of charge and without a health record of their own. They see a first name, an address and the request, and they close it with one tap when the work is done.`,
     category: "CARE_COORDINATION",
+    audience: "CLINICIAN",
     version: "1.8.1",
     glyph: "house",
     hue: 140,
@@ -249,7 +250,6 @@ Partners use Village Circle free of charge and without a health record of their 
     featured: false,
     subscribers: 23,
     screenshotTitles: ["Requests to partners", "The circle", "A note from the circle"],
-    baaAvailable: true,
     publishedAt: "2024-12-03T11:05:00.000Z",
     updatedAt: "2026-08-11T14:00:00.000Z",
     configSchema: null,

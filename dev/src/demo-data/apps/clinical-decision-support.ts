@@ -18,6 +18,7 @@ export const clinicalDecisionSupportApps: DemoApp[] = [
 
 Rules are plain tables that your pharmacists can open, discuss and override for your organization. Each override carries a name and a reason. Nothing is learned from patient data, and no data leaves the request.`,
     category: "CLINICAL_DECISION_SUPPORT",
+    audience: "CLINICIAN",
     version: "3.3.3",
     glyph: "kidney",
     hue: 10,
@@ -28,7 +29,6 @@ Rules are plain tables that your pharmacists can open, discuss and override for 
     featured: false,
     subscribers: 32,
     screenshotTitles: ["Dose suggestion", "Kidney function over time"],
-    baaAvailable: true,
     publishedAt: "2023-07-11T11:30:00.000Z",
     updatedAt: "2026-08-20T15:00:00.000Z",
     configSchema: {
@@ -93,6 +93,7 @@ Rules are plain tables that your pharmacists can open, discuss and override for 
 
 The equations are public and so is our code list. We think a calculation that every clinic needs should not cost anything, and it introduces you to the rest of our work. Individual data is neither stored nor sent to us.`,
     category: "CLINICAL_DECISION_SUPPORT",
+    audience: "CLINICIAN",
     version: "4.2.0",
     glyph: "heart",
     hue: 350,
@@ -103,7 +104,6 @@ The equations are public and so is our code list. We think a calculation that ev
     featured: false,
     subscribers: 52,
     screenshotTitles: ["A hundred people like you", "Pressure and lipids over time"],
-    baaAvailable: true,
     publishedAt: "2023-06-27T10:20:00.000Z",
     updatedAt: "2026-04-21T14:45:00.000Z",
     configSchema: null,
@@ -136,6 +136,7 @@ The equations are public and so is our code list. We think a calculation that ev
 
 Watch needs vital signs at least every four hours. We begin with two silent weeks in which nothing is sent, so that you can see which alerts there would have been. It supports clinical judgement and does not replace observation.`,
     category: "CLINICAL_DECISION_SUPPORT",
+    audience: "CLINICIAN",
     version: "2.4.7",
     glyph: "radar",
     hue: 210,
@@ -146,7 +147,6 @@ Watch needs vital signs at least every four hours. We begin with two silent week
     featured: false,
     subscribers: 18,
     screenshotTitles: ["Please look", "Drift over a day", "Alerts reviewed"],
-    baaAvailable: true,
     publishedAt: "2024-09-03T07:15:00.000Z",
     updatedAt: "2026-10-05T13:30:00.000Z",
     configSchema: {
@@ -217,6 +217,7 @@ Watch needs vital signs at least every four hours. We begin with two silent week
 
 Agree and nothing changes; disagree with one word and carry on. Stewardship teams see where the guideline and practice part ways, which is sometimes the guideline's fault, and can correct the table the same day.`,
     category: "CLINICAL_DECISION_SUPPORT",
+    audience: "CLINICIAN",
     version: "3.0.9",
     glyph: "microbe",
     hue: 130,
@@ -227,7 +228,6 @@ Agree and nothing changes; disagree with one word and carry on. Stewardship team
     featured: true,
     subscribers: 38,
     screenshotTitles: ["A narrower choice", "Resistance over time", "Feedback by syndrome"],
-    baaAvailable: true,
     publishedAt: "2023-11-07T12:40:00.000Z",
     updatedAt: "2026-10-26T09:30:00.000Z",
     configSchema: null,

@@ -19,6 +19,7 @@ export function documentationApps(demoAppUrl: string): DemoApp[] {
 
 Open Scribe from the note, press record and put the phone down. Most clinicians sign within two minutes of the visit's end. Nothing is filed until you have read and signed it.`,
       category: "DOCUMENTATION",
+      audience: "CLINICIAN",
       version: "4.7.2",
       glyph: "microphone",
       hue: 285,
@@ -29,7 +30,6 @@ Open Scribe from the note, press record and put the phone down. Most clinicians 
       featured: true,
       subscribers: 60,
       screenshotTitles: ["Draft note", "Visits to review", "Time given back"],
-      baaAvailable: true,
       publishedAt: "2023-05-09T15:00:00.000Z",
       updatedAt: "2026-10-27T10:30:00.000Z",
       configSchema: {
@@ -121,6 +121,7 @@ Open Scribe from the note, press record and put the phone down. Most clinicians 
 
 Begin with the ten sentences you are tired of. Give a phrase the code you would guess, not the code that looks clever. And once a year, throw half of them away.`,
       category: "DOCUMENTATION",
+      audience: "CLINICIAN",
       version: "6.1.0",
       glyph: "book",
       hue: 150,
@@ -130,7 +131,6 @@ Begin with the ten sentences you are tired of. Give a phrase the code you would 
       featured: false,
       subscribers: 56,
       screenshotTitles: ["Phrase in a note", "Shared shelf"],
-      baaAvailable: true,
       publishedAt: "2023-02-28T11:15:00.000Z",
       updatedAt: "2026-07-07T14:25:00.000Z",
       configSchema: null,
@@ -174,6 +174,7 @@ Begin with the ten sentences you are tired of. Give a phrase the code you would 
 
 Résumé Clair works from signed notes only, so that a letter never runs ahead of the clinician. You approve every letter during the first month; after that you decide which visit types may go out on their own.`,
       category: "DOCUMENTATION",
+      audience: "CLINICIAN",
       version: "2.2.4",
       glyph: "document",
       hue: 215,
@@ -184,7 +185,6 @@ Résumé Clair works from signed notes only, so that a letter never runs ahead o
       featured: false,
       subscribers: 15,
       screenshotTitles: ["Letter beside the note", "Letters to approve"],
-      baaAvailable: true,
       publishedAt: "2024-09-17T12:45:00.000Z",
       updatedAt: "2026-08-18T11:30:00.000Z",
       configSchema: null,
@@ -230,6 +230,7 @@ Résumé Clair works from signed notes only, so that a letter never runs ahead o
 
 Surgeons, endoscopists and proceduralists, in hospital or in the office. Residents can draft and attendings can sign, and the difference between the two remains visible for teaching.`,
       category: "DOCUMENTATION",
+      audience: "CLINICIAN",
       version: "3.0.1",
       glyph: "feather",
       hue: 5,
@@ -240,7 +241,6 @@ Surgeons, endoscopists and proceduralists, in hospital or in the office. Residen
       featured: false,
       subscribers: 20,
       screenshotTitles: ["Procedure note", "Notes to sign", "Signed within a day"],
-      baaAvailable: true,
       publishedAt: "2024-04-23T07:55:00.000Z",
       updatedAt: "2026-05-05T13:15:00.000Z",
       configSchema: null,

@@ -18,6 +18,7 @@ export const ehrEfficiencyApps: DemoApp[] = [
 
 Clinicians who use Heron for a month spend about thirty-five fewer minutes a day in the inbox. It never sends anything by itself, and its sorting can be corrected with a single key, from which it learns.`,
     category: "EHR_EFFICIENCY",
+    audience: "CLINICIAN",
     version: "5.9.0",
     glyph: "inbox",
     hue: 220,
@@ -28,7 +29,6 @@ Clinicians who use Heron for a month spend about thirty-five fewer minutes a day
     featured: true,
     subscribers: 55,
     screenshotTitles: ["This morning's piles", "Draft answer", "Minutes saved"],
-    baaAvailable: true,
     publishedAt: "2023-10-24T08:10:00.000Z",
     updatedAt: "2026-10-22T11:25:00.000Z",
     configSchema: {
@@ -92,6 +92,7 @@ Clinicians who use Heron for a month spend about thirty-five fewer minutes a day
 
 Kestrel Keys drives the pages you are signed in to. It asks only who you are, reads no patient data through an interface of its own, and sends none to us. Settings travel with your account.`,
     category: "EHR_EFFICIENCY",
+    audience: "CLINICIAN",
     version: "9.0.3",
     glyph: "keyboard",
     hue: 70,
@@ -101,7 +102,6 @@ Kestrel Keys drives the pages you are signed in to. It asks only who you are, re
     featured: false,
     subscribers: 58,
     screenshotTitles: ["Command palette"],
-    baaAvailable: false,
     publishedAt: "2023-03-28T16:20:00.000Z",
     updatedAt: "2026-05-19T10:40:00.000Z",
     configSchema: null,
@@ -144,6 +144,7 @@ Kestrel Keys drives the pages you are signed in to. It asks only who you are, re
 
 Aperçu does not suggest diagnoses and does not fill gaps with guesses. Where the chart contradicts itself, it shows both statements and their dates. The page disappears after the visit unless you choose to keep it.`,
     category: "EHR_EFFICIENCY",
+    audience: "CLINICIAN",
     version: "1.5.6",
     glyph: "magnifier",
     hue: 310,
@@ -154,7 +155,6 @@ Aperçu does not suggest diagnoses and does not fill gaps with guesses. Where th
     featured: false,
     subscribers: 21,
     screenshotTitles: ["Briefs for today", "One-page brief"],
-    baaAvailable: true,
     publishedAt: "2025-02-11T14:50:00.000Z",
     updatedAt: "2026-09-24T08:05:00.000Z",
     configSchema: null,
@@ -205,6 +205,7 @@ Aperçu does not suggest diagnoses and does not fill gaps with guesses. Where th
 
 Point it at ninety days of audit events and come back tomorrow. The first report names the three screens most worth fixing; many teams find that one of them can be changed in the settings they already have.`,
     category: "EHR_EFFICIENCY",
+    audience: "BACKEND",
     version: "2.0.0",
     glyph: "cursor",
     hue: 185,
@@ -214,7 +215,6 @@ Point it at ninety days of audit events and come back tomorrow. The first report
     featured: false,
     subscribers: 6,
     screenshotTitles: ["Screens worth fixing", "Before and after", "Time by activity"],
-    baaAvailable: true,
     publishedAt: "2025-06-24T12:30:00.000Z",
     updatedAt: "2026-06-16T09:00:00.000Z",
     configSchema: null,

@@ -18,6 +18,7 @@ export const financialApps: DemoApp[] = [
 
 You need the submitter number of your clearinghouse and a key for its status service. The app reads claims and coverage; it never submits a claim by itself and never alters a charge without a biller's confirmation.`,
     category: "FINANCIAL",
+    audience: "BACKEND",
     version: "7.1.4",
     glyph: "invoice",
     hue: 275,
@@ -27,7 +28,6 @@ You need the submitter number of your clearinghouse and a key for its status ser
     featured: false,
     subscribers: 48,
     screenshotTitles: ["Claims to fix", "First-pass acceptance", "Why this claim was held"],
-    baaAvailable: true,
     publishedAt: "2023-02-21T07:45:00.000Z",
     updatedAt: "2026-10-13T06:30:00.000Z",
     configSchema: {
@@ -104,6 +104,7 @@ You need the submitter number of your clearinghouse and a key for its status ser
 
 The appointment panel shows a small green, amber or red needle. Green needs no attention; the other two open with the next step already drafted. Practices usually begin with new patients, whose coverage changes most often.`,
     category: "FINANCIAL",
+    audience: "CLINICIAN",
     version: "4.3.0",
     glyph: "coins",
     hue: 135,
@@ -114,7 +115,6 @@ The appointment panel shows a small green, amber or red needle. Green needs no a
     featured: false,
     subscribers: 40,
     screenshotTitles: ["Coverage for tomorrow", "Collected at the desk"],
-    baaAvailable: true,
     publishedAt: "2023-09-12T12:10:00.000Z",
     updatedAt: "2026-08-04T10:00:00.000Z",
     configSchema: null,
@@ -165,6 +165,7 @@ The appointment panel shows a small green, amber or red needle. Green needs no a
 
 Import twelve months of remittances; the first clusters appear within an hour. We suggest a weekly half hour with the front desk, because that is where most of the roots turn out to be.`,
     category: "FINANCIAL",
+    audience: "CLINICIAN",
     version: "1.9.2",
     glyph: "sprout",
     hue: 20,
@@ -175,7 +176,6 @@ Import twelve months of remittances; the first clusters appear within an hour. W
     featured: false,
     subscribers: 14,
     screenshotTitles: ["Appeals by value", "Recovered by cause", "Appeal letter"],
-    baaAvailable: true,
     publishedAt: "2024-11-19T15:30:00.000Z",
     updatedAt: "2026-05-27T09:15:00.000Z",
     configSchema: null,
@@ -218,6 +218,7 @@ Import twelve months of remittances; the first clusters appear within an hour. W
 
 Postage is included in the price of a printed statement. Balances below the threshold you set are left alone, since a reminder that costs more than it brings helps nobody.`,
     category: "FINANCIAL",
+    audience: "BACKEND",
     version: "6.0.0",
     glyph: "lantern",
     hue: 345,
@@ -227,7 +228,6 @@ Postage is included in the price of a printed statement. Balances below the thre
     featured: false,
     subscribers: 27,
     screenshotTitles: ["Ready to send", "Paid within 30 days", "Statement preview"],
-    baaAvailable: true,
     publishedAt: "2023-12-05T11:20:00.000Z",
     updatedAt: "2026-02-10T13:55:00.000Z",
     configSchema: null,

@@ -18,17 +18,16 @@ export const frontOfficeApps: DemoApp[] = [
 
 The front desk keeps working in the calendar it knows. Online bookings appear there at once, marked with a small lamp, and can be moved or cancelled like any other appointment. Most practices start with one visit type and add the rest after a week or two.`,
     category: "FRONT_OFFICE",
+    audience: "BACKEND",
     version: "5.2.1",
     glyph: "calendar",
     hue: 255,
     extensionPoints: ["global-nav", "appointment-panel", "patient-portal-menu", "cds:appointment-book"],
     smartLaunchUrl: null,
-    fhirScopes:
-      "openid fhirUser user/Appointment.cruds user/Slot.rs user/Schedule.rs user/Practitioner.rs user/Patient.rs",
+    fhirScopes: "system/Appointment.cruds system/Slot.rs system/Schedule.rs system/Practitioner.rs system/Patient.rs",
     featured: false,
     subscribers: 57,
     screenshotTitles: ["Today's schedule", "Requests to confirm", "Filled slots"],
-    baaAvailable: true,
     publishedAt: "2023-03-14T09:30:00.000Z",
     updatedAt: "2026-09-22T14:05:00.000Z",
     configSchema: {
@@ -109,6 +108,7 @@ The front desk keeps working in the calendar it knows. Online bookings appear th
 
 Choose which of your paper forms to bring over first; our team will rebuild up to five of them with you at no charge. Nothing a patient enters reaches the chart until someone in your practice has accepted it.`,
     category: "FRONT_OFFICE",
+    audience: "PATIENT",
     version: "3.8.0",
     glyph: "cup",
     hue: 45,
@@ -119,7 +119,6 @@ Choose which of your paper forms to bring over first; our team will rebuild up t
     featured: true,
     subscribers: 53,
     screenshotTitles: ["Arrivals and their forms", "Answers to accept", "Completion before the visit"],
-    baaAvailable: true,
     publishedAt: "2023-06-20T13:00:00.000Z",
     updatedAt: "2026-10-06T08:45:00.000Z",
     configSchema: null,
@@ -170,6 +169,7 @@ Choose which of your paper forms to bring over first; our team will rebuild up t
 
 Nothing. You pay for slots that were filled and kept, never for offers that went unanswered. Setting the ranking up takes about a quarter of an hour.`,
     category: "FRONT_OFFICE",
+    audience: "BACKEND",
     version: "2.4.3",
     glyph: "hourglass",
     hue: 160,
@@ -179,7 +179,6 @@ Nothing. You pay for slots that were filled and kept, never for offers that went
     featured: false,
     subscribers: 19,
     screenshotTitles: ["Slots won back", "Patients waiting"],
-    baaAvailable: true,
     publishedAt: "2024-05-07T10:15:00.000Z",
     updatedAt: "2026-06-11T16:20:00.000Z",
     configSchema: null,
@@ -225,6 +224,7 @@ Nothing. You pay for slots that were filled and kept, never for offers that went
 
 Bring your own tablets; anything bought in the last five years will do. We also ship a wipe-clean stand with a lock and a privacy film, which fits most reception counters without drilling.`,
     category: "FRONT_OFFICE",
+    audience: "BACKEND",
     version: "4.0.2",
     glyph: "door",
     hue: 315,
@@ -234,7 +234,6 @@ Bring your own tablets; anything bought in the last five years will do. We also 
     featured: false,
     subscribers: 33,
     screenshotTitles: ["Expected this morning", "Arrived and waiting"],
-    baaAvailable: true,
     publishedAt: "2023-10-03T08:00:00.000Z",
     updatedAt: "2026-03-19T11:40:00.000Z",
     configSchema: null,

@@ -18,6 +18,7 @@ export const medicalDeviceIntegrationApps: DemoApp[] = [
 
 Twelve-Lead displays and measures; it does not interpret. The statement printed by your cart is shown as it came, marked as unconfirmed until a physician has read the tracing. Tell us the model of your carts and we send the matching settings.`,
     category: "MEDICAL_DEVICE_INTEGRATION",
+    audience: "CLINICIAN",
     version: "3.4.0",
     glyph: "pulse",
     hue: 355,
@@ -28,7 +29,6 @@ Twelve-Lead displays and measures; it does not interpret. The statement printed 
     featured: true,
     subscribers: 36,
     screenshotTitles: ["Tracings over time", "To be read", "Reading with calipers"],
-    baaAvailable: true,
     publishedAt: "2023-08-08T08:55:00.000Z",
     updatedAt: "2026-09-17T10:15:00.000Z",
     configSchema: null,
@@ -75,6 +75,7 @@ Twelve-Lead displays and measures; it does not interpret. The statement printed 
 
 Order the test, and the spirometer in the room wakes up with the patient's height and age. Results are written as observations with their grades, so that a trend over years compares good blows with good blows.`,
     category: "MEDICAL_DEVICE_INTEGRATION",
+    audience: "CLINICIAN",
     version: "2.2.0",
     glyph: "lungs",
     hue: 225,
@@ -85,7 +86,6 @@ Order the test, and the spirometer in the room wakes up with the patient's heigh
     featured: false,
     subscribers: 7,
     screenshotTitles: ["Lung function over time", "Tests ordered today"],
-    baaAvailable: true,
     publishedAt: "2025-04-15T13:45:00.000Z",
     updatedAt: "2026-04-07T09:35:00.000Z",
     configSchema: null,
@@ -130,6 +130,7 @@ Order the test, and the spirometer in the room wakes up with the patient's heigh
 
 Each trolley needs a dock, a small box with two USB ports and Wi-Fi, which we ship preconfigured. Your network team needs to allow one outgoing connection to your own health record; nothing passes through our servers.`,
     category: "MEDICAL_DEVICE_INTEGRATION",
+    audience: "BACKEND",
     version: "7.0.2",
     glyph: "thermometer",
     hue: 170,
@@ -139,7 +140,6 @@ Each trolley needs a dock, a small box with two USB ports and Wi-Fi, which we sh
     featured: false,
     subscribers: 41,
     screenshotTitles: ["Readings this shift", "Docks and devices"],
-    baaAvailable: true,
     publishedAt: "2023-02-14T10:00:00.000Z",
     updatedAt: "2026-05-12T14:20:00.000Z",
     configSchema: {
@@ -214,6 +214,7 @@ Each trolley needs a dock, a small box with two USB ports and Wi-Fi, which we sh
 
 The viewer talks DICOMweb to the archive you already have. You need its address and a token with read permission. It is intended for clinical review; primary reading remains with the radiologist's own workstation.`,
     category: "MEDICAL_DEVICE_INTEGRATION",
+    audience: "CLINICIAN",
     version: "6.6.3",
     glyph: "bone",
     hue: 250,
@@ -223,7 +224,6 @@ The viewer talks DICOMweb to the archive you already have. You need its address 
     featured: false,
     subscribers: 49,
     screenshotTitles: ["Measurements over time", "Studies to review", "Report and key images"],
-    baaAvailable: true,
     publishedAt: "2023-05-16T14:35:00.000Z",
     updatedAt: "2026-10-12T15:25:00.000Z",
     configSchema: {

@@ -18,6 +18,7 @@ export const officeDeviceIntegrationApps: DemoApp[] = [
 
 Each printer needs a small bridge program on one computer of the same network. Installation takes five minutes and no administrator rights; a list of printer models we have tested is in the settings page.`,
     category: "OFFICE_DEVICE_INTEGRATION",
+    audience: "BACKEND",
     version: "5.5.0",
     glyph: "barcode",
     hue: 230,
@@ -27,7 +28,6 @@ Each printer needs a small bridge program on one computer of the same network. I
     featured: false,
     subscribers: 42,
     screenshotTitles: ["Print queue", "Label designer", "Printer health"],
-    baaAvailable: true,
     publishedAt: "2023-04-18T10:50:00.000Z",
     updatedAt: "2026-08-25T09:05:00.000Z",
     configSchema: {
@@ -95,6 +95,7 @@ Each printer needs a small bridge program on one computer of the same network. I
 
 Most clinics file in two short sessions instead of all day long. Anything urgent, such as a critical result, rises to the top and rings a bell for the person you choose.`,
     category: "OFFICE_DEVICE_INTEGRATION",
+    audience: "BACKEND",
     version: "8.2.6",
     glyph: "printer",
     hue: 30,
@@ -104,7 +105,6 @@ Most clinics file in two short sessions instead of all day long. Anything urgent
     featured: false,
     subscribers: 51,
     screenshotTitles: ["Faxes to file", "Proposed split", "Pages by sender"],
-    baaAvailable: true,
     publishedAt: "2023-05-30T08:20:00.000Z",
     updatedAt: "2026-10-20T12:00:00.000Z",
     configSchema: {
@@ -177,6 +177,7 @@ Most clinics file in two short sessions instead of all day long. Anything urgent
 
 Check that your scanner is on our list, or order one from us. Images are kept in your health record rather than with us, and our copies are deleted as soon as the fields have been returned.`,
     category: "OFFICE_DEVICE_INTEGRATION",
+    audience: "CLINICIAN",
     version: "3.3.9",
     glyph: "id-card",
     hue: 175,
@@ -186,7 +187,6 @@ Check that your scanner is on our list, or order one from us. Images are kept in
     featured: false,
     subscribers: 25,
     screenshotTitles: ["Cards read today", "Compare with the file"],
-    baaAvailable: true,
     publishedAt: "2024-03-26T13:35:00.000Z",
     updatedAt: "2026-01-15T08:50:00.000Z",
     configSchema: null,
@@ -229,6 +229,7 @@ Check that your scanner is on our list, or order one from us. Images are kept in
 
 Inkwell records who signed, when, on which device and which version of the text they saw. Your own counsel decides which forms may be signed this way; we provide a summary to make that conversation short.`,
     category: "OFFICE_DEVICE_INTEGRATION",
+    audience: "CLINICIAN",
     version: "1.4.8",
     glyph: "pen",
     hue: 265,
@@ -238,7 +239,6 @@ Inkwell records who signed, when, on which device and which version of the text 
     featured: false,
     subscribers: 5,
     screenshotTitles: ["Waiting for a signature", "Signed consent"],
-    baaAvailable: true,
     publishedAt: "2025-05-13T09:10:00.000Z",
     updatedAt: "2026-02-24T17:30:00.000Z",
     configSchema: null,

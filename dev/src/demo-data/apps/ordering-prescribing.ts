@@ -18,6 +18,7 @@ export const orderingPrescribingApps: DemoApp[] = [
 
 You need a payer connection key, which we issue after a short verification of your practice. Begin with one specialty; dermatology and rheumatology usually feel the difference first.`,
     category: "ORDERING_PRESCRIBING",
+    audience: "CLINICIAN",
     version: "4.8.5",
     glyph: "clipboard",
     hue: 205,
@@ -28,7 +29,6 @@ You need a payer connection key, which we issue after a short verification of yo
     featured: false,
     subscribers: 50,
     screenshotTitles: ["Waiting for the payer", "Form, filled from the chart", "Approved by plan"],
-    baaAvailable: true,
     publishedAt: "2023-06-06T09:45:00.000Z",
     updatedAt: "2026-10-08T14:30:00.000Z",
     configSchema: {
@@ -96,6 +96,7 @@ You need a payer connection key, which we issue after a short verification of yo
 
 A fox's tail beside a drug means that an alternative exists. Ignore it and nothing happens; open it and you see at most three choices. Prescribers accept about one suggestion in five, which is roughly what a good pharmacist achieves.`,
     category: "ORDERING_PRESCRIBING",
+    audience: "CLINICIAN",
     version: "3.2.2",
     glyph: "pill",
     hue: 40,
@@ -106,7 +107,6 @@ A fox's tail beside a drug means that an alternative exists. Ignore it and nothi
     featured: false,
     subscribers: 39,
     screenshotTitles: ["Prices for this order", "Alternatives"],
-    baaAvailable: true,
     publishedAt: "2023-12-19T13:25:00.000Z",
     updatedAt: "2026-07-21T16:45:00.000Z",
     configSchema: null,
@@ -150,6 +150,7 @@ A fox's tail beside a drug means that an alternative exists. Ignore it and nothi
 
 Send us your lab account numbers; connections to new laboratories take between three days and three weeks. Until a lab is connected, its orders print as requisitions exactly as they do today.`,
     category: "ORDERING_PRESCRIBING",
+    audience: "CLINICIAN",
     version: "2.7.8",
     glyph: "flask",
     hue: 270,
@@ -160,7 +161,6 @@ Send us your lab account numbers; connections to new laboratories take between t
     featured: false,
     subscribers: 30,
     screenshotTitles: ["Orders on their way", "Result in context", "Turnaround by lab"],
-    baaAvailable: true,
     publishedAt: "2024-07-16T10:05:00.000Z",
     updatedAt: "2026-08-27T12:20:00.000Z",
     configSchema: null,
@@ -210,6 +210,7 @@ Send us your lab account numbers; connections to new laboratories take between t
 
 Nurses open Robin twice a day and clear the queue in a quarter of an hour. Prescribers see ambers and reds only. After a month, the report shows which protocols are too strict and which might be too kind.`,
     category: "ORDERING_PRESCRIBING",
+    audience: "CLINICIAN",
     version: "5.1.1",
     glyph: "refresh",
     hue: 145,
@@ -220,7 +221,6 @@ Nurses open Robin twice a day and clear the queue in a quarter of an hour. Presc
     featured: false,
     subscribers: 47,
     screenshotTitles: ["Requests by colour", "Protocol check"],
-    baaAvailable: true,
     publishedAt: "2023-11-28T15:55:00.000Z",
     updatedAt: "2026-03-10T11:10:00.000Z",
     configSchema: {

@@ -18,6 +18,7 @@ export const patientEngagementApps: DemoApp[] = [
 
 Answers appear beside the appointment. Only those it could not understand reach a person, usually fewer than four in a hundred. Lumen Reminders works on its own, and hand in hand with Lumen Schedule if you have both.`,
     category: "PATIENT_ENGAGEMENT",
+    audience: "BACKEND",
     version: "6.4.2",
     glyph: "bell",
     hue: 65,
@@ -27,7 +28,6 @@ Answers appear beside the appointment. Only those it could not understand reach 
     featured: false,
     subscribers: 59,
     screenshotTitles: ["Answers today", "Kept visits", "Reminders going out"],
-    baaAvailable: true,
     publishedAt: "2023-03-07T13:50:00.000Z",
     updatedAt: "2026-10-19T08:20:00.000Z",
     configSchema: {
@@ -105,6 +105,7 @@ Answers appear beside the appointment. Only those it could not understand reach 
 
 Appoint one bilingual colleague as glossary keeper; an hour a month is enough. Translation supports everyday messages. For consent and serious news, the app reminds you to call an interpreter and offers to do it.`,
     category: "PATIENT_ENGAGEMENT",
+    audience: "CLINICIAN",
     version: "3.7.4",
     glyph: "chat",
     hue: 25,
@@ -114,7 +115,6 @@ Appoint one bilingual colleague as glossary keeper; an hour a month is enough. T
     featured: true,
     subscribers: 45,
     screenshotTitles: ["Conversation in two languages", "Answered within the hour"],
-    baaAvailable: true,
     publishedAt: "2023-09-05T15:15:00.000Z",
     updatedAt: "2026-09-30T11:50:00.000Z",
     configSchema: {
@@ -183,6 +183,7 @@ Appoint one bilingual colleague as glossary keeper; an hour a month is enough. T
 
 Enroll a patient from the chart with two clicks, or let an order do it. The team sees a green, amber or silent mark for each traveller, and only amber ones ask for attention. Most journeys raise fewer than two alerts.`,
     category: "PATIENT_ENGAGEMENT",
+    audience: "PATIENT",
     version: "2.0.8",
     glyph: "envelope",
     hue: 235,
@@ -193,7 +194,6 @@ Enroll a patient from the chart with two clicks, or let an order do it. The team
     featured: false,
     subscribers: 16,
     screenshotTitles: ["Cards and answers", "Travellers by journey"],
-    baaAvailable: true,
     publishedAt: "2024-10-29T09:15:00.000Z",
     updatedAt: "2026-02-03T10:20:00.000Z",
     configSchema: null,
@@ -236,6 +236,7 @@ Enroll a patient from the chart with two clicks, or let an order do it. The team
 
 There are no public stars, no rankings of colleagues and no bonus formulas. Feedback works when people are not afraid of it. If you need a formal survey for a program, export the raw answers.`,
     category: "PATIENT_ENGAGEMENT",
+    audience: "BACKEND",
     version: "1.6.3",
     glyph: "star",
     hue: 90,
@@ -245,7 +246,6 @@ There are no public stars, no rankings of colleagues and no bonus formulas. Feed
     featured: false,
     subscribers: 28,
     screenshotTitles: ["Comments this week", "Themes", "Complaints to answer"],
-    baaAvailable: true,
     publishedAt: "2024-06-04T14:30:00.000Z",
     updatedAt: "2026-01-20T09:10:00.000Z",
     configSchema: null,

@@ -18,6 +18,7 @@ export const populationHealthApps: DemoApp[] = [
 
 A nurse opens the Monday list, sends the overdue reminders in one go and hands the difficult calls to the care manager. The dashboards are for the quarterly meeting; the list is for everyone else.`,
     category: "POPULATION_HEALTH",
+    audience: "CLINICIAN",
     version: "6.3.1",
     glyph: "chart",
     hue: 155,
@@ -28,7 +29,6 @@ A nurse opens the Monday list, sends the overdue reminders in one go and hands t
     featured: true,
     subscribers: 44,
     screenshotTitles: ["Diabetes registry", "Overdue this week", "Outreach board"],
-    baaAvailable: true,
     publishedAt: "2023-04-04T12:00:00.000Z",
     updatedAt: "2026-10-15T09:50:00.000Z",
     configSchema: {
@@ -103,6 +103,7 @@ A nurse opens the Monday list, sends the overdue reminders in one go and hands t
 
 Gaps that nobody in your practice can close are hidden by default. So are those that would bring a patient in for nothing else within two weeks of a planned visit.`,
     category: "POPULATION_HEALTH",
+    audience: "CLINICIAN",
     version: "2.3.2",
     glyph: "target",
     hue: 240,
@@ -113,7 +114,6 @@ Gaps that nobody in your practice can close are hidden by default. So are those 
     featured: false,
     subscribers: 31,
     screenshotTitles: ["Closed this month", "Gaps for today's visits"],
-    baaAvailable: true,
     publishedAt: "2024-03-12T09:25:00.000Z",
     updatedAt: "2026-06-02T15:35:00.000Z",
     configSchema: null,
@@ -158,6 +158,7 @@ Gaps that nobody in your practice can close are hidden by default. So are those 
 
 Have your registry credentials at hand and check that your stock list is current. We suggest a small campaign first, such as shingles for people turning sixty-five, before the autumn rush.`,
     category: "POPULATION_HEALTH",
+    audience: "BACKEND",
     version: "3.6.0",
     glyph: "syringe",
     hue: 35,
@@ -168,7 +169,6 @@ Have your registry credentials at hand and check that your stock list is current
     featured: false,
     subscribers: 24,
     screenshotTitles: ["Doses this season", "Invitations to send"],
-    baaAvailable: true,
     publishedAt: "2023-08-29T07:30:00.000Z",
     updatedAt: "2026-09-08T13:40:00.000Z",
     configSchema: null,
@@ -213,6 +213,7 @@ Have your registry credentials at hand and check that your stock list is current
 
 Community health teams, public health officers and practices that want to know why the third Tuesday clinic is always half empty. No special training is needed; the guided tour takes twelve minutes.`,
     category: "POPULATION_HEALTH",
+    audience: "CLINICIAN",
     version: "0.9.4",
     glyph: "map-pin",
     hue: 325,
@@ -222,7 +223,6 @@ Community health teams, public health officers and practices that want to know w
     featured: false,
     subscribers: 2,
     screenshotTitles: ["Missed visits by district"],
-    baaAvailable: true,
     publishedAt: "2026-01-27T10:45:00.000Z",
     updatedAt: "2026-10-01T16:10:00.000Z",
     configSchema: null,

@@ -18,6 +18,7 @@ export const remoteCareApps: DemoApp[] = [
 
 The appointment panel shows who is waiting and for how long. If a patient cannot connect within three minutes, the app offers to call them by telephone and notes the change. Nothing is recorded.`,
     category: "REMOTE_CARE",
+    audience: "CLINICIAN",
     version: "5.3.6",
     glyph: "video",
     hue: 180,
@@ -27,7 +28,6 @@ The appointment panel shows who is waiting and for how long. If a patient cannot
     featured: false,
     subscribers: 54,
     screenshotTitles: ["Connection quality", "Waiting room", "Chat during the visit"],
-    baaAvailable: true,
     publishedAt: "2023-04-25T09:05:00.000Z",
     updatedAt: "2026-09-26T14:40:00.000Z",
     configSchema: {
@@ -102,6 +102,7 @@ The appointment panel shows who is waiting and for how long. If a patient cannot
 
 Decide who answers the call list and when; patients are told in writing that readings are not watched at night. Cuffs arrive within three days, in two sizes, and can be returned in the box they came in.`,
     category: "REMOTE_CARE",
+    audience: "CLINICIAN",
     version: "4.5.1",
     glyph: "gauge",
     hue: 0,
@@ -112,7 +113,6 @@ Decide who answers the call list and when; patients are told in writing that rea
     featured: true,
     subscribers: 43,
     screenshotTitles: ["Home blood pressure", "Calls for today", "A message to the nurse"],
-    baaAvailable: true,
     publishedAt: "2023-12-12T08:25:00.000Z",
     updatedAt: "2026-10-14T10:50:00.000Z",
     configSchema: {
@@ -193,6 +193,7 @@ Decide who answers the call list and when; patients are told in writing that rea
 
 Device makers are connected with the patient's consent, which can be withdrawn in the portal. Data is processed in the European Union and deleted thirty days after therapy ends, unless the clinic has a reason to keep it.`,
     category: "REMOTE_CARE",
+    audience: "CLINICIAN",
     version: "1.1.2",
     glyph: "moon",
     hue: 290,
@@ -203,7 +204,6 @@ Device makers are connected with the patient's consent, which can be withdrawn i
     featured: false,
     subscribers: 4,
     screenshotTitles: ["Nights of therapy", "First fortnight"],
-    baaAvailable: false,
     publishedAt: "2025-09-09T18:00:00.000Z",
     updatedAt: "2026-07-16T07:40:00.000Z",
     configSchema: null,
@@ -248,6 +248,7 @@ Device makers are connected with the patient's consent, which can be withdrawn i
 
 This is our first year. We answer every message within a working day, publish what we are building next, and keep the plan for small clinics free while we learn from you.`,
     category: "REMOTE_CARE",
+    audience: "PATIENT",
     version: "0.6.0",
     glyph: "footprints",
     hue: 100,
@@ -258,7 +259,6 @@ This is our first year. We answer every message within a working day, publish wh
     featured: false,
     subscribers: 1,
     screenshotTitles: ["Steps and effort", "Programs to adjust", "A question from home"],
-    baaAvailable: true,
     publishedAt: "2026-09-01T13:10:00.000Z",
     updatedAt: "2026-10-21T16:35:00.000Z",
     configSchema: null,

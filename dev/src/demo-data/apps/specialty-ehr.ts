@@ -18,6 +18,7 @@ export const specialtyEhrApps: DemoApp[] = [
 
 The hygienist dictates the numbers, the dentist confirms, and the plan prints with pictures. Findings are stored as coded observations and procedures, so that the physician's view shows them too, in words a physician understands.`,
     category: "SPECIALTY_EHR",
+    audience: "CLINICIAN",
     version: "2.8.0",
     glyph: "tooth",
     hue: 195,
@@ -28,7 +29,6 @@ The hygienist dictates the numbers, the dentist confirms, and the plan prints wi
     featured: false,
     subscribers: 13,
     screenshotTitles: ["Treatment plan", "Pocket depths over time"],
-    baaAvailable: true,
     publishedAt: "2024-05-21T12:55:00.000Z",
     updatedAt: "2026-07-01T08:30:00.000Z",
     configSchema: {
@@ -93,6 +93,7 @@ The hygienist dictates the numbers, the dentist confirms, and the plan prints wi
 
 Tell us which devices you own; most lensmeters, tonometers and OCT machines are supported directly, the rest by file. Existing drawings can be imported as images behind a fresh layer.`,
     category: "SPECIALTY_EHR",
+    audience: "CLINICIAN",
     version: "4.1.6",
     glyph: "eye",
     hue: 280,
@@ -103,7 +104,6 @@ Tell us which devices you own; most lensmeters, tonometers and OCT machines are 
     featured: false,
     subscribers: 10,
     screenshotTitles: ["Exam, both eyes", "Eye pressure over time", "Injections due"],
-    baaAvailable: true,
     publishedAt: "2024-02-13T09:50:00.000Z",
     updatedAt: "2026-08-06T13:05:00.000Z",
     configSchema: null,
@@ -153,6 +153,7 @@ Tell us which devices you own; most lensmeters, tonometers and OCT machines are 
 
 Measurements already in the chart appear at once, back to birth. A point that does not fit is questioned gently, since the scale is wrong more often than the child. Parents see the same curve in the portal, with an explanation.`,
     category: "SPECIALTY_EHR",
+    audience: "CLINICIAN",
     version: "3.9.1",
     glyph: "baby",
     hue: 340,
@@ -163,7 +164,6 @@ Measurements already in the chart appear at once, back to birth. A point that do
     featured: false,
     subscribers: 26,
     screenshotTitles: ["Well-child visit", "Growth curve", "Milestones to discuss"],
-    baaAvailable: true,
     publishedAt: "2023-10-17T11:40:00.000Z",
     updatedAt: "2026-06-23T10:55:00.000Z",
     configSchema: null,
@@ -206,6 +206,7 @@ Measurements already in the chart appear at once, back to birth. A point that do
 
 Process notes are encrypted with a key held by your organization. Support staff cannot read them, and neither can we. Access in an emergency requires two people and leaves a trace that the therapist sees.`,
     category: "SPECIALTY_EHR",
+    audience: "CLINICIAN",
     version: "2.5.5",
     glyph: "brain",
     hue: 125,
@@ -216,7 +217,6 @@ Process notes are encrypted with a key held by your organization. Support staff 
     featured: false,
     subscribers: 34,
     screenshotTitles: ["Session note", "Mood over time"],
-    baaAvailable: true,
     publishedAt: "2024-01-30T17:10:00.000Z",
     updatedAt: "2026-09-10T12:15:00.000Z",
     configSchema: null,

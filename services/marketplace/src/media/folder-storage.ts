@@ -15,7 +15,6 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** Media in a folder. Several processes may use the same one, also over a network file system. */
 export function createFolderStorage(directory: string): MediaStorage {
-  // Below the folder, because files that are directly in it are public.
   const objects = join(directory, "objects");
   // Each object has a folder of its own, so that deleting it also deletes what a process left that died while it wrote.
   const folderOf = (key: string): string => {
