@@ -182,7 +182,7 @@ describe("subscribing", () => {
     );
     const [left] = await rows<{ subscriptions: number; events: number; audited: number }>(`
       select count(*)::int as subscriptions,
-        (select count(*)::int from events where payload like '%quiet-room%') as events,
+        (select count(*)::int from events where subscription_id is not null and payload like '%quiet-room%') as events,
         (select count(*)::int from audit_entries where after->>'appSlug' = 'quiet-room') as audited
       from subscriptions join apps on apps.id = app_id where slug = 'quiet-room'`);
     assert.deepEqual(left, { subscriptions: 1, events: 1, audited: 1 });
