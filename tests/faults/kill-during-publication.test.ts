@@ -39,7 +39,8 @@ test("kill -9 during publications: nothing is half published, and what was ackno
         assert.equal(response.status, 200, await response.clone().text());
         return (await response.json()) as T;
       };
-      for (let version = 1; version <= maxSubmissions && isAlive; version += 1) {
+      for (let version = 1; version <= maxSubmissions; version += 1) {
+        if (!isAlive) return;
         const headers = { "if-match": (await publisher.read(slug)).etag };
         await send("vendor", `/developer/apps/${slug}`, {
           method: "PATCH",

@@ -53,7 +53,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
         cron: "* * * * *",
         work: async () => {
           const swept = await sweepSuspensions(deps);
-          if (swept > 0) deps.logger.warn({ swept }, "suspensions had no job; they have one again");
+          if (swept > 0) deps.logger.warn({ swept }, "suspensions had no job; created one for each");
         },
       },
       "drop-deleted": {

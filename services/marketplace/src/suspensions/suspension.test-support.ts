@@ -41,7 +41,8 @@ export async function startSuspensionGround(cleanUp: CleanUp, practiceCount: num
   // The demo apps were inserted without listings.
   await query("select adopt_apps()");
   const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
-  const { database, queue, deliver } = await startReplayground(cleanUp, { serviceUrl, query, encryption });
+  const replayground = await startReplayground(cleanUp, { serviceUrl, query, encryption });
+  const { database, queue } = replayground;
   const practices = await registerPractices(ownerUrl, { count: practiceCount, callbackUrl: "http://127.0.0.1:9" });
   const logger = createLogger({ service: "test", level: "silent" });
   const deps = { database, queue, logger, clock: () => new Date() };
@@ -61,7 +62,7 @@ export async function startSuspensionGround(cleanUp: CleanUp, practiceCount: num
     practices,
     query,
     step,
-    deliver,
+    deliver: () => replayground.deliver(),
     subscribe: (appSlug, count) => insertSubscribers(ownerUrl, appSlug, practices.slice(0, count)),
     operate: async (appSlug, command, body) =>
       read(
