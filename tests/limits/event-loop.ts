@@ -54,8 +54,23 @@ export async function startMeasuredService(
 
 const agent = new Agent({ keepAlive: true });
 
+/** A server may respond and close before it has read a large body. Then sending fails, and the response may be lost with it. */
+const lostResponses = new Set(["EPIPE", "ECONNRESET"]);
+const maxSends = 20;
+
+async function send(port: number, sent: RawRequest): Promise<{ status: number; text: string }> {
+  for (let sends = 1; ; sends += 1) {
+    try {
+      return await sendOnce(port, sent);
+    } catch (error) {
+      const isLost = lostResponses.has((error as NodeJS.ErrnoException).code ?? "");
+      if (!isLost || sends === maxSends) throw error;
+    }
+  }
+}
+
 /** Sends the path unchanged; `fetch` would normalise it. */
-function send(
+function sendOnce(
   port: number,
   { method, path, headers = {}, body }: RawRequest,
 ): Promise<{ status: number; text: string }> {
@@ -64,7 +79,6 @@ function send(
       body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const outgoing = request({ host: "127.0.0.1", port, method, path, headers: { ...length, ...headers }, agent });
     let hasResponse = false;
-    // A server may respond and close before it has read a large body: then sending fails, and the response counts.
     outgoing.on("error", (error) => {
       if (!hasResponse) reject(error);
     });

@@ -53,7 +53,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
         cron: "* * * * *",
         work: async () => {
           const swept = await sweepSuspensions(deps);
-          if (swept > 0) deps.logger.warn({ swept }, "suspensions had no job; created one for each");
+          if (swept > 0) deps.logger.warn({ swept }, "queued suspensions that had no job");
         },
       },
       "drop-deleted": {

@@ -63,6 +63,11 @@ const escalations: Escalations = {
     "delete from baa_agreements",
     "update apps set baa_document_sha256 = null",
   ],
+  "moves and deletes no suspension": [
+    "update suspensions set app_id = null",
+    "delete from suspensions",
+    "insert into suspensions (id, state) values (gen_random_uuid(), 'ended')",
+  ],
   "renames and deletes no organisation": [
     "update organisations set alias = 'planted'",
     "delete from organisations",

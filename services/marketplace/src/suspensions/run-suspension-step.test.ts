@@ -257,10 +257,10 @@ describe("an app whose suspension pauses subscriptions", () => {
       ["resume"],
       ["cancel"],
     ] as const;
-    const ending = new AbortController();
+    const stopping = new AbortController();
     const inFlight = new Set<Promise<Response>>();
     const disturb = async (): Promise<void> => {
-      while (!ending.signal.aborted) {
+      while (!stopping.signal.aborted) {
         const [command, body] = commands[randomInt(20) === 0 ? 3 : randomInt(3)] ?? assert.fail();
         const sent = change(ids[randomInt(ids.length)]?.id ?? "", command, body);
         inFlight.add(sent);
@@ -278,7 +278,7 @@ describe("an app whose suspension pauses subscriptions", () => {
       else await ground.operate(slug, "reinstate");
       if (round === 1) await ground.finish();
     }
-    ending.abort();
+    stopping.abort();
     await disturbing;
     assert.equal((await countStates(slug))["active"], undefined);
     await ground.operate(slug, "reinstate");
