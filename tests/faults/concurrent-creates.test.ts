@@ -46,7 +46,7 @@ describe("200 concurrent identical creates on two processes", () => {
     withClient(databaseUrl, async (client) => {
       const { rows } = await client.query<{ subscriptions: number; events: number; audits: number }>(
         `select count(*)::int as subscriptions,
-           (select count(*)::int from events where payload::json #>> '{app,slug}' = $1) as events,
+           (select count(*)::int from events where subscription_id is not null and payload::json #>> '{app,slug}' = $1) as events,
            (select count(*)::int from audit_entries where after ->> 'appSlug' = $1) as audits
          from subscriptions join apps on apps.id = app_id where slug = $1`,
         [appSlug],
