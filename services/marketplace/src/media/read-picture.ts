@@ -63,7 +63,9 @@ async function decode(bytes: Buffer, kind: "icon" | "screenshot"): Promise<Pictu
       const encoded = upright.resize(iconSize, iconSize).png({ compressionLevel: 9 });
       return toPicture("image/png", await encoded.toBuffer({ resolveWithObject: true }));
     }
-    const encoded = upright.resize({ ...maxScreenshot, fit: "inside", withoutEnlargement: true }).webp({ quality: 85 });
+    const resized = upright.resize({ ...maxScreenshot, fit: "inside", withoutEnlargement: true });
+    // Half the time of the default effort, for about 6 % more bytes.
+    const encoded = resized.webp({ quality: 85, effort: 2 });
     return toPicture("image/webp", await encoded.toBuffer({ resolveWithObject: true }));
   } catch (error) {
     if (error instanceof Problem) throw error;
