@@ -24,7 +24,8 @@ anything else meanwhile.
     --seconds NUMBER            duration of each (60)
     --installations NUMBER      stored installations (1000000)
   publishing     what operators and vendors publish
-    --figures LIST              which of its measurements (3,4)
+    --figures LIST              which of its measurements (1,2,3,4)
+    --apps NUMBER               apps in the catalog while revisions are published (100000)
     --organisations NUMBER      imported organisations, in parts of 1,000 (250000)
     --subscriptions NUMBER      subscriptions that a suspension pauses (250000)
   --help         print this text

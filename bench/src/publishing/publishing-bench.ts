@@ -6,6 +6,8 @@ import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
 import type { Figure } from "../figures.ts";
 import { usage } from "../usage.ts";
+import { catalogUnderPublication } from "./catalog-under-publication.ts";
+import { checkLatency } from "./check-latency.ts";
 import { importThroughput } from "./import-throughput.ts";
 import { suspensionThroughput } from "./suspension-throughput.ts";
 
@@ -14,7 +16,8 @@ export async function publishingBench(options: string[]): Promise<Figure[]> {
   const { values } = readArguments(usage, {
     args: options,
     options: {
-      figures: { type: "string", default: "3,4" },
+      figures: { type: "string", default: "1,2,3,4" },
+      apps: { type: "string", default: "100000" },
       organisations: { type: "string", default: "250000" },
       subscriptions: { type: "string", default: "250000" },
     },
@@ -24,6 +27,12 @@ export async function publishingBench(options: string[]): Promise<Figure[]> {
   const issuer = await startIdentityProvider({ port: 0 });
   try {
     const measures: Record<string, () => Promise<Figure[]>> = {
+      1: () => checkLatency(cluster.url, issuer, join(directory, "media")),
+      2: () =>
+        catalogUnderPublication(cluster.url, issuer, {
+          apps: Number(values.apps),
+          mediaDirectory: join(directory, "media"),
+        }),
       3: () => importThroughput(cluster.url, issuer, Number(values.organisations)),
       4: () =>
         suspensionThroughput(cluster.url, issuer, {

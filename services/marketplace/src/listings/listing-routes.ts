@@ -89,7 +89,7 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
         tags,
         operationId: "listListings",
         summary: "List the vendor's listings",
-        description: "All listings of the vendor without their drafts, oldest first.",
+        description: "All listings of the vendor without their drafts, oldest first. At most 100 a page.",
         headers: vendorHeaders,
         querystring: pageQuery,
         response: { 200: responseOf("A page of listings", "ListingPage"), ...problemResponses(401, 403) },

@@ -100,5 +100,7 @@ export function listListings(database: Kysely<DB>, by: VendorContext, query: Pag
     find: (slice) => findListings(database, by.vendor, slice),
     getTime: (row) => row.created_at,
     toItem: (row) => ({ ...stateOf(row), name: row.name }),
+    // The name is in the draft, which may have 256 KiB.
+    maxItems: 100,
   });
 }

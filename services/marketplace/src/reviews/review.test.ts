@@ -11,6 +11,7 @@ import type {
   RevisionDto,
   RevisionPage,
 } from "@ehr-marketplace/contracts";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
@@ -26,12 +27,12 @@ const vendor = "northwind-developer";
 describe("a revision's way into the catalog", () => {
   const cleanUp = cleanUpAfter();
   let marketplace: MarketplaceWithCallers;
-  let publisher: Publisher;
+  let publisher: Publisher<Persona>;
   before(async () => {
     marketplace = await startMarketplaceWithCallers(cleanUp, { CATALOG_CACHE_SECONDS: "60" });
     publisher = createPublisher(marketplace.url, (who) => marketplace.callers.token(who), vendor);
   });
-  const post = (who: Parameters<Publisher["request"]>[0], path: string, body?: object): Promise<Response> =>
+  const post = (who: Parameters<Publisher<Persona>["request"]>[0], path: string, body?: object): Promise<Response> =>
     publisher.request(who, path, { method: "POST", ...(body === undefined ? {} : { body }) });
   const json = async <T>(response: Response | Promise<Response>, status = 200): Promise<T> => {
     const settled = await response;
