@@ -23,7 +23,7 @@ export interface SuspensionDeps {
   logger: Logger;
 }
 
-export const batchSize = 100;
+export const batchSize = 50;
 /** Longer than any request takes: one that was in progress when the app was suspended may create or resume a subscription after it. */
 export const lastPassDelayMs = 15_000;
 
@@ -107,8 +107,8 @@ export async function runSuspensionStep(
   if (state === "ended") logger.info(facts, "resumed the subscriptions of a reinstated app");
 }
 
-/** Each subscription has deliveries, which take more of the machine than its pause. */
-const maxPerSecond = 500;
+/** Each subscription has deliveries, which take more of the machine than its pause: about 4 ms of CPU each on two shared cores. */
+const maxPerSecond = 200;
 
 /** The pause after a step: it has at most a third of a connection's time, and a slow database slows it down. */
 const pauseAfter = (stepMs: number): number => Math.max(2 * stepMs, (batchSize / maxPerSecond) * 1_000 - stepMs);
