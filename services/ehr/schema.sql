@@ -304,7 +304,7 @@ CREATE TABLE public.subscriptions (
     confirmed_at timestamp(3) with time zone,
     listed_at timestamp(3) with time zone,
     fhir_scopes text,
-    CONSTRAINT subscriptions_fhir_scopes_check CHECK ((length(fhir_scopes) <= 20000)),
+    CONSTRAINT subscriptions_fhir_scopes_check CHECK ((length(fhir_scopes) <= 40000)),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 

@@ -121,7 +121,7 @@ begin
     raise exception 'revision % of % lacks a file', review.number, review.app_id using errcode = 'foreign_key_violation';
   end if;
   update media set published_at = given_at
-  where published_at is null
+  where published_at is null and app_id = review.app_id
     and id in (select media_id from revision_media where app_id = review.app_id and number = review.number);
 
   select json_object_agg(
@@ -263,6 +263,17 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.draft_editors_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if new.version < old.version then
+    raise exception 'the version of an editor''s last change only grows' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.drop_attempt_partition(day date, kept_days integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -391,7 +402,7 @@ begin
   end if;
   if tg_op = 'UPDATE' then
     if old.retired_at is null
-      and to_jsonb(new) - 'retired_at' = to_jsonb(old) - 'retired_at' then
+      and to_jsonb(new) - 'retired_at' - 'position' = to_jsonb(old) - 'retired_at' - 'position' then
       return new;
     end if;
   end if;
@@ -418,6 +429,10 @@ begin
   update pricing_plans set retired_at = given_at
   where app_id = given_app and published_at is not null and retired_at is null
     and not exists (select from json_array_elements(plans) as plan where (plan ->> 'id')::uuid = pricing_plans.id);
+  update pricing_plans set position = given.position - 1
+  from json_array_elements(plans) with ordinality as given(plan, position)
+  where pricing_plans.app_id = given_app and pricing_plans.id = (given.plan ->> 'id')::uuid
+    and pricing_plans.position <> given.position - 1;
   insert into pricing_plans (
     id, app_id, position, name, description, pricing_model, currency, amount, interval, trial_days, unit_name, included_units,
     tiers, tier_mode, metric, aggregation, features, published_at
@@ -426,7 +441,13 @@ begin
     new_ids[position], given_app, position - 1, plan ->> 'name', coalesce(plan ->> 'description', ''), plan ->> 'pricingModel',
     plan ->> 'currency',
     case plan ->> 'pricingModel' when 'FREE' then 0 else (plan ->> 'amount')::numeric end, plan ->> 'interval', coalesce((plan ->> 'trialDays')::integer, 0),
-    nullif(plan ->> 'unitName', ''), (plan ->> 'includedUnits')::bigint, coalesce(plan -> 'tiers', '[]'), plan ->> 'tierMode',
+    nullif(plan ->> 'unitName', ''), (plan ->> 'includedUnits')::bigint, (
+      -- Readers of the catalog find all fields of a tier.
+      select coalesce(json_agg(json_build_object(
+        'upTo', tier -> 'upTo', 'unitAmount', coalesce(tier -> 'unitAmount', '0'), 'flatAmount', coalesce(tier -> 'flatAmount', '0')
+      ) order by place), '[]')
+      from json_array_elements(coalesce(plan -> 'tiers', '[]')) with ordinality as given_tier(tier, place)
+    ), plan ->> 'tierMode',
     nullif(plan ->> 'metric', ''), plan ->> 'aggregation',
     array(select json_array_elements_text(coalesce(plan -> 'features', '[]'))), given_at
   from json_array_elements(plans) with ordinality as given(plan, position)
@@ -1954,6 +1975,8 @@ CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER draft_editors_reject_changes BEFORE UPDATE ON public.draft_editors FOR EACH ROW EXECUTE FUNCTION public.draft_editors_reject_changes();
 
 CREATE TRIGGER events_set_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_set_vendor();
 

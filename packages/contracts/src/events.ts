@@ -58,7 +58,7 @@ export const receivedSubscriptionEvent = Type.Object(
       slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }),
       fhirScopes: Type.Optional(
         Type.String({
-          maxLength: 20_000,
+          maxLength: 40_000,
           description:
             "The scopes that the organisation has agreed to; those of them that the app has in the marketplace's catalog are used",
         }),

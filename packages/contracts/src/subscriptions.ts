@@ -122,8 +122,8 @@ const { fhirScopes, pendingScopes, ...withoutScopes } = subscriptionState.proper
 export const receivedSubscription = Type.Object(
   {
     ...withoutScopes,
-    fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 20_000 })),
-    pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 20_000 })),
+    fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 40_000 })),
+    pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 40_000 })),
   },
   { $id: "ReceivedSubscription", title: "ReceivedSubscription" },
 );

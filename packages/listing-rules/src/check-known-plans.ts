@@ -37,8 +37,8 @@ export function checkKnownPlans(plans: readonly DraftPlan[], known: readonly Kno
 function normalise(plan: DraftPlan): Record<string, string> {
   const tiers = (plan.tiers ?? []).map(({ upTo = null, unitAmount, flatAmount }) => [
     upTo,
-    normaliseAmount(unitAmount),
-    normaliseAmount(flatAmount),
+    normaliseAmount(unitAmount ?? 0),
+    normaliseAmount(flatAmount ?? 0),
   ]);
   const fields = {
     name: plan.name,

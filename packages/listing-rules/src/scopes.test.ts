@@ -198,3 +198,13 @@ test("the longest text of scopes is read within milliseconds, whatever it is", (
     assert.ok((user + system) / 1_000 < 100, text.slice(0, 20));
   }
 });
+
+test("an intersection is hardly longer than both texts, however they overlap", () => {
+  const types = Array.from(
+    { length: 190 },
+    (_, index) => `Type${"x".repeat(34)}${String.fromCharCode(97 + (index % 26))}${"y".repeat(index % 7)}`,
+  );
+  const agreed = [...new Set(types)].map((type) => `patient/${type}.cruds`).join(" ");
+  const current = ["c", "r", "u", "d", "s"].map((letter) => `patient/*.${letter}`).join(" ");
+  assert.equal(intersectScopes(current, agreed), agreed);
+});

@@ -135,20 +135,22 @@ export function intersectScopes(current: string, agreed: string): string {
     if (access.length === scope.permissions.size) return [text];
     return access.length === 0 ? [] : [formatScope(scope.syntax, scope, access)];
   });
-  // A narrower grant comes after those that may cover it, so that nothing is listed twice.
-  const grants = [...granted.grants.values()].toSorted((a, b) => breadth(b) - breadth(a));
-  const parts = scopes.map(({ scope }, index) => {
-    if (scope === null || scope === undefined) return whole[index] ?? [];
-    const narrower = grants.flatMap((given) => {
-      if (!includes(scope, given)) return [];
-      const access = [...given.letters].filter(
-        (letter) => scope.permissions.has(letter) && !isGranted(result, given, letter),
-      );
-      grant(result, given, access);
-      return access.length === 0 ? [] : [formatScope(scope.syntax, given, access)];
-    });
-    return [...(whole[index] ?? []), ...narrower];
-  });
+  // A narrower grant comes after those that may cover it, so that nothing is listed twice. Each is listed once, with what all scopes
+  // that include it allow: otherwise the result could be many times as long as both texts.
+  const narrower = new Map<number, string[]>();
+  for (const given of [...granted.grants.values()].toSorted((a, b) => breadth(b) - breadth(a))) {
+    const wider = scopes.flatMap(({ scope }, index) =>
+      scope !== null && scope !== undefined && includes(scope, given) ? [{ scope, index }] : [],
+    );
+    const [first] = wider;
+    const access = [...given.letters].filter(
+      (letter) => wider.some(({ scope }) => scope.permissions.has(letter)) && !isGranted(result, given, letter),
+    );
+    if (first === undefined || access.length === 0) continue;
+    grant(result, given, access);
+    narrower.set(first.index, [...(narrower.get(first.index) ?? []), formatScope(first.scope.syntax, given, access)]);
+  }
+  const parts = whole.map((texts, index) => [...texts, ...(narrower.get(index) ?? [])]);
   return [...new Set(parts.flat())].join(" ");
 }
 

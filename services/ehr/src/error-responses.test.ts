@@ -53,6 +53,7 @@ describe("refused requests get an error in the wrapper", () => {
     });
   }
 
+  const importSecrets = "/admin/organisations/import";
   const closed = [
     ["GET", apps],
     ["GET", `${apps}/some-app`],
@@ -63,6 +64,7 @@ describe("refused requests get an error in the wrapper", () => {
     ["GET", "/internal/app-installations/some-app/config"],
     ["POST", consume],
     ["PUT", putSecret],
+    ["POST", importSecrets],
     ["POST", reconcile],
     ["GET", "/admin/audit"],
   ] as const;
@@ -196,6 +198,8 @@ describe("refused requests get an error in the wrapper", () => {
     await refused(413, `${apps}/${installed.native}/launch`, { body: { patientId: kib(17) } });
     await refused(413, webhook, { as: null, body: { event: kib(65) } });
     await refused(413, putSecret, { as: "operator", method: "PUT", body: { secret: kib(17) } });
+    const ndjson = { "content-type": "application/x-ndjson" };
+    await refused(413, importSecrets, { as: "operator", raw: "{}\n".repeat(1_001), headers: ndjson });
     await refused(413, reconcile, { as: "operator", body: { x: kib(17) } });
     await refused(413, consume, { as: "launch-redeemer", body: { launch: kib(17) } });
   });
@@ -211,6 +215,7 @@ describe("refused requests get an error in the wrapper", () => {
       await refused(415, `${apps}/${installed.native}/launch`, { raw: "{}", headers });
       await refused(415, `${apps}/${installed.native}/config`, { method: "PUT", raw: "{}", headers });
       await refused(415, webhook, { raw: "{}", headers });
+      await refused(415, importSecrets, { as: "operator", raw: "{}", headers });
       await refused(415, reconcile, { as: "operator", raw: "{}", headers });
       await refused(415, consume, { as: "launch-redeemer", raw: "{}", headers });
       await refused(415, putSecret, { as: "operator", method: "PUT", raw: "{}", headers });

@@ -16,6 +16,7 @@ alter table apps
   add column trust json check (json_typeof(trust) = 'object'),
   -- The last day of the certification that ends first: the day after, the listing is derived again
   add column certified_until date;
+update apps set screenshot_texts = array_fill(''::text, array[cardinality(screenshots)]) where cardinality(screenshots) > 0;
 create index apps_by_certified_until on apps (certified_until) where certified_until is not null;
 
 -- The trust facts without certifications that have ended.
@@ -190,6 +191,18 @@ grant insert (app_id, slug, vendor_id, draft, encrypted_review_notes, version, c
 grant update (unpublished_at, suspended_at, suspension_reason, republished_at) on listings to marketplace_service;
 revoke delete on draft_editors from marketplace_service;
 
+-- Nobody stops being an editor.
+create function draft_editors_reject_changes() returns trigger language plpgsql as $$
+begin
+  if new.version < old.version then
+    raise exception 'the version of an editor''s last change only grows' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+create trigger draft_editors_reject_changes before update on draft_editors
+  for each row execute function draft_editors_reject_changes();
+
 -- A draft as it was submitted. It never changes, except that its review notes are encrypted again with a new key.
 create table revisions (
   id uuid not null unique,
@@ -313,7 +326,24 @@ create trigger listings_update_app_status after update of unpublished_at, suspen
   )
   execute function listings_update_app_status();
 
--- Makes the plans of a revision the ones on sale. A plan with an id is on sale already and stays as it is; `new_ids` has one id per
+-- A new order of plans changes none of them.
+create or replace function pricing_plans_reject_changes() returns trigger language plpgsql as $$
+begin
+  if old.published_at is null then
+    return case tg_op when 'DELETE' then old else new end;
+  end if;
+  if tg_op = 'UPDATE' then
+    if old.retired_at is null
+      and to_jsonb(new) - 'retired_at' - 'position' = to_jsonb(old) - 'retired_at' - 'position' then
+      return new;
+    end if;
+  end if;
+  raise exception 'a published pricing plan never changes: publish a new one and retire this one'
+    using errcode = 'restrict_violation';
+end
+$$;
+
+-- Makes the plans of a revision the ones on sale, in its order. A plan with an id is on sale already and stays as it is; `new_ids` has one id per
 -- plan, used for those without.
 create function publish_plans(given_app uuid, plans json, new_ids uuid[], given_at timestamptz) returns void
   language plpgsql as $$
@@ -332,6 +362,10 @@ begin
   update pricing_plans set retired_at = given_at
   where app_id = given_app and published_at is not null and retired_at is null
     and not exists (select from json_array_elements(plans) as plan where (plan ->> 'id')::uuid = pricing_plans.id);
+  update pricing_plans set position = given.position - 1
+  from json_array_elements(plans) with ordinality as given(plan, position)
+  where pricing_plans.app_id = given_app and pricing_plans.id = (given.plan ->> 'id')::uuid
+    and pricing_plans.position <> given.position - 1;
   insert into pricing_plans (
     id, app_id, position, name, description, pricing_model, currency, amount, interval, trial_days, unit_name, included_units,
     tiers, tier_mode, metric, aggregation, features, published_at
@@ -340,7 +374,13 @@ begin
     new_ids[position], given_app, position - 1, plan ->> 'name', coalesce(plan ->> 'description', ''), plan ->> 'pricingModel',
     plan ->> 'currency',
     case plan ->> 'pricingModel' when 'FREE' then 0 else (plan ->> 'amount')::numeric end, plan ->> 'interval', coalesce((plan ->> 'trialDays')::integer, 0),
-    nullif(plan ->> 'unitName', ''), (plan ->> 'includedUnits')::bigint, coalesce(plan -> 'tiers', '[]'), plan ->> 'tierMode',
+    nullif(plan ->> 'unitName', ''), (plan ->> 'includedUnits')::bigint, (
+      -- Readers of the catalog find all fields of a tier.
+      select coalesce(json_agg(json_build_object(
+        'upTo', tier -> 'upTo', 'unitAmount', coalesce(tier -> 'unitAmount', '0'), 'flatAmount', coalesce(tier -> 'flatAmount', '0')
+      ) order by place), '[]')
+      from json_array_elements(coalesce(plan -> 'tiers', '[]')) with ordinality as given_tier(tier, place)
+    ), plan ->> 'tierMode',
     nullif(plan ->> 'metric', ''), plan ->> 'aggregation',
     array(select json_array_elements_text(coalesce(plan -> 'features', '[]'))), given_at
   from json_array_elements(plans) with ordinality as given(plan, position)
@@ -397,7 +437,7 @@ begin
     raise exception 'revision % of % lacks a file', review.number, review.app_id using errcode = 'foreign_key_violation';
   end if;
   update media set published_at = given_at
-  where published_at is null
+  where published_at is null and app_id = review.app_id
     and id in (select media_id from revision_media where app_id = review.app_id and number = review.number);
 
   select json_object_agg(

@@ -23,6 +23,11 @@ export function findAdminApp(database: Kysely<DB>, slug: string): Promise<AdminA
 /** Returns whether the app was featured before. */
 export async function updateFeatured(transaction: Transaction<DB>, id: string, featured: boolean): Promise<boolean> {
   const before = await transaction.selectFrom("apps").select("featured").where("id", "=", id).executeTakeFirst();
-  await transaction.updateTable("apps").set({ featured }).where("id", "=", id).execute();
+  await transaction
+    .updateTable("apps")
+    .set({ featured })
+    .where("id", "=", id)
+    .where("featured", "<>", featured)
+    .execute();
   return before?.featured ?? false;
 }

@@ -22,7 +22,7 @@ export async function appRoutes(
   routes.get(
     "/admin/apps/:slug",
     {
-      config: { access: ["operator", "auditor"] },
+      config,
       schema: {
         tags,
         operationId: "getAdminApp",

@@ -25,7 +25,8 @@ export interface ListingChange {
   command: ListingCommand;
   /** What the command depends on, if it isn't the listing as it is. */
   facts?: (transaction: Transaction<DB>, row: ListingRow) => Promise<ListingFacts>;
-  apply: (transaction: Transaction<DB>, row: ListingRow, at: Date) => Promise<AppliedChange>;
+  /** Returns undefined if there is nothing to change. */
+  apply: (transaction: Transaction<DB>, row: ListingRow, at: Date) => Promise<AppliedChange | undefined>;
 }
 
 export interface AppliedChange {
@@ -50,7 +51,9 @@ async function applyChange(
 ): Promise<void> {
   requireAllowed(facts === undefined ? factsOf(row) : await facts(transaction, row), command);
   const at = nextInstant(clock(), row.updated_at);
-  const { changes, audit } = await apply(transaction, row, at);
+  const applied = await apply(transaction, row, at);
+  if (applied === undefined) return;
+  const { changes, audit } = applied;
   await updateListing(transaction, row.app_id, { ...changes, version: row.version + 1, updated_at: at });
   await recordAudit(transaction, { ...author, at, ...audit });
 }

@@ -107,7 +107,13 @@ export async function lockListing(
   vendor: string,
   slug: string,
 ): Promise<ListingRow | undefined> {
-  await transaction.selectFrom("listings").select("app_id").where("slug", "=", slug).forUpdate().execute();
+  await transaction
+    .selectFrom("listings")
+    .select("app_id")
+    .where("slug", "=", slug)
+    .where("vendor_id", "=", (builder) => builder.selectFrom("vendors").select("id").where("slug", "=", vendor))
+    .forUpdate()
+    .execute();
   return findListing(transaction, vendor, slug);
 }
 

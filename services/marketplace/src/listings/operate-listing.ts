@@ -66,7 +66,7 @@ const setFeatured =
       command,
       async apply(transaction, row) {
         const before = await updateFeatured(transaction, row.app_id, featured);
-        return { audit: auditOf(row, command, { featured: before }, { featured }) };
+        return before === featured ? undefined : { audit: auditOf(row, command, { featured: before }, { featured }) };
       },
     });
   };

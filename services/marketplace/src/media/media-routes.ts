@@ -28,7 +28,7 @@ export async function developerMediaRoutes(
     total: 4,
     perKey: 2,
     problem: mediaProblems.tooManyUploads,
-    detail: "The vendor has two uploads in progress, which is the limit. Retry in 1 s.",
+    detail: "The vendor has two uploads in progress, which is the limit.",
   });
   const taken = new WeakMap<FastifyRequest, Slot>();
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { MediaKind } from "@ehr-marketplace/contracts";
-import { Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
@@ -42,8 +42,16 @@ export async function getPublishedMedia({ database }: ReadMediaDeps, id: string)
   return row;
 }
 
+export const storageUnavailable = (cause: unknown): Problem =>
+  new Problem(standardProblems.unavailable, "The storage of media is unavailable.", {
+    headers: { "retry-after": "5" },
+    cause,
+  });
+
 export async function openMedia({ storage }: ReadMediaDeps, { id, object_key }: MediaFile): Promise<Readable> {
-  const stream = await storage.read(object_key);
+  const stream = await storage.read(object_key).catch((error: unknown) => {
+    throw storageUnavailable(error);
+  });
   if (stream === undefined) throw new Error(`the object of media ${id} is missing in the storage`);
   return stream;
 }

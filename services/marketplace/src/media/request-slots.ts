@@ -1,4 +1,4 @@
-import { Problem, type ProblemKind, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind, rateLimitProblem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 export interface SlotLimits {
@@ -41,7 +41,11 @@ export class RequestSlots {
     }
     const ofKey = this.#taken.get(key) ?? 0;
     const { total, perKey, problem, detail } = this.#limits;
-    if (ofKey >= perKey) throw new Problem(problem, detail, retryAfter);
+    if (ofKey >= perKey) {
+      throw problem.status === 429
+        ? rateLimitProblem(problem, detail, { limit: perKey, retryAfterMs: 1_000 })
+        : new Problem(problem, detail, retryAfter);
+    }
     if (this.#total >= total) {
       throw new Problem(standardProblems.overloaded, "Too many files are being transferred at once.", retryAfter);
     }

@@ -14,9 +14,9 @@ const fileHeaders = { "content-security-policy": "default-src 'none'; sandbox", 
 export const createDownloadSlots = (): RequestSlots =>
   new RequestSlots({
     total: 64,
-    perKey: 64,
+    perKey: 16,
     problem: standardProblems.overloaded,
-    detail: "Too many files are being read at once.",
+    detail: "Your address reads too many files at once.",
   });
 
 /** Streams a file. The slot is released once the response is sent, or the client has gone. */
@@ -35,7 +35,7 @@ export async function sendMedia(
   void reply.headers({ "content-type": file.content_type, "content-length": file.bytes });
   // Fastify discards the payload of a HEAD request; with a stream, it keeps the length.
   if (request.method === "HEAD") return reply.send(Readable.from([]));
-  const slot = slots.take(request, reply, "");
+  const slot = slots.take(request, reply, request.ip);
   const stream = await slot.run(() => openMedia(deps, file));
   return reply.send(addAbortSignal(AbortSignal.timeout(maxDownloadMs), stream));
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { MediaDto, MediaKind } from "@ehr-marketplace/contracts";
-import { Problem, rateLimitProblem, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
@@ -20,6 +20,7 @@ import {
   markStored,
   postponeDeletion,
 } from "./media-store.ts";
+import { storageUnavailable } from "./read-media.ts";
 import { readPicture } from "./read-picture.ts";
 
 export interface UploadDeps {
@@ -97,12 +98,9 @@ export async function uploadMedia(
   });
   if (row.stored_at !== null) return toDto(deps, row);
 
-  try {
-    await storage.put(row.object_key, file);
-  } catch (error) {
-    const detail = "The storage of media is unavailable.";
-    throw new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
-  }
+  await storage.put(row.object_key, file).catch((error: unknown) => {
+    throw storageUnavailable(error);
+  });
   await database.transaction().execute(async (transaction) => {
     const { id, bytes, content_type: contentType } = row;
     // An identical upload at the same time may have been faster.

@@ -22,12 +22,11 @@ export async function reviewRoutes(scope: FastifyInstance, options: ReviewDeps):
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Reviews"];
   const config = { access: ["operator"] } as const;
-  const readConfig = { access: ["operator", "auditor"] } as const;
 
   routes.get(
     "/admin/reviews",
     {
-      config: readConfig,
+      config,
       schema: {
         tags,
         operationId: "listReviews",
@@ -62,7 +61,7 @@ export async function reviewRoutes(scope: FastifyInstance, options: ReviewDeps):
   routes.post(
     "/admin/reviews/:id/approve",
     {
-      config,
+      config: { ...config, bodyMayBeOmitted: true },
       schema: {
         tags,
         operationId: "approveReview",

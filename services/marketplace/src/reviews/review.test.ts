@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type {
   AdminAppDto,
   AppDto,
@@ -174,6 +175,34 @@ describe("a revision's way into the catalog", () => {
     assert.equal(kept.pricingPlan.name, "Free");
   });
 
+  test("plans are on sale in the vendor's order, and their tiers have all fields", async () => {
+    const tiered = {
+      name: "Tiered",
+      pricingModel: "TIERED" as const,
+      currency: "USD",
+      interval: "MONTH" as const,
+      unitName: "seat",
+      tierMode: "GRADUATED" as const,
+      tiers: [{ upTo: 10, unitAmount: 900 }, { flatAmount: 5_000 }],
+    };
+    await publisher.publish("quill-plans", { plans: [freePlan, tiered] });
+    const first = await pricing("quill-plans");
+    assert.deepEqual(first[1]?.tiers, [
+      { upTo: 10, unitAmount: 900, flatAmount: 0 },
+      { upTo: null, unitAmount: 0, flatAmount: 5_000 },
+    ]);
+    const body = { orgAlias: "riverside-clinic", appSlug: "quill-plans", pricingPlanId: first[1]?.id };
+    await json(post("riverside-admin", "/subscriptions", body), 201);
+
+    const { draft } = await publisher.read("quill-plans");
+    await publisher.edit("quill-plans", { plans: draft.plans?.toReversed() });
+    await publisher.approve(await publisher.submit("quill-plans"));
+    await eventually("the order is new", 5_000, async () => {
+      const now = await pricing("quill-plans");
+      return isDeepStrictEqual(now, first.toReversed());
+    });
+  });
+
   test("rejected, it goes back with reasons per field, and can be submitted again", async () => {
     await publisher.create("quill-rejected");
     const id = await publisher.submit("quill-rejected");
@@ -310,7 +339,17 @@ describe("a revision's way into the catalog", () => {
         appSlug: "quill-suspended",
         pricingPlanId: plan?.id,
       });
+    const paused = await json<{ id: string }>(
+      post("riverside-admin", "/subscriptions", {
+        orgAlias: "riverside-clinic",
+        appSlug: "quill-suspended",
+        pricingPlanId: plan?.id,
+      }),
+      201,
+    );
+    await json(post("riverside-admin", `/subscriptions/${paused.id}/pause`, { reason: "ORG_REQUEST" }));
     const suspended = await json<AdminAppDto>(post("operator", `${at}/suspend`, { reason: "Its page was taken over" }));
+    await assertProblem(await post("riverside-admin", `/subscriptions/${paused.id}/resume`), 409, "app-suspended");
     assertShape("AdminAppDto", suspended);
     assert.deepEqual([suspended.status, suspended.suspension?.reason], ["suspended", "Its page was taken over"]);
     await assertProblem(await subscribe(), 422, "unknown-app");
@@ -331,7 +370,9 @@ describe("a revision's way into the catalog", () => {
   });
 
   test("featured and no longer featured", async () => {
-    await publisher.publish("quill-featured");
+    await publisher.create("quill-featured");
+    const id = await publisher.submit("quill-featured");
+    await json(post("operator", `/admin/reviews/${id}/approve`));
     for (const featured of [true, false]) {
       const path = `/admin/apps/quill-featured/${featured ? "feature" : "unfeature"}`;
       assert.equal((await json<AdminAppDto>(post("operator", path))).featured, featured);
@@ -339,6 +380,9 @@ describe("a revision's way into the catalog", () => {
         const apps = await json<AppDto[]>(marketplace.get("/apps/featured"));
         return apps.some(({ slug }) => slug === "quill-featured") === featured;
       });
+      const { etag } = await publisher.read("quill-featured");
+      await json(post("operator", path));
+      assert.equal((await publisher.read("quill-featured")).etag, etag, "the same again changes nothing");
     }
   });
 

@@ -23,12 +23,7 @@ import {
 } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, columnsOf, stateOf, subscriptionState } from "./subscription-record.ts";
-import {
-  hasPausingSuspension,
-  type LockedSubscription,
-  lockSubscription,
-  updateSubscription,
-} from "./subscription-store.ts";
+import { isAppSuspended, type LockedSubscription, lockSubscription, updateSubscription } from "./subscription-store.ts";
 
 const refusals: Record<Refusal, ProblemKind> = {
   cancelled: subscriptionProblems.cancelled,
@@ -71,9 +66,9 @@ export async function changeSubscription(
   });
 }
 
-/** Nobody resumes a subscription while a suspension of its app pauses them, also if it was paused for another reason. */
+/** Nobody resumes a subscription while its app is suspended, also if it was paused for another reason. */
 async function requireAppNotSuspended(transaction: Transaction<DB>, { row }: LockedSubscription): Promise<void> {
-  if (row.status !== "paused" || !(await hasPausingSuspension(transaction, row.app_id))) return;
+  if (row.status !== "paused" || !(await isAppSuspended(transaction, row.app_id))) return;
   throw new Problem(subscriptionProblems.appSuspended, `The app ${row.app_slug} is suspended.`);
 }
 

@@ -154,15 +154,14 @@ export async function updateSubscription(
 }
 
 /** Whether a suspension of the app keeps its subscriptions paused. */
-export async function hasPausingSuspension(database: Kysely<DB>, appId: string): Promise<boolean> {
-  const found = await database
-    .selectFrom("suspensions")
-    .select("id")
-    .where("app_id", "=", appId)
-    // Literals, so that the planner can match the partial index.
-    .where(sql<boolean>`state <> 'ended' and state in ('pausing', 'paused')`)
-    .executeTakeFirst();
-  return found !== undefined;
+/** Whether an operator has suspended the app, or a suspension still pauses its subscriptions. */
+export async function isAppSuspended(database: Kysely<DB>, appId: string): Promise<boolean> {
+  const { rows } = await sql<{ suspended: boolean }>`
+    select exists (select from listings where app_id = ${appId} and suspended_at is not null)
+      -- Literals, so that the planner can match the partial index.
+      or exists (select from suspensions where app_id = ${appId} and state <> 'ended' and state in ('pausing', 'paused'))
+      as suspended`.execute(database);
+  return rows[0]?.suspended ?? false;
 }
 
 export async function countActive(database: Kysely<DB>, appId: string): Promise<number> {

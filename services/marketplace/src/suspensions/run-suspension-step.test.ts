@@ -167,16 +167,17 @@ describe("an app whose suspension pauses subscriptions", () => {
     await assertConsistent();
   });
 
-  test("has none paused without pauseSubscriptions, and resuming is possible", async () => {
+  test("has none paused without pauseSubscriptions, and none is resumed until it is reinstated", async () => {
     const slug = "inbox-heron";
     const [requested = ""] = await ground.subscribe(slug, 5);
     await changed(requested, "pause", { reason: "ORG_REQUEST" });
     const { suspension } = await ground.operate(slug, "suspend", { reason: "Its page is gone" });
     assert.deepEqual([suspension?.reason, suspension?.subscriptions], ["Its page is gone", null]);
     await ground.finish();
-    assert.equal((await changed(requested, "resume")).status, "active");
-    assert.deepEqual(await countStates(slug), { active: 5 });
+    await assertProblem(await change(requested, "resume"), 409, "app-suspended");
+    assert.deepEqual(await countStates(slug), { active: 4, "paused ORG_REQUEST": 1 });
     assert.equal((await ground.operate(slug, "reinstate")).suspension, null);
+    assert.equal((await changed(requested, "resume")).status, "active");
   });
 
   test("has a subscription paused that a request in progress created after the first pass", async () => {
