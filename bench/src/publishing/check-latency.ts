@@ -37,7 +37,7 @@ export async function checkLatency(
     await publisher.edit("full-draft", {
       icon,
       screenshots,
-      description: "A **paragraph** with a [link](https://vendor.example) and `code`.\n\n".repeat(300),
+      description: "A **paragraph** with a [link](https://vendor.example) and `code`.\n\n".repeat(270),
       releaseNotes: "- A change\n".repeat(400),
       fhirScopes: ["launch", "openid", ...scopes].join(" "),
       scopePurposes: Object.fromEntries(scopes.map((scope) => [scope, "Shows it beside the note"])),
