@@ -85,7 +85,7 @@ export async function appRoutes(
         operationId: "suspendApp",
         summary: "Suspend an app",
         description:
-          "Takes the app out of the catalog at once, so that nobody can subscribe to it. Its vendor sees the reason, and can still submit revisions. With `pauseSubscriptions`, its active subscriptions are paused in the background; until the app is reinstated, resuming any of its subscriptions is 409 `app-suspended`, and cancelling is possible.",
+          "Takes the app out of the catalog at once, so that nobody can subscribe to it. Its vendor sees the reason, and can still submit revisions. With `pauseSubscriptions`, its active subscriptions are paused in the background; until the app is reinstated, resuming any of its subscriptions is 409 `app-suspended`, and cancelling is possible. For an app that is suspended already, this is 409 `already-suspended`, unless it is to pause the subscriptions and the suspension doesn't: then it starts to, and `reason` replaces the earlier one.",
         params: listingParams,
         body: suspendAppBody,
         response: changed,

@@ -67,7 +67,8 @@ export const listingProblems = {
     code: "already-suspended",
     status: 409,
     title: "The app is suspended already",
-    advice: "`POST /admin/apps/{slug}/reinstate` ends the suspension.",
+    advice:
+      "`POST /admin/apps/{slug}/reinstate` ends the suspension. If it pauses no subscriptions, suspending again with `pauseSubscriptions` does so.",
   },
   notSuspended: {
     code: "not-suspended",

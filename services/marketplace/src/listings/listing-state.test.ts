@@ -92,6 +92,14 @@ describe("the state of a listing", () => {
     assert.deepEqual(everyFacts.map(nameOf).toSorted(), Object.keys(table).toSorted());
   });
 
+  test("allows to suspend a suspended app again in order to pause its subscriptions", () => {
+    const suspended = { publishedRevision: 1, review: null, isUnpublished: false, isSuspended: true };
+    assert.equal(findRefusal({ ...suspended, startsToPause: true }, "suspend"), undefined);
+    assert.equal(findRefusal({ ...suspended, startsToPause: false }, "suspend")?.code, "already-suspended");
+    const isNew = { ...suspended, publishedRevision: null, isSuspended: false, startsToPause: true };
+    assert.equal(findRefusal(isNew, "suspend")?.code, "not-published");
+  });
+
   for (const facts of everyFacts) {
     const [status, ...allowed] = table[nameOf(facts)] ?? [];
     test(`${nameOf(facts)}: ${status}, allows ${allowed.join(", ")}`, () => {

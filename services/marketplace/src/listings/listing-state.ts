@@ -9,6 +9,8 @@ export interface ListingFacts {
   review: ReviewStatus | null;
   isUnpublished: boolean;
   isSuspended: boolean;
+  /** The command is to suspend the app and to pause its subscriptions, which no suspension does yet. */
+  startsToPause?: boolean;
 }
 
 export const listingCommands = [
@@ -39,7 +41,7 @@ export function listingStatus({ publishedRevision, review, isUnpublished, isSusp
 
 /** Why a command can't be done now; undefined if it can. A suspended or unpublished listing can still be reviewed. */
 export function findRefusal(facts: ListingFacts, command: ListingCommand): ProblemKind | undefined {
-  const { publishedRevision, review, isUnpublished, isSuspended } = facts;
+  const { publishedRevision, review, isUnpublished, isSuspended, startsToPause = false } = facts;
   switch (command) {
     case "submit":
       return review === "open" ? listingProblems.reviewOpen : undefined;
@@ -57,7 +59,7 @@ export function findRefusal(facts: ListingFacts, command: ListingCommand): Probl
       return publishedRevision === null ? listingProblems.notPublished : undefined;
     case "suspend":
       if (publishedRevision === null) return listingProblems.notPublished;
-      return isSuspended ? listingProblems.alreadySuspended : undefined;
+      return isSuspended && !startsToPause ? listingProblems.alreadySuspended : undefined;
     case "reinstate":
       return isSuspended ? undefined : listingProblems.notSuspended;
   }

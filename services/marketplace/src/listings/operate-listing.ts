@@ -6,6 +6,7 @@ import type { DB } from "../database-schema.ts";
 import {
   endSuspension,
   findProgress,
+  isPausing,
   type SuspensionProgress,
   startSuspension,
 } from "../suspensions/manage-suspensions.ts";
@@ -77,7 +78,7 @@ export const unfeatureApp = setFeatured(false);
 
 /**
  * Takes the app out of the catalog, so that nobody can subscribe to it, until it is reinstated. With `pauseSubscriptions`, a background
- * job pauses the active subscriptions.
+ * job pauses the active subscriptions, also of an app that is suspended already and whose subscriptions are not paused.
  */
 export const suspendApp = (
   deps: AdminDeps,
@@ -87,11 +88,17 @@ export const suspendApp = (
 ): Promise<AdminAppDto> =>
   operate(deps, by, slug, {
     command: "suspend",
+    facts: async (transaction, row) => ({
+      ...factsOf(row),
+      startsToPause: pauseSubscriptions && !(await isPausing(transaction, row.app_id)),
+    }),
     async apply(transaction, row, at) {
       if (pauseSubscriptions) await startSuspension(transaction, deps.queue, { appId: row.app_id, by, at, reason });
+      const { suspended_at: since, suspension_reason: earlierReason } = row;
+      const before = since === null ? null : { reason: earlierReason, pauseSubscriptions: false };
       return {
-        changes: { suspended_at: at, suspension_reason: reason },
-        audit: auditOf(row, "suspend", { suspension: null }, { suspension: { reason, pauseSubscriptions } }),
+        changes: { suspended_at: since ?? at, suspension_reason: reason },
+        audit: auditOf(row, "suspend", { suspension: before }, { suspension: { reason, pauseSubscriptions } }),
       };
     },
   });

@@ -153,7 +153,6 @@ export async function updateSubscription(
   await executeDeferred(transaction, "update-subscription", statement);
 }
 
-/** Whether a suspension of the app keeps its subscriptions paused. */
 /** Whether an operator has suspended the app, or a suspension still pauses its subscriptions. */
 export async function isAppSuspended(database: Kysely<DB>, appId: string): Promise<boolean> {
   const { rows } = await sql<{ suspended: boolean }>`

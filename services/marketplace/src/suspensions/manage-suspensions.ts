@@ -60,6 +60,12 @@ export async function endSuspension(
   await replaceStep(transaction, queue, current.id);
 }
 
+/** Whether a suspension pauses the app's subscriptions or has done so. The caller's transaction has locked the app's listing. */
+export async function isPausing(transaction: Transaction<DB>, appId: string): Promise<boolean> {
+  const current = await findCurrent(transaction, appId);
+  return current?.state === "pausing" || current?.state === "paused";
+}
+
 export interface SuspensionProgress {
   since: Date;
   reason: string;

@@ -180,6 +180,41 @@ describe("an app whose suspension pauses subscriptions", () => {
     assert.equal((await changed(requested, "resume")).status, "active");
   });
 
+  test("suspended without pausing, can have its subscriptions paused later, once", async () => {
+    const slug = "inbox-heron";
+    const suspend = (body: object): Promise<Response> =>
+      ground.marketplace.requestAs("operator", `/admin/apps/${slug}/suspend`, { method: "POST", body });
+    const { suspension: earlier } = await ground.operate(slug, "suspend", { reason: "Its page is gone" });
+    await assertProblem(await suspend({ reason: "Once more" }), 409, "already-suspended");
+    const { suspension } = await ground.operate(slug, "suspend", pausing);
+    assert.deepEqual(suspension, {
+      since: earlier?.since,
+      reason: pausing.reason,
+      subscriptions: { state: "pausing", found: 0, paused: 0, resumed: 0 },
+    });
+    await assertProblem(await suspend(pausing), 409, "already-suspended");
+    await ground.finish();
+    await assertProblem(await suspend(pausing), 409, "already-suspended");
+    assert.deepEqual(await countStates(slug), { "paused SECURITY": 5 });
+    const [audited] = await ground.query<{ before: object; after: object }>(
+      "select before, after from audit_entries where action = 'app.suspend' order by at desc limit 1",
+    );
+    assert.deepEqual(audited, {
+      before: { suspension: { reason: "Its page is gone", pauseSubscriptions: false } },
+      after: { suspension: pausing },
+    });
+    await ground.operate(slug, "reinstate");
+    await ground.operate(slug, "suspend", { reason: "While they are resumed" });
+    const turned = await ground.operate(slug, "suspend", pausing);
+    assert.equal(turned.suspension?.subscriptions?.state, "pausing");
+    await ground.finish();
+    assert.deepEqual(await countStates(slug), { "paused SECURITY": 5 });
+    await ground.operate(slug, "reinstate");
+    await ground.finish();
+    assert.deepEqual(await countStates(slug), { active: 5 });
+    await assertConsistent();
+  });
+
   test("has a subscription paused that a request in progress created after the first pass", async () => {
     const target = "kestrel-keys";
     await ground.subscribe(target, 3);
