@@ -17,6 +17,8 @@ const checks: Record<string, string> = {
     select s.id from subscriptions s
     left join audit_entries a on a.target_id = s.id::text and a.target_kind = 'subscription'
       and a.action <> 'subscription.lift-block'
+      -- An operator's pause of what a suspension has paused sends no event.
+      and not (a.action = 'subscription.pause' and a.before ->> 'status' = 'paused')
     group by s.id having count(a.id) <> s.revision`,
   "an agreement for each change of its scopes, and the newest one's scopes": `
     select s.id from subscriptions s

@@ -30,26 +30,34 @@ export function subscriptionState(row: Omit<SubscriptionRow, "pricing_plan">): S
   };
 }
 
-/** The audit log's form of a subscription: its state, plus the block reason, which the API doesn't show. */
+/** The audit log's form of a subscription: its state, plus the block reason and the suspension that has paused it. */
 export function auditedState(
   row: Omit<SubscriptionRow, "pricing_plan">,
-): SubscriptionState & { blockReason: string | null } {
-  return { ...subscriptionState(row), blockReason: row.block_reason };
+): SubscriptionState & { blockReason: string | null; suspensionId?: string } {
+  const { block_reason: blockReason, suspension_id: suspensionId } = row;
+  return { ...subscriptionState(row), blockReason, ...(suspensionId === null ? {} : { suspensionId }) };
 }
 
 /** The casts are safe: check constraints allow no other combinations. */
-export function stateOf(row: Pick<SubscriptionRow, "status" | "block_reason" | "pause_reason">): State {
+export function stateOf(
+  row: Pick<SubscriptionRow, "status" | "block_reason" | "pause_reason" | "suspension_id">,
+): State {
   if (row.status === "cancelled") return { status: "cancelled", block: row.block_reason as BlockReason | null };
-  if (row.status === "paused") return { status: "paused", reason: row.pause_reason as PauseReason };
+  if (row.status === "paused")
+    return {
+      status: "paused",
+      reason: row.pause_reason as PauseReason,
+      bySuspension: row.suspension_id !== null,
+    };
   return { status: "active" };
 }
 
 /** No longer paused by a suspension, if it was. */
-export function columnsOf(state: State, row: Pick<SubscriptionRow, "cancelled_at">, at: Date) {
+export function columnsOf(state: State, row: Pick<SubscriptionRow, "cancelled_at" | "paused_at">, at: Date) {
   return {
     status: state.status,
     pause_reason: state.status === "paused" ? state.reason : null,
-    paused_at: state.status === "paused" ? at : null,
+    paused_at: state.status === "paused" ? (row.paused_at ?? at) : null,
     block_reason: state.status === "cancelled" ? state.block : null,
     cancelled_at: state.status === "cancelled" ? (row.cancelled_at ?? at) : null,
     suspension_id: null,

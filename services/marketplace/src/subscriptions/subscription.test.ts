@@ -16,6 +16,7 @@ const blocks: BlockReason[] = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY"];
 const states: State[] = [
   { status: "active" },
   ...reasons.map((reason): State => ({ status: "paused", reason })),
+  { status: "paused", reason: "SECURITY", bySuspension: true },
   { status: "cancelled", block: null },
   ...blocks.map((block): State => ({ status: "cancelled", block })),
 ];
@@ -32,7 +33,7 @@ function nameOf(state: State): string {
     case "active":
       return "active";
     case "paused":
-      return named("paused", state.reason);
+      return named(state.bySuspension ? "suspended" : "paused", state.reason);
     case "cancelled":
       return named("cancelled", state.block);
   }
@@ -81,6 +82,13 @@ paused SECURITY         | pause SECURITY      | unchanged                       
 paused SECURITY         | pause ORG_REQUEST   | refused: paused-for-another-reason              | operator org-admin
 paused SECURITY         | resume              | active, subscription.resumed                    | operator
 paused SECURITY         | lift-block          | refused: not-cancelled                          | billing operator
+suspended SECURITY      | cancel              | cancelled SECURITY, subscription.cancelled      | operator org-admin
+suspended SECURITY      | pause NON_PAYMENT   | refused: paused-for-another-reason              | billing operator
+suspended SECURITY      | pause OPERATOR_HOLD | refused: paused-for-another-reason              | operator
+suspended SECURITY      | pause SECURITY      | paused SECURITY, no event                       | operator
+suspended SECURITY      | pause ORG_REQUEST   | refused: paused-for-another-reason              | operator org-admin
+suspended SECURITY      | resume              | active, subscription.resumed                    | operator
+suspended SECURITY      | lift-block          | refused: not-cancelled                          | billing operator
 paused ORG_REQUEST      | cancel              | cancelled, subscription.cancelled               | operator org-admin
 paused ORG_REQUEST      | pause NON_PAYMENT   | refused: paused-for-another-reason              | billing operator
 paused ORG_REQUEST      | pause OPERATOR_HOLD | refused: paused-for-another-reason              | operator
@@ -127,7 +135,7 @@ describe("state machine of a subscription", () => {
 
   test("the table has every command in every state, once", () => {
     const cells = states.flatMap((state) => commands.map((command) => [state, command] as const));
-    assert.equal(cells.length, 63);
+    assert.equal(cells.length, 70);
     assert.equal(wholeLife.length, cells.length);
     for (const [state, command] of cells) {
       assert.equal(rowFor(state, command).length, 1, `${nameOf(state)} | ${commandName(command)}`);

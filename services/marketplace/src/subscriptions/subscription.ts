@@ -7,7 +7,8 @@ export type BlockReason = Exclude<PauseReason, "ORG_REQUEST">;
 
 export type State =
   | { status: "active" }
-  | { status: "paused"; reason: PauseReason }
+  /** `bySuspension`: a suspension of the app has paused it, and will resume it. */
+  | { status: "paused"; reason: PauseReason; bySuspension?: boolean }
   | { status: "cancelled"; block: BlockReason | null };
 
 export type Command = { do: "cancel" } | { do: "pause"; reason: PauseReason } | { do: "resume" } | { do: "lift-block" };
@@ -34,7 +35,9 @@ export function decide(state: State, command: Command): Decision {
       if (state.status === "active") {
         return changed({ status: "paused", reason: command.reason }, "subscription.paused");
       }
-      return state.reason === command.reason ? unchanged : refused("paused-for-another-reason");
+      if (state.reason !== command.reason) return refused("paused-for-another-reason");
+      // The command's pause stays when the suspension ends.
+      return state.bySuspension ? changed({ status: "paused", reason: command.reason }, null) : unchanged;
     case "resume":
       if (state.status === "cancelled") return refused("cancelled");
       return state.status === "active" ? unchanged : changed({ status: "active" }, "subscription.resumed");

@@ -167,6 +167,35 @@ describe("an app whose suspension pauses subscriptions", () => {
     await assertConsistent();
   });
 
+  test("keeps those paused that an operator pauses for SECURITY meanwhile, without another event", async () => {
+    const slug = "cuffline";
+    const [kept = ""] = (await stored(slug))
+      .values()
+      .filter(({ state }) => state === "active")
+      .map(({ id }) => id);
+    await ground.operate(slug, "suspend", pausing);
+    await ground.finish();
+    const before = (await stored(slug)).get(kept);
+    const own = await changed(kept, "pause", { reason: "SECURITY" });
+    assert.deepEqual((await stored(slug)).get(kept), { ...before, by_suspension: false });
+    assert.deepEqual(await changed(kept, "pause", { reason: "SECURITY" }), own);
+    const audited = await ground.query<{ was: boolean; is: boolean; kept: boolean }>(
+      `select before -> 'suspensionId' is not null as was, after -> 'suspensionId' is not null as is,
+         before ->> 'pausedAt' = after ->> 'pausedAt' as kept
+       from audit_entries where target_id = $1 and action = 'subscription.pause' order by at, id`,
+      kept,
+    );
+    assert.deepEqual(audited.slice(-2), [
+      { was: false, is: true, kept: null },
+      { was: true, is: false, kept: true },
+    ]);
+    await ground.operate(slug, "reinstate");
+    await ground.finish();
+    assert.deepEqual(await countStates(slug), { active: 18, cancelled: 1, "paused SECURITY": 1 });
+    assert.equal((await changed(kept, "resume")).status, "active");
+    await assertConsistent();
+  });
+
   test("has none paused without pauseSubscriptions, and none is resumed until it is reinstated", async () => {
     const slug = "inbox-heron";
     const [requested = ""] = await ground.subscribe(slug, 5);
