@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import { findInconsistencies, insertSubscribers } from "@ehr-marketplace/tests/support";
 import { batchSize, runDueSuspensions, runSuspensionStep, sweepSuspensions } from "./run-suspension-step.ts";
@@ -47,6 +47,13 @@ describe("an app whose suspension pauses subscriptions", () => {
     for (const { state } of (await stored(appSlug)).values()) counts[state] = (counts[state] ?? 0) + 1;
     return counts;
   };
+  /** Of the service's role, as the transactions of requests. */
+  const withOpenTransaction = (work: () => Promise<void>): Promise<void> =>
+    withClient(ground.marketplace.database.serviceUrl, async (client) => {
+      await client.query("begin");
+      await work();
+      await client.query("commit");
+    });
   const assertConsistent = async (): Promise<void> =>
     assert.deepEqual(await findInconsistencies(ground.marketplace.database.ownerUrl), []);
   /** The names of a subscription's events to each of its recipients, in the order in which they were delivered. */
@@ -247,13 +254,17 @@ describe("an app whose suspension pauses subscriptions", () => {
   test("has a subscription paused that a request in progress created after the first pass", async () => {
     const target = "kestrel-keys";
     await ground.subscribe(target, 3);
-    await ground.operate(target, "suspend", pausing);
-    await ground.step();
-    const [job] = await ground.query<{ late: boolean }>(
-      "select start_after > now() + interval '5 seconds' as late from pgboss.job where name = 'suspensions'",
-    );
-    assert.equal(job?.late, true, "the last pass waits for requests in progress");
-    await insertSubscribers(ground.marketplace.database.ownerUrl, target, ground.practices.slice(10, 12));
+    await withOpenTransaction(async () => {
+      await ground.operate(target, "suspend", pausing);
+      await ground.step();
+      const [job] = await ground.query<{ late: boolean }>(
+        "select start_after > now() + interval '5 seconds' as late from pgboss.job where name = 'suspensions'",
+      );
+      assert.equal(job?.late, true, "the last pass waits for requests in progress");
+      for (let nth = 0; nth < 3; nth += 1) assert.equal(await ground.step(), 1, "it goes on waiting");
+      assert.equal((await ground.progress(target))?.subscriptions?.state, "pausing");
+      await insertSubscribers(ground.marketplace.database.ownerUrl, target, ground.practices.slice(10, 12));
+    });
     await ground.finish();
     assert.deepEqual(await countStates(target), { "paused SECURITY": 5 });
     assert.deepEqual((await ground.progress(target))?.subscriptions, {
@@ -261,6 +272,22 @@ describe("an app whose suspension pauses subscriptions", () => {
       found: 5,
       paused: 5,
       resumed: 0,
+    });
+    await ground.operate(target, "reinstate");
+    await ground.finish();
+    assert.deepEqual(await countStates(target), { active: 5 });
+  });
+
+  test("is paused at last, although a transaction doesn't end", async () => {
+    const target = "kestrel-keys";
+    await withOpenTransaction(async () => {
+      await ground.operate(target, "suspend", pausing);
+      await ground.step();
+      await ground.step();
+      assert.equal((await ground.progress(target))?.subscriptions?.state, "pausing");
+      await ground.query("update pgboss.job set start_after = now() where name = 'suspensions'");
+      await runDueSuspensions({ ...ground.deps, lastPassMaxMs: 0 }, { stopped: new AbortController().signal });
+      assert.equal((await ground.progress(target))?.subscriptions?.state, "paused");
     });
     await ground.operate(target, "reinstate");
     await ground.finish();

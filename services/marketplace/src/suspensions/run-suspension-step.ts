@@ -14,18 +14,30 @@ import {
   type SuspensionBatch,
 } from "../subscriptions/suspend-subscriptions.ts";
 import { scheduleStep } from "./suspension-jobs.ts";
-import { findWithoutJob, lockSuspension, type SuspensionRow, updateSuspension } from "./suspension-store.ts";
+import {
+  findWithoutJob,
+  hasTransactionOlderThan,
+  lockSuspension,
+  type SuspensionRow,
+  updateSuspension,
+} from "./suspension-store.ts";
 
 export interface SuspensionDeps {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
   logger: Logger;
+  /** How long the last pass waits for transactions, if not as long as `lastPassDelay` says. */
+  lastPassMaxMs?: number;
 }
 
 export const batchSize = 50;
-/** Longer than any request takes: one that was in progress when the app was suspended may create or resume a subscription after it. */
-export const lastPassDelayMs = 15_000;
+/**
+ * A request that was in progress when the app was suspended may create or resume a subscription after it. The last pass starts once no
+ * transaction is in progress that is older than the first step: at the earliest after a time that is longer than requests usually take,
+ * because the transactions of other roles can't be seen, and at the latest after `maxMs`, because one may never end.
+ */
+const lastPassDelay = { minMs: 15_000, maxMs: 300_000, retryMs: 1_000 };
 
 const batchOf = (row: SuspensionRow, now: Date): SuspensionBatch => ({
   suspensionId: row.id,
@@ -54,24 +66,41 @@ async function countFirst(transaction: Transaction<DB>, row: SuspensionRow, now:
   return { ...row, found: active + paused, paused, counted_at: now };
 }
 
+type StepDeps = Pick<SuspensionDeps, "queue" | "logger" | "lastPassMaxMs">;
+
 async function runPauseStep(
   transaction: Transaction<DB>,
-  queue: Queue,
+  { queue, logger, lastPassMaxMs = lastPassDelay.maxMs }: StepDeps,
   given: SuspensionRow,
   now: Date,
 ): Promise<Step> {
   const row = await countFirst(transaction, given, now);
+  const ageMs = now.getTime() - (row.counted_at ?? now).getTime();
+  const startsLastPass = row.is_last_pass && row.cursor_id === null;
+  const isTooEarly = startsLastPass && (await hasTransactionOlderThan(transaction, ageMs));
+  if (isTooEarly && ageMs < lastPassMaxMs) {
+    return { changes: {}, next: { startAfter: new Date(now.getTime() + lastPassDelay.retryMs) } };
+  }
+  if (isTooEarly) {
+    const facts = { suspension: row.id, ageMs };
+    logger.warn(facts, "an older transaction is in progress; it may leave subscriptions active");
+  }
   const batch = await pauseNext(transaction, queue, batchOf(row, now));
   const paused = row.paused + batch.changed;
   const counters = { counted_at: row.counted_at, found: Math.max(row.found, paused), paused };
   if (!batch.isDone) return { changes: { ...counters, ...cursorOf(batch) }, next: {} };
   const restarted = { ...counters, cursor_at: null, cursor_id: null };
   if (row.is_last_pass) return { changes: { ...restarted, state: "paused" } };
-  const startAfter = new Date((row.counted_at ?? now).getTime() + lastPassDelayMs);
+  const startAfter = new Date((row.counted_at ?? now).getTime() + lastPassDelay.minMs);
   return { changes: { ...restarted, is_last_pass: true }, next: { startAfter } };
 }
 
-async function runResumeStep(transaction: Transaction<DB>, queue: Queue, row: SuspensionRow, now: Date): Promise<Step> {
+async function runResumeStep(
+  transaction: Transaction<DB>,
+  { queue }: StepDeps,
+  row: SuspensionRow,
+  now: Date,
+): Promise<Step> {
   const batch = await resumeNext(transaction, queue, batchOf(row, now));
   const changes = { resumed: row.resumed + batch.changed, ...cursorOf(batch) };
   return batch.isDone ? { changes: { ...changes, state: "ended" } } : { changes, next: {} };
@@ -81,17 +110,15 @@ async function runResumeStep(transaction: Transaction<DB>, queue: Queue, row: Su
  * Runs the next step of a suspension in one transaction: pauses or resumes a batch with its events and audit entries, counts it, advances
  * the cursor, and replaces this step's job with the next one. A worker that crashes has done all of it or nothing.
  */
-export async function runSuspensionStep(
-  { database, queue, clock, logger }: SuspensionDeps,
-  job: { id: string; retryCount: number },
-): Promise<void> {
+export async function runSuspensionStep(deps: SuspensionDeps, job: { id: string; retryCount: number }): Promise<void> {
+  const { database, queue, clock, logger } = deps;
   const done = await database.transaction().execute(async (transaction) => {
     const row = await lockSuspension(transaction, job.id);
     const owned = await deleteOwnedJobs(transaction, queue, suspensions, [job]);
     if (owned.size === 0 || (row?.state !== "pausing" && row?.state !== "resuming")) return undefined;
     const now = clock();
     const runStep = row.state === "pausing" ? runPauseStep : runResumeStep;
-    const { changes, next } = await runStep(transaction, queue, row, now);
+    const { changes, next } = await runStep(transaction, deps, row, now);
     await updateSuspension(transaction, row.id, { ...changes, updated_at: now });
     if (next !== undefined) await scheduleStep(transaction, queue, row.id, next.startAfter);
     return { before: row, after: { ...row, ...changes }, now };

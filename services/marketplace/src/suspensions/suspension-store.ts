@@ -47,6 +47,20 @@ export async function updateSuspension(
   await transaction.updateTable("suspensions").set(changes).where("id", "=", id).execute();
 }
 
+/**
+ * Whether a transaction of this service is in progress that started longer ago than `ageMs`. PostgreSQL shows those of roles that this one
+ * is a member of, and none if `track_activities` is off.
+ */
+export async function hasTransactionOlderThan(transaction: Transaction<DB>, ageMs: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (
+      select from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and xact_start < clock_timestamp() - ${ageMs} * interval '1 millisecond'
+    ) as found`.execute(transaction);
+  return rows[0]?.found ?? false;
+}
+
 /** Suspensions that have work to do and no job for it. */
 export async function findWithoutJob(transaction: Transaction<DB>, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
