@@ -1866,6 +1866,8 @@ CREATE INDEX apps_by_certified_until ON public.apps USING btree (certified_until
 
 CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
+CREATE INDEX apps_published_of_vendor ON public.apps USING btree (vendor_id, category, id) WHERE (status = 'published'::text);
+
 CREATE INDEX audit_entries_newest ON public.audit_entries USING btree (at, id);
 
 CREATE INDEX audit_entries_of_action ON public.audit_entries USING btree (action, at, id);
@@ -1923,6 +1925,8 @@ CREATE INDEX recipients_not_active ON public.recipients USING btree (status, hel
 CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, created_at DESC, id DESC);
 
 CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
+
+CREATE INDEX reviews_approved ON public.reviews USING btree (app_id, number) WHERE (decision = 'approved'::text);
 
 CREATE INDEX reviews_by_status ON public.reviews USING btree (status, submitted_at, id);
 

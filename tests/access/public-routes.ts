@@ -28,6 +28,8 @@ const getAndHead: Record<string, string> = {
   "/api/v1/apps/categories": "/api/v1/apps/categories",
   "/api/v1/apps/:slug": "/api/v1/apps/northwind-scribe",
   "/api/v1/apps/:slug/pricing": "/api/v1/apps/northwind-scribe/pricing",
+  "/api/v1/apps/:slug/versions": "/api/v1/apps/northwind-scribe/versions",
+  "/api/v1/vendors/:slug": "/api/v1/vendors/northwind-health",
 };
 
 /** Routes that are intentionally public. Adding one needs a reason. */
@@ -41,5 +43,6 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
   ["GET /docs", { path: "/docs", status: 200 }],
   ["HEAD /docs", { path: "/docs", status: 200 }],
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],
+  ["OPTIONS /api/v1/vendors*", { path: "/api/v1/vendors/northwind-health", status: 204, headers: preflight }],
   ["OPTIONS /api/v1*", { path: "/api/v1/subscriptions", status: 204, headers: preflight }],
 ]);

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { pageQuery } from "./paging.ts";
 
 type WithDefaults<Query, Name extends keyof Query> = Query & Required<Pick<Query, Name>>;
 
@@ -23,6 +24,14 @@ const category = Type.Optional(
 
 export const listAppsQuery = Type.Object({
   category,
+  vendor: Type.Optional(
+    Type.String({
+      pattern: noNulPattern,
+      maxLength: maxLookupLength,
+      description: "Only apps of the vendor with this slug; an unknown vendor has none",
+      examples: ["northwind-health"],
+    }),
+  ),
   page: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: "Page number, from 0" })),
   size: Type.Optional(
     Type.Integer({
@@ -44,6 +53,18 @@ export const listAppsQuery = Type.Object({
 });
 /** After validation: fields with a default are set. */
 export type ListAppsQuery = WithDefaults<Static<typeof listAppsQuery>, "page" | "size" | "sort">;
+
+export const listVersionsQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: 20,
+      description: "Maximum number of versions, at most 100; larger values are treated as 100",
+    }),
+  ),
+  after: pageQuery.properties.after,
+});
+export type ListVersionsQuery = WithDefaults<Static<typeof listVersionsQuery>, "limit">;
 
 export const searchAppsQuery = Type.Object({
   q: Type.Optional(

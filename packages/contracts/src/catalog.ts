@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { nextCursor } from "./paging.ts";
 import { currency, instant, nullable, optionalUrl, rate, url, uuid } from "./wire-types.ts";
 
 const pricingModel = Type.Union(
@@ -180,6 +181,38 @@ export const categoryDto = Type.Object(
   { $id: "CategoryDto", title: "CategoryDto" },
 );
 export type CategoryDto = Static<typeof categoryDto>;
+
+export const vendorProfile = Type.Object(
+  {
+    slug: Type.String({ description: "Value for the `vendor` filter of `/apps`", examples: ["northwind-health"] }),
+    name: Type.String({ description: "Display name" }),
+    websiteUrl: optionalUrl("The vendor's site"),
+    supportEmail: nullable(Type.String(), "Where practices get help"),
+    securityContact: nullable(Type.String(), "Where security problems are reported: an email address or an https URL"),
+    appCount: Type.Integer({ minimum: 1, description: "Number of published apps" }),
+  },
+  { $id: "VendorProfile", title: "VendorProfile" },
+);
+export type VendorProfile = Static<typeof vendorProfile>;
+
+export const appVersionDto = Type.Object(
+  {
+    version: Type.String({ description: "As the vendor names it", examples: ["2.1.0"] }),
+    releaseNotes: nullable(Type.String(), "What was new, in Markdown; null if the vendor wrote nothing"),
+    publishedAt: instant("Approved by the marketplace"),
+  },
+  { $id: "AppVersionDto", title: "AppVersionDto" },
+);
+export type AppVersionDto = Static<typeof appVersionDto>;
+
+export const appVersionPage = Type.Object(
+  {
+    items: Type.Array(Type.Ref("AppVersionDto#"), { description: "Newest first: on the first page, the current one" }),
+    next: nextCursor,
+  },
+  { $id: "AppVersionPage", title: "AppVersionPage" },
+);
+export type AppVersionPage = { items: AppVersionDto[]; next: string | null };
 
 const tier = Type.Object({
   upTo: nullable(Type.Integer({ minimum: 1 }), "Last unit of the tier; null for the last tier"),

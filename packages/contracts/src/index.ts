@@ -9,8 +9,12 @@ export {
 export {
   type AppDto,
   type AppPage,
+  type AppVersionDto,
+  type AppVersionPage,
   appDto,
   appPage,
+  appVersionDto,
+  appVersionPage,
   type CategoryDto,
   categoryDto,
   type FoundAppDto,
@@ -18,10 +22,14 @@ export {
   type HighlightedText,
   type PricingPlanDto,
   pricingPlanDto,
+  type VendorProfile,
+  vendorProfile,
 } from "./catalog.ts";
 export {
   type ListAppsQuery,
+  type ListVersionsQuery,
   listAppsQuery,
+  listVersionsQuery,
   maxLookupLength,
   noNulPattern,
   type SearchAppsQuery,

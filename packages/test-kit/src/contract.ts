@@ -3,6 +3,8 @@ import {
   adminAppDto,
   appDto,
   appPage,
+  appVersionDto,
+  appVersionPage,
   auditEntry,
   auditPage,
   categoryDto,
@@ -29,6 +31,7 @@ import {
   subscriptionEvent,
   vendorDto,
   vendorPage,
+  vendorProfile,
 } from "@ehr-marketplace/contracts";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { assertSecurityHeaders } from "./raw-response.ts";
@@ -38,6 +41,8 @@ const closeObject = (schema: object): object => ({ ...schema, additionalProperti
 const schemas = {
   AppDto: appDto,
   AppPage: appPage,
+  AppVersionDto: appVersionDto,
+  AppVersionPage: appVersionPage,
   AuditEntry: auditEntry,
   AuditPage: auditPage,
   CategoryDto: categoryDto,
@@ -65,6 +70,7 @@ const schemas = {
   SubscriptionEvent: subscriptionEvent,
   VendorDto: vendorDto,
   VendorPage: vendorPage,
+  VendorProfile: vendorProfile,
 };
 for (const schema of Object.values(schemas)) ajv.addSchema(closeObject(schema));
 

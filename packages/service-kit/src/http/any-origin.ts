@@ -31,14 +31,16 @@ const preflightHeaders = {
 };
 
 /**
- * Allows pages of any origin to read this scope's responses at and below the path, problems included. The headers are fixed and set
+ * Allows pages of any origin to read this scope's responses at and below the paths, problems included. The headers are fixed and set
  * together with the standard headers, so that pages can also read responses sent before the route's own hooks run.
  */
-export function allowAnyOrigin(scope: FastifyInstance, path: string): void {
+export function allowAnyOrigin(scope: FastifyInstance, ...paths: string[]): void {
   scope.addHook("onRoute", (route) => {
     route.config = { ...route.config, anyOrigin: true };
   });
-  scope.options(`${path}*`, { schema: { hide: true }, config: { access: "anyone" } }, (_request, reply) =>
-    reply.code(204).headers(preflightHeaders).send(),
-  );
+  for (const path of paths) {
+    scope.options(`${path}*`, { schema: { hide: true }, config: { access: "anyone" } }, (_request, reply) =>
+      reply.code(204).headers(preflightHeaders).send(),
+    );
+  }
 }

@@ -4,6 +4,7 @@ const maxPageSize = 100;
 
 export interface PageRequest {
   category: string | undefined;
+  vendor: string | undefined;
   page: number;
   size: number;
   sort: { property: string; descending: boolean };
@@ -21,6 +22,7 @@ export function parsePageRequest(query: ListAppsQuery): PageRequest {
   const [property = "name", direction] = query.sort.split(",");
   return {
     category: query.category?.toUpperCase(),
+    vendor: query.vendor,
     page: query.page,
     size: Math.min(query.size, maxPageSize),
     sort: { property, descending: direction?.toLowerCase() === "desc" },

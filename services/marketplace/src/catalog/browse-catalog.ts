@@ -1,4 +1,4 @@
-import type { CategoryDto, ListAppsQuery, SearchAppsQuery } from "@ehr-marketplace/contracts";
+import type { CategoryDto, ListAppsQuery, ListVersionsQuery, SearchAppsQuery } from "@ehr-marketplace/contracts";
 import { slugPattern } from "@ehr-marketplace/contracts";
 import {
   createRepresentation,
@@ -9,16 +9,20 @@ import {
 } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { listVersions } from "../reviews/list-versions.ts";
 import { findApps, type SearchResult } from "../search/search-apps.ts";
+import { vendorProblems } from "../vendors/vendor-errors.ts";
 import { buildPageJson, parsePageRequest } from "./app-page.ts";
 import { catalogProblems } from "./catalog-errors.ts";
 import {
   findApp,
+  findAppId,
   findCategories,
   findFeatured,
   findMostPopular,
   findPage,
   findPricing,
+  findVendorProfile,
   isCategory,
 } from "./catalog-store.ts";
 
@@ -30,6 +34,7 @@ export interface CatalogDeps {
 }
 
 const maxSearchResults = 100;
+const maxVersions = 100;
 /** Highlighting takes about a millisecond for an app with a long description. */
 const maxHighlighted = 20;
 const slugRegExp = new RegExp(slugPattern);
@@ -108,6 +113,26 @@ export async function getApp(deps: CatalogDeps, slug: string): Promise<Represent
 
 export async function getPricing(deps: CatalogDeps, slug: string): Promise<Representation> {
   return getAppResponse(deps, "pricing", slug, findPricing);
+}
+
+export async function getVersions(deps: CatalogDeps, slug: string, query: ListVersionsQuery): Promise<Representation> {
+  const page = { limit: Math.min(query.limit, maxVersions), after: query.after };
+  return getAppResponse(deps, `versions ${JSON.stringify(page)}`, slug, async (database) => {
+    const appId = await findAppId(database, slug);
+    return appId === undefined ? undefined : JSON.stringify(await listVersions(database, appId, page));
+  });
+}
+
+/** Cached like a list, because each publication of one of the vendor's apps may change it. */
+export async function getVendorProfile(deps: CatalogDeps, slug: string): Promise<Representation> {
+  const vendorNotFound = (): Problem =>
+    new Problem(vendorProblems.notFound, "No vendor with published apps has that slug.");
+  if (!slugRegExp.test(slug)) throw vendorNotFound();
+  return deps.responseCache.getList(`vendor ${slug}`, async () => {
+    const vendor = await findVendorProfile(deps.database, slug);
+    if (vendor === undefined || vendor.appCount === 0) throw vendorNotFound();
+    return jsonResponse(JSON.stringify(vendor));
+  });
 }
 
 async function getAppResponse(

@@ -35,6 +35,7 @@ describe("catalog responses are cached, and invalidated when the catalog changes
       "/apps/categories",
       "/apps/cuffline",
       "/apps/northwind-scribe/pricing",
+      "/apps?vendor=northwind-health",
     ]) {
       const etags = new Set<string>();
       for (const coding of ["identity", "gzip", "br"]) {
@@ -54,6 +55,19 @@ describe("catalog responses are cached, and invalidated when the catalog changes
         assert.equal(await again.text(), "");
       }
       assert.equal(etags.size, 3);
+    }
+  });
+
+  test("responses that are too small to compress have the same headers, and one ETag", async () => {
+    for (const path of ["/apps/northwind-scribe/versions", "/vendors/northwind-health"]) {
+      const response = await first().get(path);
+      assert.equal(response.status, 200, await response.clone().text());
+      assert.equal(response.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
+      assert.equal(response.headers.get("vary"), "accept-encoding");
+      assert.equal(response.headers.get("access-control-allow-origin"), "*");
+      const etag = response.headers.get("etag") ?? "";
+      assert.match(etag, /^"[\w-]+"$/);
+      assert.equal((await first().get(path, { "if-none-match": etag })).status, 304);
     }
   });
 

@@ -1,15 +1,20 @@
 import {
   appDto,
   appPage,
+  appVersionDto,
+  appVersionPage,
   categoryDto,
   foundAppDto,
   type ListAppsQuery,
+  type ListVersionsQuery,
   listAppsQuery,
+  listVersionsQuery,
   maxLookupLength,
   noNulPattern,
   pricingPlanDto,
   type SearchAppsQuery,
   searchAppsQuery,
+  vendorProfile,
 } from "@ehr-marketplace/contracts";
 import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -18,25 +23,24 @@ import {
   type CatalogDeps,
   getApp,
   getPricing,
+  getVendorProfile,
+  getVersions,
   listApps,
   listCategories,
   listFeatured,
   searchApps,
 } from "./browse-catalog.ts";
 
-const slugParameter = {
-  type: "object",
-  required: ["slug"],
-  properties: {
-    slug: {
-      type: "string",
-      pattern: noNulPattern,
-      maxLength: maxLookupLength,
-      description: "The app's slug",
-      examples: ["northwind-scribe"],
+const slugParameter = (description: string, example: string) =>
+  ({
+    type: "object",
+    required: ["slug"],
+    properties: {
+      slug: { type: "string", pattern: noNulPattern, maxLength: maxLookupLength, description, examples: [example] },
     },
-  },
-} as const;
+  }) as const;
+const appParams = slugParameter("The app's slug", "northwind-scribe");
+const vendorParams = slugParameter("The vendor's slug", "northwind-health");
 
 function responses(description: string, schema: object, ...problems: number[]): Record<number, object> {
   return {
@@ -72,8 +76,19 @@ export async function catalogRoutes(
   scope: FastifyInstance,
   options: CatalogDeps & { requestsPerMinute: number },
 ): Promise<void> {
-  for (const schema of [appDto, appPage, foundAppDto, categoryDto, pricingPlanDto]) scope.addSchema(schema);
-  allowAnyOrigin(scope, "/apps");
+  for (const schema of [
+    appDto,
+    appPage,
+    foundAppDto,
+    categoryDto,
+    pricingPlanDto,
+    appVersionDto,
+    appVersionPage,
+    vendorProfile,
+  ]) {
+    scope.addSchema(schema);
+  }
+  allowAnyOrigin(scope, "/apps", "/vendors");
   limitRate(scope, options.requestsPerMinute);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Catalog"];
@@ -91,7 +106,7 @@ export async function catalogRoutes(
         tags,
         operationId: "listApps",
         summary: "List apps",
-        description: "A page of published apps, filtered by category and sorted.",
+        description: "A page of published apps, filtered by category and vendor, and sorted.",
         querystring: listAppsQuery,
         response: withHeaders(responses("A page of apps", { $ref: "AppPage#" }), { link: linkToCategories }),
       },
@@ -157,7 +172,7 @@ export async function catalogRoutes(
         operationId: "getApp",
         summary: "Get an app",
         description: "One published app.",
-        params: slugParameter,
+        params: appParams,
         response: responses("The app", { $ref: "AppDto#" }, 404),
       },
     },
@@ -173,10 +188,48 @@ export async function catalogRoutes(
         operationId: "getPricing",
         summary: "Get an app's pricing",
         description: "The plans that a practice can subscribe to. A published plan never changes.",
-        params: slugParameter,
+        params: appParams,
         response: responses("Plans, in the vendor's order", arrayOf("PricingPlanDto"), 404),
       },
     },
     async (request, reply) => sendRepresentation(request, reply, await getPricing(options, request.params.slug)),
+  );
+
+  routes.get(
+    "/apps/:slug/versions",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "listVersions",
+        summary: "List an app's versions",
+        description: "The versions that were published, with their release notes.",
+        params: appParams,
+        querystring: listVersionsQuery,
+        response: responses("A page of versions", { $ref: "AppVersionPage#" }, 404),
+      },
+    },
+    async (request, reply) =>
+      sendRepresentation(
+        request,
+        reply,
+        await getVersions(options, request.params.slug, request.query as ListVersionsQuery),
+      ),
+  );
+
+  routes.get(
+    "/vendors/:slug",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "getVendorProfile",
+        summary: "Get a vendor's profile",
+        description: "A vendor of published apps. `/apps?vendor=` lists them.",
+        params: vendorParams,
+        response: responses("The vendor", { $ref: "VendorProfile#" }, 404),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await getVendorProfile(options, request.params.slug)),
   );
 }

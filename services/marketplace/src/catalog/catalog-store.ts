@@ -1,4 +1,4 @@
-import type { PricingPlanDto } from "@ehr-marketplace/contracts";
+import type { PricingPlanDto, VendorProfile } from "@ehr-marketplace/contracts";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { FoundPage, PageRequest } from "./app-page.ts";
@@ -17,19 +17,41 @@ const sortColumns: Record<string, RawBuilder<unknown>> = {
 const sortedTable = (property: string): RawBuilder<unknown> =>
   property === "popularity" ? sql`app_popularity` : sql`app_listings`;
 
-/** Finds the page's ids by an index that ends with the id, then reads only the rows on the page. */
+const publishedApps = ({ vendor, category }: Pick<PageRequest, "vendor" | "category">): RawBuilder<unknown> => {
+  const inCategory = category === undefined ? sql`` : sql`and category = ${category}`;
+  return sql`
+    from apps where vendor_id = (select id from vendors where slug = ${vendor}) and status = 'published' ${inCategory}`;
+};
+
+/** Null if the category doesn't exist. A vendor's apps are counted by an index: there are at most 1,000, unless they were adopted. */
+const countApps = ({ vendor, category }: PageRequest): RawBuilder<unknown> => {
+  const inCategory = category === undefined ? sql`` : sql`where category = ${category}`;
+  if (vendor === undefined) return sql`select sum(apps)::integer from category_counts ${inCategory}`;
+  const counted = sql`select count(*)::integer ${publishedApps({ vendor, category })}`;
+  return category === undefined ? counted : sql`select (${counted}) from category_counts ${inCategory}`;
+};
+
+/**
+ * Finds the page's ids by an index that ends with the id, then reads only the rows on the page. A vendor's apps are found by the vendor and
+ * sorted.
+ */
 export async function findPage(database: Kysely<DB>, request: PageRequest): Promise<FoundPage> {
-  const { category, page, size } = request;
+  const { vendor, category, page, size } = request;
   const column = sortColumns[request.sort.property] ?? sql`name`;
   const direction = request.sort.descending ? sql`desc` : sql`asc`;
-  const inCategory = category === undefined ? sql`` : sql`where category = ${category}`;
+  const filter =
+    vendor !== undefined
+      ? sql`where app_id in (select id ${publishedApps(request)})`
+      : category !== undefined
+        ? sql`where category = ${category}`
+        : sql``;
   const { rows } = await sql<FoundPage>`
     select
-      (select sum(apps)::integer from category_counts ${inCategory}) as total,
+      (${countApps(request)}) as total,
       count(*)::integer as count,
       coalesce(string_agg(app_dto, ',' order by page.sort_key ${direction}, page.app_id ${direction}), '') as content
     from (
-      select app_id, ${column} as sort_key from ${sortedTable(request.sort.property)} ${inCategory}
+      select app_id, ${column} as sort_key from ${sortedTable(request.sort.property)} ${filter}
       order by ${column} ${direction}, app_id ${direction}
       limit ${size} offset ${Math.min(page * size, Number.MAX_SAFE_INTEGER)}
     ) page
@@ -40,6 +62,20 @@ export async function findPage(database: Kysely<DB>, request: PageRequest): Prom
 export async function findApp(database: Kysely<DB>, slug: string): Promise<string | undefined> {
   const found = await database.selectFrom("app_listings").select("app_dto").where("slug", "=", slug).executeTakeFirst();
   return found?.app_dto;
+}
+
+export async function findAppId(database: Kysely<DB>, slug: string): Promise<string | undefined> {
+  const found = await database.selectFrom("app_listings").select("app_id").where("slug", "=", slug).executeTakeFirst();
+  return found?.app_id;
+}
+
+export async function findVendorProfile(database: Kysely<DB>, slug: string): Promise<VendorProfile | undefined> {
+  const { rows } = await sql<VendorProfile>`
+    select slug, name, website_url as "websiteUrl", support_email as "supportEmail",
+      security_contact as "securityContact",
+      (select count(*)::integer ${publishedApps({ vendor: slug, category: undefined })}) as "appCount"
+    from vendors where slug = ${slug}`.execute(database);
+  return rows[0];
 }
 
 export async function findPricing(database: Kysely<DB>, slug: string): Promise<string | undefined> {

@@ -57,6 +57,7 @@ const nasty = [
 
 const targets = [
   ["/apps", "category"],
+  ["/apps", "vendor"],
   ["/apps", "page"],
   ["/apps", "size"],
   ["/apps", "sort"],
@@ -67,6 +68,9 @@ const targets = [
   ["/apps/categories", "x"],
   ["/apps/lumen-schedule", "x"],
   ["/apps/lumen-schedule/pricing", "x"],
+  ["/apps/lumen-schedule/versions", "limit"],
+  ["/apps/lumen-schedule/versions", "after"],
+  ["/vendors/lumen-medical", "x"],
 ] as const;
 
 describe("hostile input never causes a 5xx", () => {
@@ -112,7 +116,8 @@ describe("hostile input never causes a 5xx", () => {
 
   test("in the slug: 404, or 400 where the path itself is malformed", async () => {
     for (const value of nasty.filter((each) => each !== "" && !each.includes("..") && each.length < 4_000)) {
-      for (const path of [`/apps/${encodeURIComponent(value)}`, `/apps/${encodeURIComponent(value)}/pricing`]) {
+      const slug = encodeURIComponent(value);
+      for (const path of [`/apps/${slug}`, `/apps/${slug}/pricing`, `/apps/${slug}/versions`, `/vendors/${slug}`]) {
         assert.equal(await get(path), 404, path);
       }
     }
@@ -135,6 +140,8 @@ describe("hostile input never causes a 5xx", () => {
         "/apps/categories",
         "/apps/x-ray",
         "/apps/x-ray/pricing",
+        "/apps/x-ray/versions",
+        "/vendors/x-ray",
       ]) {
         const response = await fetch(`${marketplace.url}/api/v1${path}`, { method });
         assert.equal(response.headers.get("allow"), "GET, HEAD");

@@ -95,6 +95,42 @@ describe("GET /apps", () => {
     });
   }
 
+  test("vendor filters, counts and pages, alone and with a category", async () => {
+    const { content } = await page("?size=100&sort=publishedAt,desc");
+    const ofVendor = content.filter(({ vendor }) => vendor.slug === "northwind-health");
+    assert.ok(ofVendor.length > 1 && ofVendor.length < content.length);
+    const found = await page("?vendor=northwind-health&size=100&sort=publishedAt,desc");
+    assert.deepEqual(found.content, ofVendor);
+    assert.equal(found.totalElements, ofVendor.length);
+    const second = await page("?vendor=northwind-health&size=1&page=1&sort=publishedAt,desc");
+    assert.deepEqual([second.content, second.totalPages], [[ofVendor[1]], ofVendor.length]);
+    const popular = await page("?vendor=northwind-health&sort=popularity,desc");
+    assert.deepEqual([popular.content[0]?.slug, popular.totalElements], ["northwind-scribe", ofVendor.length]);
+
+    const documentation = ofVendor.filter(({ category }) => category === "DOCUMENTATION");
+    for (const category of ["DOCUMENTATION", "documentation"]) {
+      const combined = await page(`?vendor=northwind-health&category=${category}&sort=publishedAt,desc`);
+      assert.deepEqual([combined.content, combined.totalElements], [documentation, documentation.length]);
+    }
+    assert.ok(documentation.length >= 1 && documentation.length < ofVendor.length);
+    const links = ["FINANCIAL", "NO_SUCH"].map(async (category) =>
+      (await marketplace.get(`/apps?vendor=northwind-health&page=9&category=${category}`)).headers.get("link"),
+    );
+    assert.match((await Promise.all(links)).join("|"), /^\|<.*rel="help"/);
+  });
+
+  for (const vendor of ["no-such-vendor", "NORTHWIND-HEALTH", "northwind_health", "x".repeat(4_000)]) {
+    test(`the unknown vendor ${JSON.stringify(vendor.slice(0, 20))} is an empty page`, async () => {
+      const found = await page(`?vendor=${vendor}`);
+      assert.deepEqual([found.content, found.totalElements, found.first, found.last], [[], 0, true, true]);
+      assert.deepEqual((await page(`?vendor=${vendor}&category=DOCUMENTATION`)).totalElements, 0);
+    });
+  }
+
+  test("a blank vendor counts as absent", async () => {
+    assert.deepEqual(await page("?vendor="), await page());
+  });
+
   const collator = new Intl.Collator("und", { sensitivity: "accent" });
   const orders: Record<string, (a: AppDto, b: AppDto) => number> = {
     name: (a, b) => collator.compare(a.name, b.name),
@@ -145,6 +181,8 @@ describe("GET /apps", () => {
     "sort=name&sort=category",
     "category=A&category=B",
     "category=%00",
+    "vendor=a&vendor=b",
+    "vendor=%00",
   ];
   for (const query of invalid) {
     test(`?${query} is 400 and points at the parameter`, async () => {

@@ -84,8 +84,8 @@ describe("one app, its pricing, featured apps, and categories", () => {
     "%F0%9F%92%8A",
     "a".repeat(500),
   ]) {
-    test(`/apps/${path.slice(0, 30)} and its pricing are 404`, async () => {
-      const responses = [`/apps/${path}`, `/apps/${path}/pricing`].map((url) =>
+    test(`/apps/${path.slice(0, 30)}, its pricing and its versions are 404`, async () => {
+      const responses = [`/apps/${path}`, `/apps/${path}/pricing`, `/apps/${path}/versions`].map((url) =>
         marketplace.server.inject(`/api/v1${url}`),
       );
       for (const response of await Promise.all(responses)) assert.equal(response.statusCode, 404, response.body);
@@ -98,6 +98,7 @@ describe("one app, its pricing, featured apps, and categories", () => {
     );
     await assertProblem(await marketplace.get("/apps/inbox-heron"), 404, "app-not-found");
     await assertProblem(await marketplace.get("/apps/inbox-heron/pricing"), 404, "app-not-found");
+    await assertProblem(await marketplace.get("/apps/inbox-heron/versions"), 404, "app-not-found");
     const seen = JSON.stringify([
       await read("/apps?size=100"),
       await read("/apps/search?q=inbox+heron"),

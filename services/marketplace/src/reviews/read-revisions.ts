@@ -23,7 +23,9 @@ const summaryOf = (row: RevisionRow): RevisionSummary => ({
   decidedAt: row.decided_at?.toISOString() ?? null,
 });
 
-function parseCursor(cursor: string): number {
+/** The number of the last revision on the previous page. */
+export function parseRevisionCursor(cursor: string | undefined): number {
+  if (cursor === undefined) return maxNumber;
   const [number = ""] = decodeCursor(cursor, 1);
   if (!/^[1-9]\d{0,9}$/.test(number) || Number(number) > maxNumber) throw invalidCursor();
   return Number(number);
@@ -37,7 +39,7 @@ export async function listRevisions(
   query: PageQuery,
 ): Promise<RevisionPage> {
   await requireListing(database, by, slug);
-  const before = query.after === undefined ? maxNumber : parseCursor(query.after);
+  const before = parseRevisionCursor(query.after);
   const limit = Math.min(query.limit, maxItems);
   const found = await findRevisions(database, { vendor: by.vendor, slug }, { before, limit: limit + 1 });
   const rows = found.slice(0, limit);

@@ -67,6 +67,35 @@ export function findRevision(
     .executeTakeFirst();
 }
 
+export interface VersionRow {
+  number: number;
+  version: string;
+  release_notes: string | null;
+  published_at: Date;
+}
+
+/** The approved revisions of an app, newest first. Only the first can be adopted: it was public before there were reviews. */
+export async function findVersions(
+  database: Kysely<DB>,
+  appId: string,
+  { before, limit }: { before: number; limit: number },
+): Promise<VersionRow[]> {
+  const { rows } = await sql<VersionRow>`
+    select number, version, nullif(draft ->> 'releaseNotes', '') as release_notes, published_at
+    from (
+      (
+        select app_id, number, decided_at as published_at from reviews
+        where app_id = ${appId} and decision = 'approved' and number < ${before} order by number desc limit ${limit}
+      )
+      union all
+      select app_id, number, submitted_at from revisions
+      where app_id = ${appId} and number = 1 and adopted and number < ${before}
+    ) published
+    join revisions using (app_id, number)
+    order by number desc limit ${limit}`.execute(database);
+  return rows;
+}
+
 /** Locks revisions whose review notes were encrypted with another key version. */
 export function lockRevisionNotesToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
   return transaction

@@ -5,7 +5,8 @@ export const vendorProblems = {
     code: "vendor-not-found",
     status: 404,
     title: "No such vendor",
-    advice: "No vendor is registered under that slug. `GET /admin/vendors` lists those that are.",
+    advice:
+      "No vendor is registered under that slug or, in the catalog, none with published apps. Operators list all vendors with `GET /admin/vendors`.",
   },
   unknown: {
     code: "unknown-vendor",
