@@ -1041,7 +1041,9 @@ CREATE TABLE public.baa_agreements (
     issuer text NOT NULL,
     subject text NOT NULL,
     agreed_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT baa_agreements_document_sha256_check CHECK ((document_sha256 ~ '^[0-9a-f]{64}$'::text))
+    role text,
+    CONSTRAINT baa_agreements_document_sha256_check CHECK ((document_sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT baa_agreements_role_check CHECK ((role = ANY (ARRAY['org-admin'::text, 'operator'::text])))
 );
 
 CREATE TABLE public.callback_origins (
@@ -1536,7 +1538,9 @@ CREATE TABLE public.scope_agreements (
     issuer text NOT NULL,
     subject text NOT NULL,
     agreed_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT scope_agreements_revision_check CHECK ((revision >= 1))
+    role text,
+    CONSTRAINT scope_agreements_revision_check CHECK ((revision >= 1)),
+    CONSTRAINT scope_agreements_role_check CHECK ((role = ANY (ARRAY['org-admin'::text, 'operator'::text])))
 );
 
 CREATE TABLE public.search_synonyms (

@@ -148,7 +148,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`POST ${subscription}/pause`, "riverside, SECURITY"],
     [`POST ${subscription}/resume`, "riverside, SECURITY"],
     [`POST ${subscription}/cancel`, "riverside"],
-    [`POST ${subscription}/consent`, "riverside", "riverside-admin"],
+    [`POST ${subscription}/consent`, "riverside"],
     [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
     ["POST /api/v1/developer/webhooks", "northwind's by name"],
     [`PATCH ${webhook}`, "northwind's by name"],

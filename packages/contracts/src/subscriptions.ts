@@ -102,7 +102,7 @@ export const subscriptionState = Type.Object(
     }),
     pendingScopes: Type.String({
       description:
-        "Scopes that the app has added since, separated by spaces; an admin agrees to them with `POST /subscriptions/{id}/consent`. Empty if there are none, or if the subscription is cancelled",
+        "Scopes that the app has added since, separated by spaces; an admin or an operator agrees to them with `POST /subscriptions/{id}/consent`. Empty if there are none, or if the subscription is cancelled",
       examples: ["patient/Observation.rs"],
     }),
     status,

@@ -121,6 +121,7 @@ export interface BaaAgreements {
   agreed_at: Timestamp;
   document_sha256: string;
   issuer: string;
+  role: string | null;
   subject: string;
   subscription_id: string;
 }
@@ -418,6 +419,7 @@ export interface ScopeAgreements {
   fhir_scopes: string;
   issuer: string;
   revision: number;
+  role: string | null;
   subject: string;
   subscription_id: string;
 }

@@ -47,6 +47,7 @@ describe("an app that requires a business associate agreement", () => {
         document_sha256: sha256,
         issuer: marketplace.callers.identityProvider.issuer,
         subject: "riverside-admin",
+        role: "org-admin",
         agreed_at: new Date(createdAt),
       },
     ]);

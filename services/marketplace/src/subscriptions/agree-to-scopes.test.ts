@@ -68,6 +68,7 @@ describe("agreeing to the scopes of an app", () => {
         fhir_scopes: agreed,
         issuer: marketplace.callers.identityProvider.issuer,
         subject: "riverside-admin",
+        role: "org-admin",
         agreed_at: new Date(created.createdAt),
       },
     ]);
@@ -211,9 +212,30 @@ describe("agreeing to the scopes of an app", () => {
     assert.equal((await agreementsOf(id)).length, 1);
   });
 
-  test("only an admin of the organisation agrees, not the marketplace's staff; for others it doesn't exist", async () => {
+  test("an operator agrees for an organisation, recorded with person and role", async () => {
     const { id } = await pending();
-    for (const who of ["operator", "billing", "riverside-member", "northwind-developer", "ehr-service"] as const) {
+    const response = await consent(id, current, "operator");
+    assert.equal(response.status, 200, await response.clone().text());
+    assert.deepEqual(scopesOf((await response.json()) as SubscriptionDto), [current, ""]);
+    const agreements = await agreementsOf(id);
+    assert.deepEqual(
+      agreements.map(({ subject, role, fhir_scopes }) => [subject, role, fhir_scopes]),
+      [
+        ["riverside-admin", "org-admin", agreed],
+        ["operator", "operator", current],
+      ],
+    );
+    const audit = await marketplace.requestAs("riverside-admin", "/organisations/riverside-clinic/audit");
+    const [entry] = ((await audit.json()) as AuditPage).items;
+    assert.deepEqual(
+      [entry?.action, entry?.target.id, entry?.actor.subject, entry?.actor.role],
+      ["subscription.consent", id, "operator", "operator"],
+    );
+  });
+
+  test("nobody else but an admin of the organisation agrees; for others it doesn't exist", async () => {
+    const { id } = await pending();
+    for (const who of ["billing", "riverside-member", "northwind-developer", "ehr-service"] as const) {
       await assertProblem(await consent(id, current, who), 403, "forbidden");
     }
     await assertProblem(await consent(id, current, "hilltop-admin"), 404, "subscription-not-found");

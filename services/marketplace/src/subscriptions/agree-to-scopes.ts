@@ -23,11 +23,10 @@ import {
   updateAgreedScopes,
 } from "./subscription-store.ts";
 
-/** Staff of the marketplace can't agree for a practice. */
-const consentRoles: readonly Role[] = ["org-admin"];
+const consentRoles: readonly Role[] = ["org-admin", "operator"];
 
 /**
- * Records that an organisation agrees to the scopes that the app has now. One agrees to what one has seen: `fhirScopes` must be the current
+ * Records that an organisation, or an operator for it, agrees to the scopes that the app has now. One agrees to what one has seen: `fhirScopes` must be the current
  * ones. If all of them are agreed to already, nothing changes.
  */
 export async function agreeToScopes(
@@ -80,6 +79,7 @@ async function applyAgreement(transaction: Transaction<DB>, queue: Queue, { by, 
     fhir_scopes: changes.fhir_scopes,
     issuer: by.caller.issuer,
     subject: by.caller.subject,
+    role,
     agreed_at: at,
   });
   await updateAgreedScopes(transaction, row.id, changes);

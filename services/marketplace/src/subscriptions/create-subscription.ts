@@ -90,6 +90,7 @@ export async function createSubscription(
         subscription_id: row.id,
         issuer: by.caller.issuer,
         subject: by.caller.subject,
+        role,
         agreed_at: now,
       };
       await insertScopeAgreement(transaction, { ...agreement, revision: row.revision, fhir_scopes: row.fhir_scopes });

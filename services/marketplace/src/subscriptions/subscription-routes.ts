@@ -202,13 +202,13 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
   routes.post(
     "/subscriptions/:id/consent",
     {
-      config: { access: ["org-admin"] },
+      config: { access: ["org-admin", "operator"] },
       schema: {
         ...changeSchema,
         operationId: "agreeToScopes",
         summary: "Agree to the scopes of an app",
         description:
-          "If a new version of the app adds scopes, they are `pendingScopes` until an admin of the organisation agrees. `fhirScopes` must be all scopes that the app has now; 409 `scopes-changed` if it has others. The agreement is recorded with person and time, and the organisation's EHR and the vendor receive `subscription.updated`. If the scopes are agreed to already, nothing changes.",
+          "If a new version of the app adds scopes, they are `pendingScopes` until an admin of the organisation, or an operator for it, agrees. `fhirScopes` must be all scopes that the app has now; 409 `scopes-changed` if it has others. The agreement is recorded with person, role and time, and the organisation's EHR and the vendor receive `subscription.updated`. If the scopes are agreed to already, nothing changes.",
         body: consentBody,
       },
     },
