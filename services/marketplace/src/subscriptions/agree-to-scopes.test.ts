@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, AuditPage, ListedSubscriptionDto, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import { subscribe, subscribed } from "./subscribe.test-support.ts";
@@ -269,6 +269,34 @@ describe("agreeing to the scopes of an app", () => {
         assert.deepEqual(events, ["subscription.created", "subscription.cancelled"]);
       }
       assert.equal((await agreementsOf(id)).length, events.length - 1);
+    }
+  });
+
+  test("a version that is published while the request waits for the subscription's lock is noticed", async () => {
+    const published = `${current} patient/Device.rs`;
+    for (const [sent, status] of [
+      [current, 409],
+      [published, 200],
+    ] as const) {
+      const { id, appSlug } = await pending();
+      const response = await withClient(marketplace.database.ownerUrl, async (client) => {
+        await client.query("begin");
+        await client.query("select from subscriptions where id = $1 for update", [id]);
+        const sending = consent(id, sent);
+        await eventually("the request waits for the lock", 20_000, async () => {
+          const waiting =
+            "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+          return (await rows(waiting)).length === 1;
+        });
+        await publish(appSlug, published);
+        await client.query("commit");
+        return sending;
+      });
+      if (status === 409) await assertProblem(response, 409, "scopes-changed");
+      assert.equal(response.status, status);
+      const expected = status === 200 ? [published, ""] : [agreed, `${added} patient/Device.rs`];
+      assert.deepEqual(scopesOf(await read(id)), expected);
+      assert.equal((await agreementsOf(id)).length, status === 200 ? 2 : 1);
     }
   });
 

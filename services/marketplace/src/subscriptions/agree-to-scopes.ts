@@ -44,7 +44,9 @@ export async function agreeToScopes(
     if (locked === undefined) throw subscriptionNotFound();
     const role = requireCommandRole(by, locked, consentRoles);
     const agreed = await runOnce(async () => {
-      const { row } = locked;
+      // A statement that waited for a lock has read only the locked row again, not its app: the scopes may be from before.
+      const current = (await lockSubscription(transaction, id)) ?? locked;
+      const { row } = current;
       if (row.status === "cancelled") {
         throw new Problem(subscriptionProblems.cancelled, `Subscription ${id} is cancelled.`);
       }
@@ -55,8 +57,8 @@ export async function agreeToScopes(
         });
       }
       if (row.scopes.missing === "") return subscriptionState(row);
-      await requireChangeAllowed(transaction, by, locked, now);
-      return applyAgreement(transaction, queue, { by, role, locked, now });
+      await requireChangeAllowed(transaction, by, current, now);
+      return applyAgreement(transaction, queue, { by, role, locked: current, now });
     });
     return { ...agreed, pricingPlan: locked.row.pricing_plan };
   });
