@@ -12,7 +12,7 @@ import { createDeliveryMetrics, readBacklog } from "./delivery/delivery-metrics.
 import { deleteExpiredResponses } from "./idempotency/run-idempotently.ts";
 import { createFolderStorage } from "./media/folder-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
-import { type MaintenanceDeps, runMaintenance } from "./scheduled-jobs.ts";
+import { createScheduledWork, type MaintenanceDeps, runMaintenance } from "./scheduled-jobs.ts";
 
 const dayMs = 86_400_000;
 const nameOf = (day: number): string =>
@@ -158,6 +158,21 @@ describe("maintenance", () => {
     assert.deepEqual(
       logged.map(({ step }) => step),
       ["create partitions of the delivery log"],
+    );
+  });
+
+  test("ends certifications at midnight in UTC, apart from the hourly steps", async () => {
+    const job = createScheduledWork(deps).jobs["end-certifications"];
+    assert.equal(job?.cron, "0 0 * * *");
+    await rows(`update apps set certified_until = current_date - 2,
+      trust = json_build_object('certifications', json_build_array(json_build_object('kind', 'SOC2', 'validUntil', current_date - 2)))
+      where slug = 'cuffline'`);
+    await job.work();
+    assert.deepEqual(
+      await rows(
+        "select apps.certified_until, app_dto::json #> '{trust,certifications}' as shown from apps join app_listings using (slug) where slug = 'cuffline'",
+      ),
+      [{ certified_until: null, shown: [] }],
     );
   });
 

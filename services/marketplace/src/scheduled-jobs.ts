@@ -61,6 +61,8 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
         work: () => dropDeletedEndpointDeliveries({ database, queue }, clock(), { stopped }),
       },
       "keep-house": { cron: "7 * * * *", work: () => runMaintenance(deps) },
+      // The last day of a certification ends at midnight in UTC.
+      "end-certifications": { cron: "0 0 * * *", work: () => endCertifications(database, { stopped }) },
       "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
       "delete-unused-media": { cron: "17 3 * * *", missed: "once", work: () => deleteUnusedMedia(deps, clock()) },
     },
