@@ -169,6 +169,15 @@ export {
   type SuspendedSubscriptions,
   suspendAppBody,
 } from "./reviews.ts";
+export {
+  type InstallDraftBody,
+  installDraftBody,
+  isSandboxSlug,
+  maxAppSlugLength,
+  sandboxAppParams,
+  sandboxSlugOf,
+  sandboxSlugPrefix,
+} from "./sandbox.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
   type ConsentBody,

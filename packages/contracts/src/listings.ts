@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import { nextCursor } from "./paging.ts";
+import { sandboxSlugPrefix } from "./sandbox.ts";
 import { currency, instant, nullable, rate, uuid } from "./wire-types.ts";
 
 const text = (maxLength: number, description: string) =>
@@ -171,16 +172,16 @@ export const listingDraft = Type.Object(
 );
 export type ListingDraft = Static<typeof listingDraft>;
 
-/** Names of paths below `/apps`. */
+/** Names of paths below `/apps`. The slugs of sandbox apps are reserved too. */
 const reservedSlugs = ["search", "featured", "categories"];
-export const newSlugPattern: string = `^(?!(${reservedSlugs.join("|")})$)[a-z0-9]+(-[a-z0-9]+)*$`;
+export const newSlugPattern: string = `^(?!(${reservedSlugs.join("|")})$|${sandboxSlugPrefix})[a-z0-9]+(-[a-z0-9]+)*$`;
 
 export const createListingBody = Type.Object(
   {
     slug: Type.String({
       ...slug,
       pattern: newSlugPattern,
-      "x-error-message": `must be lower-case letters and digits with single hyphens, and none of ${reservedSlugs.join(", ")}`,
+      "x-error-message": `must be lower-case letters and digits with single hyphens, none of ${reservedSlugs.join(", ")}, and not begin with ${sandboxSlugPrefix}`,
     }),
     name: Type.String({ minLength: 1, maxLength: 200, pattern: noNulPattern }),
   },

@@ -3,6 +3,7 @@ import type { PricingPlanDto } from "./catalog.ts";
 import { noNulPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
+import { maxAppSlugLength } from "./sandbox.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
@@ -22,7 +23,7 @@ const givenScopes = (description: string) =>
 
 export const createSubscriptionBody = Type.Object(
   {
-    appSlug: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["northwind-scribe"] }),
+    appSlug: Type.String({ pattern: noNulPattern, maxLength: maxAppSlugLength, examples: ["northwind-scribe"] }),
     orgAlias: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["riverside-clinic"] }),
     pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
     quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
@@ -148,7 +149,7 @@ export const listedSubscriptionDto = Type.Object(
 export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };
 
 const appSlug = Type.String({
-  maxLength: 64,
+  maxLength: maxAppSlugLength,
   pattern: noNulPattern,
   description: "Only subscriptions to this app; an unknown app has none",
   examples: ["northwind-scribe"],

@@ -1,0 +1,32 @@
+import { type Static, Type } from "typebox";
+import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+
+/** A draft is installed as an app of its own, whose slug is this prefix and the listing's slug. No listing's slug begins with it. */
+export const sandboxSlugPrefix = "sandbox-";
+export const isSandboxSlug = (slug: string): boolean => slug.startsWith(sandboxSlugPrefix);
+export const sandboxSlugOf = (listingSlug: string): string => sandboxSlugPrefix + listingSlug;
+
+/** Of listings: 64 characters. A sandbox app's slug has the prefix as well. */
+export const maxAppSlugLength = 72;
+
+export const installDraftBody = Type.Object(
+  {
+    orgAlias: Type.String({
+      pattern: noNulPattern,
+      maxLength: 64,
+      description: "A sandbox organisation of the vendor",
+      examples: ["northwind-sandbox"],
+    }),
+  },
+  { additionalProperties: false },
+);
+export type InstallDraftBody = Static<typeof installDraftBody>;
+
+export const sandboxAppParams = Type.Object({
+  slug: Type.String({
+    pattern: slugPattern,
+    maxLength: maxAppSlugLength,
+    description: "The slug of a sandbox app: `sandbox-` and the listing's slug",
+    examples: ["sandbox-northwind-scribe"],
+  }),
+});
