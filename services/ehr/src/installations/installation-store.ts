@@ -83,13 +83,15 @@ export interface DerivedInstallation {
   orgAlias: string;
   appSlug: string;
   now: Date;
+  /** The subscription whose agreed scopes have changed, if any. */
+  rescopedId: string | null;
   /** The configuration of an installation that was removed before this is deleted. */
   retentionCutoff: Date;
 }
 
 /** Derives the installation from the newest confirmed live subscription; returns whether there is one. Writes only changes. */
 export async function upsertInstallation(transaction: Transaction<DB>, derived: DerivedInstallation): Promise<boolean> {
-  const { id, orgAlias, appSlug, now, retentionCutoff } = derived;
+  const { id, orgAlias, appSlug, now, rescopedId, retentionCutoff } = derived;
   const { rows } = await sql<{ live: boolean }>`
     with newest as (
       select subscriptions.id, status
@@ -109,6 +111,7 @@ export async function upsertInstallation(transaction: Transaction<DB>, derived: 
         updated_at = excluded.updated_at,
         removed_at = null
       where (kept.status, kept.subscription_id) is distinct from (excluded.status, excluded.subscription_id)
+        or excluded.subscription_id = ${rescopedId}::uuid
     )
     select exists (select from newest) as live`.execute(transaction);
   return rows[0]?.live === true;

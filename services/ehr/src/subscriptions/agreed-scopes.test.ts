@@ -117,6 +117,33 @@ describe("the scopes of an installation are those that the organisation has agre
     assert.deepEqual([fhirScopes, subscriptionId], [current, subscription.id]);
   });
 
+  test("an installation's updatedAt changes with the agreed scopes, by an event or by reconciliation, and not without", async () => {
+    const slug = "chart-courier";
+    const subscription = await installed(slug);
+    const updatedAt = async (): Promise<string> => (await request<InstallationDto>(`/${slug}`)).updatedAt;
+    const first = await updatedAt();
+    await publish(slug, current);
+    await consent(subscription);
+    await deliver(subscription);
+    const second = await updatedAt();
+    assert.ok(second > first, `${second} is after ${first}`);
+    assert.deepEqual(await reconcile(), { changed: 0, corrected: 0 });
+    assert.equal(await updatedAt(), second);
+    await atEhr("update subscriptions set fhir_scopes = $2 where id = $1", subscription.id, agreed);
+    assert.deepEqual(await reconcile(), { changed: 1, corrected: 0 });
+    const third = await updatedAt();
+    assert.ok(third > second, `${third} is after ${second}`);
+    const [event] = await atMarketplace<{ payload: string }>(
+      "select payload from events where subscription_id = $1 order by sequence desc limit 1",
+      subscription.id,
+    );
+    const later = new Date(Date.parse((JSON.parse(event?.payload ?? "") as { timestamp: string }).timestamp) + 1);
+    await deliver(subscription, (payload) =>
+      JSON.stringify({ ...(JSON.parse(payload) as object), timestamp: later.toISOString() }),
+    );
+    assert.equal(await updatedAt(), third, "an event that changes the plan");
+  });
+
   test("an app whose scopes are refreshed gets none that aren't agreed to", async () => {
     const slug = "inbox-heron";
     const subscription = await installed(slug);

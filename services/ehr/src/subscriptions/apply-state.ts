@@ -76,7 +76,13 @@ export async function applyState(
   const listed_at = kept?.listed_at ?? (isListed ? now : null);
   await upsertSubscription(transaction, { ...next, org_alias: orgAlias, id: subscriptionId, confirmed_at, listed_at });
   for (const appSlug of new Set([next.app_slug, before?.app_slug ?? next.app_slug])) {
-    await deriveInstallation(transaction, orgAlias, appSlug, now);
+    await deriveInstallation(
+      transaction,
+      orgAlias,
+      appSlug,
+      now,
+      isRescoped(before, next, app) ? subscriptionId : null,
+    );
   }
   const fetchNow = isLive(next) && (await requestFetch(transaction, queue, app, state, confirmed_at !== null));
   return { changed: true, corrected: isCorrection, fetchNow };
@@ -98,6 +104,15 @@ function isCorrected(known: SubscriptionRow, state: SubscriptionState): boolean 
 
 const areOtherScopes = (known: SubscriptionRow, { appSlug, fhirScopes }: SubscriptionState): boolean =>
   fhirScopes !== undefined && known.app_slug === appSlug && known.fhir_scopes !== fhirScopes;
+
+/** Whether other scopes are agreed to than before. While that isn't known, the app's are in force. */
+function isRescoped(
+  before: SubscriptionRow | undefined,
+  next: Pick<SubscriptionRow, "fhir_scopes">,
+  { fhirScopes }: KnownApp,
+): boolean {
+  return before !== undefined && (before.fhir_scopes ?? fhirScopes) !== (next.fhir_scopes ?? fhirScopes);
+}
 
 const anotherApp = (): Problem =>
   new Problem(
