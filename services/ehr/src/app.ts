@@ -138,7 +138,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const { signal: stopped } = stopping;
   const maintenance = { ...common, logger, launchLogDays: config.launchLogDays, reconciles, stopped };
   const scheduledJobs = startScheduledJobs(maintenance, createScheduledWork(maintenance), [
-    (boss) => workAppFetches(boss, (slug) => confirmer.confirm(slug)),
+    (boss) => workAppFetches(boss, confirmer.confirm),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
   ]);
   started.defer(async () => {

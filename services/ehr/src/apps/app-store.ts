@@ -10,7 +10,7 @@ export interface AppRow {
   hasFacts: boolean;
   /** Whether the catalog's last response contained the app. */
   isInCatalog: boolean;
-  /** When the catalog last responded, also with 404. */
+  /** When the newest stored response was requested from the catalog, also if it was 404. */
   fetchedAt: Date | null;
   /** The ETag of that response, for a conditional request. */
   etag: string | null;
@@ -44,10 +44,20 @@ export async function insertAppSlug(transaction: Transaction<DB>, slug: string, 
     .execute();
 }
 
-/** Stores the catalog's response, which replaces the stored fields. */
-export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: CatalogApp, now: Date): Promise<void> {
-  await database
+/** Another process may have fetched the app meanwhile: a response never replaces one that was requested later. */
+const updateFetched = (database: Kysely<DB>, slug: string, requestedAt: Date) =>
+  database
     .updateTable("apps")
+    .where("slug", "=", slug)
+    .where((is) => is.or([is("fetched_at", "is", null), is("fetched_at", "<=", requestedAt)]));
+
+/** Stores the catalog's response, which replaces the stored fields. */
+export async function replaceApp(
+  database: Kysely<DB>,
+  { app, schema, etag }: CatalogApp,
+  requestedAt: Date,
+): Promise<void> {
+  await updateFetched(database, app.slug, requestedAt)
     .set({
       id: app.id,
       name: app.name,
@@ -62,27 +72,20 @@ export async function replaceApp(database: Kysely<DB>, { app, schema, etag }: Ca
       config_secrets: schema.secrets === null ? null : JSON.stringify(schema.secrets),
       etag,
       catalog_absent_at: null,
-      fetched_at: now,
-      updated_at: now,
+      fetched_at: requestedAt,
+      updated_at: requestedAt,
     })
-    .where("slug", "=", app.slug)
     .execute();
 }
 
-export async function markUnchanged(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
-  await database
-    .updateTable("apps")
-    .set({ fetched_at: now, catalog_absent_at: null })
-    .where("slug", "=", slug)
-    .execute();
+export async function markUnchanged(database: Kysely<DB>, slug: string, requestedAt: Date): Promise<void> {
+  await updateFetched(database, slug, requestedAt).set({ fetched_at: requestedAt, catalog_absent_at: null }).execute();
 }
 
 /** The stored fields stay. The ETag is cleared, so that the catalog sends the app in full once it has it again. */
-export async function markAbsent(database: Kysely<DB>, slug: string, now: Date): Promise<void> {
-  await database
-    .updateTable("apps")
-    .set({ fetched_at: now, catalog_absent_at: now, etag: null })
-    .where("slug", "=", slug)
+export async function markAbsent(database: Kysely<DB>, slug: string, requestedAt: Date): Promise<void> {
+  await updateFetched(database, slug, requestedAt)
+    .set({ fetched_at: requestedAt, catalog_absent_at: requestedAt, etag: null })
     .execute();
 }
 

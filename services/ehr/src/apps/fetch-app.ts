@@ -5,7 +5,7 @@ import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import { findApp, markAbsent, markUnchanged, replaceApp } from "./app-store.ts";
 import type { MarketplaceCatalog } from "./marketplace-catalog.ts";
-import { secondsUntilRecheck } from "./request-app-fetch.ts";
+import { type AppFetch, secondsUntilRecheck } from "./request-app-fetch.ts";
 
 export interface FetchDeps {
   database: Kysely<DB>;
@@ -19,13 +19,16 @@ export type FetchResult = "found" | "absent";
 const batchSize = 10;
 
 /** Runs the jobs that fetch apps. A failed fetch is retried at growing intervals; the stored app stays meanwhile. */
-export async function workAppFetches(boss: PgBoss, fetch: (slug: string) => Promise<unknown>): Promise<void> {
+export async function workAppFetches(
+  boss: PgBoss,
+  fetch: (slug: string, since: Date | undefined) => Promise<unknown>,
+): Promise<void> {
   const options = { batchSize, burstWhenBatchFull: true, perJobResults: true, pollingIntervalSeconds: 1 } as const;
-  await boss.work<{ slug: string }, JobResult[], typeof options>(appFetches, options, (jobs) =>
+  await boss.work<AppFetch, JobResult[], typeof options>(appFetches, options, (jobs) =>
     Promise.all(
-      jobs.map(async ({ id, data: { slug } }): Promise<JobResult> => {
+      jobs.map(async ({ id, data: { slug, since } }): Promise<JobResult> => {
         // `fetch` logs the error.
-        const status = await fetch(slug).then(
+        const status = await fetch(slug, since === undefined ? undefined : new Date(since)).then(
           () => "completed" as const,
           () => "failed" as const,
         );
@@ -35,24 +38,31 @@ export async function workAppFetches(boss: PgBoss, fetch: (slug: string) => Prom
   );
 }
 
-/** Fetches an app from the catalog and stores it. Within a minute of the last response, that response is the result. */
+/**
+ * Fetches an app from the catalog and stores it. Within a minute of the last response, that response is the result; with `since`, only if it
+ * was requested then or later.
+ */
 export async function fetchApp(
   { database, catalog, clock, logger }: FetchDeps,
   slug: string,
-  signal?: AbortSignal,
+  { since, signal }: { since?: Date | undefined; signal?: AbortSignal } = {},
 ): Promise<FetchResult> {
   const known = await findApp(database, slug);
   // Only apps that subscriptions refer to have a row.
   if (known === undefined) return "absent";
-  if (secondsUntilRecheck(known, clock()) > 0) return known.isInCatalog ? "found" : "absent";
+  const requestedAt = clock();
+  const isRecent = since === undefined ? secondsUntilRecheck(known, requestedAt) > 0 : isSince(known.fetchedAt, since);
+  if (isRecent) return known.isInCatalog ? "found" : "absent";
   const response = await catalog.fetchApp(slug, known.etag, signal);
   if (response.kind === "absent") {
     // An app that is no longer published stays installed, with the fields that were last stored.
     logger.info({ appSlug: slug }, "app not found in the marketplace's catalog");
-    await markAbsent(database, slug, clock());
+    await markAbsent(database, slug, requestedAt);
     return "absent";
   }
-  if (response.kind === "found") await replaceApp(database, response.found, clock());
-  else await markUnchanged(database, slug, clock());
+  if (response.kind === "found") await replaceApp(database, response.found, requestedAt);
+  else await markUnchanged(database, slug, requestedAt);
   return "found";
 }
+
+const isSince = (fetchedAt: Date | null, since: Date): boolean => fetchedAt !== null && fetchedAt >= since;

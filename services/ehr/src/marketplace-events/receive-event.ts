@@ -82,7 +82,7 @@ async function applyEvent(
       if (error instanceof Problem) logger.warn({ orgAlias, err: error }, "rejected an event of the marketplace");
       throw error;
     });
-    if (fetchNow) confirmer.confirmSoon(app.slug);
+    if (fetchNow !== undefined) confirmer.confirmSoon(app.slug, fetchNow.since);
     if (changed) return "applied";
   }
   return (await isAppliedDelivery(database, orgAlias, deliveryId)) ? "repeated" : "outdated";

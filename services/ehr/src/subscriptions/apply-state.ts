@@ -1,4 +1,4 @@
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { isSandboxSlug, type SubscriptionDto } from "@ehr-marketplace/contracts";
 import { missingScopes } from "@ehr-marketplace/listing-rules/scopes";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
@@ -36,11 +36,11 @@ export interface AppliedState {
   changed: boolean;
   /** Whether the marketplace's list contradicted the stored state, and replaced it. */
   corrected: boolean;
-  /** Whether the caller has to fetch the app from the catalog once the transaction has committed. */
-  fetchNow: boolean;
+  /** The fetch that the caller has to start once the transaction has committed; `since`: an earlier response is too old. */
+  fetchNow: { since?: Date } | undefined;
 }
 
-const unchanged: AppliedState = { changed: false, corrected: false, fetchNow: false };
+const unchanged: AppliedState = { changed: false, corrected: false, fetchNow: undefined };
 
 /**
  * Stores the state if it is newer than the stored one, and derives the installation of the app. The caller holds the organisation's lock.
@@ -84,7 +84,8 @@ export async function applyState(
       isRescoped(before, next, app) ? subscriptionId : null,
     );
   }
-  const fetchNow = isLive(next) && (await requestFetch(transaction, queue, app, state, confirmed_at !== null));
+  const isConfirmed = confirmed_at !== null;
+  const fetchNow = isLive(next) ? await requestFetch(transaction, queue, app, state, isConfirmed) : undefined;
   return { changed: true, corrected: isCorrection, fetchNow };
 }
 
@@ -124,8 +125,8 @@ const anotherApp = (): Problem =>
 const fallbackSeconds = 5;
 
 /**
- * Requests a fetch of an app that isn't fresh, or that lacks a scope which the organisation has just agreed to; returns whether it may start
- * immediately.
+ * Requests a fetch of an app that isn't fresh, or that has changed: it lacks a scope which the organisation has just agreed to, or its vendor
+ * may have installed another draft of it. Returns the fetch if it may start immediately.
  */
 async function requestFetch(
   transaction: Transaction<DB>,
@@ -133,19 +134,24 @@ async function requestFetch(
   app: KnownApp,
   { orgAlias, now, isListed, fhirScopes }: SubscriptionState,
   isConfirmed: boolean,
-): Promise<boolean> {
-  const isOutdated = app.fhirScopes !== null && fhirScopes !== undefined && hasMoreScopes(fhirScopes, app.fhirScopes);
-  if (isFreshInCatalog(app, now) && !isOutdated) return false;
+): Promise<AppliedState["fetchNow"]> {
+  const isMissingScopes =
+    app.fhirScopes !== null && fhirScopes !== undefined && hasMoreScopes(fhirScopes, app.fhirScopes);
+  const isOutdated = isMissingScopes || isSandboxSlug(app.slug);
+  if (isFreshInCatalog(app, now) && !isOutdated) return undefined;
   const recheck = secondsUntilRecheck(app, now);
   if (isListed || (isConfirmed && !isOutdated)) {
     await requestAppFetch(transaction, queue, app.slug, { startAfter: recheck });
-    return false;
+    return undefined;
   }
   const limited = await reserveAppFetch(transaction, orgAlias, now);
-  if (limited === undefined) return false;
-  const startAfter = Math.max(recheck, limited) || fallbackSeconds;
-  await requestAppFetch(transaction, queue, app.slug, { startAfter, isRateLimited: limited > 0 });
-  return Math.max(recheck, limited) === 0;
+  if (limited === undefined) return undefined;
+  // The response of the last minute is older than the event.
+  const fetch = isOutdated ? { since: now } : {};
+  const waitSeconds = isOutdated ? limited : Math.max(recheck, limited);
+  const startAfter = waitSeconds || fallbackSeconds;
+  await requestAppFetch(transaction, queue, app.slug, { ...fetch, startAfter, isRateLimited: limited > 0 });
+  return waitSeconds === 0 ? fetch : undefined;
 }
 
 const hasMoreScopes = (agreed: string, known: string): boolean =>

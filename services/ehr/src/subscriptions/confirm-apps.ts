@@ -10,10 +10,13 @@ import { subscriptionProblems } from "./subscription-errors.ts";
 import { findUnconfirmedApp } from "./subscription-store.ts";
 
 export interface AppConfirmer {
-  /** Fetches an app and installs it for all organisations with unconfirmed subscriptions. Called by a job, which retries. */
-  confirm(appSlug: string): Promise<void>;
+  /**
+   * Fetches an app and installs it for all organisations with unconfirmed subscriptions. Called by a job, which retries. With `since`, a
+   * response that was requested earlier isn't used.
+   */
+  confirm(appSlug: string, since?: Date): Promise<void>;
   /** Does the same in the background, right after an event. On failure, or with too many fetches in progress, the job does it. */
-  confirmSoon(appSlug: string): void;
+  confirmSoon(appSlug: string, since?: Date): void;
   /**
    * For a request that names an app which isn't installed: if the app has an unconfirmed live subscription, fetches the app within two
    * seconds. Returns whether the caller should read the installation again; throws if the marketplace can't be reached, or if the
@@ -30,33 +33,39 @@ const retryAfterSeconds = 5;
 const maxInBackground = 20;
 
 interface Fetch {
+  startedAt: Date;
   /** Resolves once the catalog's response is stored. */
   result: Promise<FetchResult>;
   /** Resolves once the subscriptions of all organisations are confirmed or quarantined. */
   settled: Promise<void>;
 }
 
-/** At most one fetch of an app is in progress in this process; concurrent callers share it. */
+/**
+ * At most one fetch of an app is in progress in this process, and one for events that say that the app has changed, for which the response of
+ * the last minute doesn't suffice. Concurrent callers share them.
+ */
 export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer {
   const { database, clock, logger } = deps;
   const fetches = new Map<string, Fetch>();
   const failures = new LRUCache<string, true>({ max: 1_000, ttl: retryAfterSeconds * 1_000 });
   const stopping = new AbortController();
 
-  const startFetch = (appSlug: string): Fetch => {
-    const shared = fetches.get(appSlug);
+  const startFetch = (appSlug: string, since?: Date): Fetch => {
+    const key = keyOf(appSlug, since);
+    const shared = fetches.get(key);
     if (shared !== undefined) return shared;
-    const result = fetchApp(deps, appSlug, stopping.signal);
+    const startedAt = clock();
+    const result = fetchApp(deps, appSlug, { since, signal: stopping.signal });
     const settled = result
       .then((found) => (found === "found" ? confirmForAll : quarantineForAll)(deps, appSlug, stopping.signal))
-      .finally(() => fetches.delete(appSlug));
+      .finally(() => fetches.delete(key));
     result.catch(() => failures.set(appSlug, true));
     settled.catch((error: unknown) => {
       if (stopping.signal.aborted) return;
       logger.warn({ err: error, appSlug }, "failed to fetch an app from the marketplace; the job will retry");
     });
-    const fetch = { result, settled };
-    fetches.set(appSlug, fetch);
+    const fetch = { startedAt, result, settled };
+    fetches.set(key, fetch);
     return fetch;
   };
 
@@ -88,10 +97,19 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     return result === "found";
   };
 
+  /** The fetch in progress that began before the event, and may therefore have read an older app. */
+  const findOlder = (appSlug: string, since: Date | undefined): Fetch | undefined => {
+    const underWay = fetches.get(keyOf(appSlug, since));
+    return since !== undefined && underWay !== undefined && underWay.startedAt < since ? underWay : undefined;
+  };
+
   return {
-    confirm: (appSlug) => startFetch(appSlug).settled,
-    confirmSoon(appSlug) {
-      if (fetches.size < maxInBackground) startFetch(appSlug);
+    async confirm(appSlug, since) {
+      await findOlder(appSlug, since)?.settled.catch(() => undefined);
+      await startFetch(appSlug, since).settled;
+    },
+    confirmSoon(appSlug, since) {
+      if (fetches.size < maxInBackground && findOlder(appSlug, since) === undefined) startFetch(appSlug, since);
     },
     confirmOnDemand,
     fetchOnDemand,
@@ -101,6 +119,9 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     },
   };
 }
+
+const keyOf = (appSlug: string, since: Date | undefined): string =>
+  since === undefined ? appSlug : `${appSlug} since`;
 
 /** The fetch continues after the timeout, and its response serves later requests. */
 async function withinTime(result: Promise<FetchResult>): Promise<FetchResult> {
