@@ -26,6 +26,7 @@ import { loadInstallations } from "./installations/read-installations.ts";
 import { createLaunchWriter } from "./launches/launch-app.ts";
 import { createLaunchMetrics } from "./launches/launch-metrics.ts";
 import { launchRoutes } from "./launches/launch-routes.ts";
+import { createLaunchReporter, workLaunchReports } from "./launches/report-sandbox-launches.ts";
 import { marketplaceEventRoutes } from "./marketplace-events/marketplace-event-routes.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
@@ -39,6 +40,7 @@ import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts"
 import { wrapperShape } from "./responses.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
 import { createAppConfirmer } from "./subscriptions/confirm-apps.ts";
+import { findSandboxSubscribers } from "./subscriptions/stored-states.ts";
 import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
 const service = "ehr-api";
@@ -59,14 +61,22 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const common = { database: database.query, queue, clock };
   const { url: marketplaceUrl, credentials } = config.marketplace;
   const parseApp = createAppParser({ allowsHttp: config.marketplace.allowsHttp });
-  const reconciliation: ReconciliationDeps | undefined = credentials && {
+  const marketplaceTokens = credentials && createMarketplaceTokens(credentials, clock);
+  const reconciliation: ReconciliationDeps | undefined = marketplaceTokens && {
     ...common,
     logger,
     countCorrections: createCorrectionCounter(metrics.registry),
-    listSubscriptions: createSubscriptionLister(marketplaceUrl, createMarketplaceTokens(credentials, clock), parseApp),
+    listSubscriptions: createSubscriptionLister(marketplaceUrl, marketplaceTokens, parseApp),
   };
   const reconciles = reconciliation !== undefined;
-  const catalog = createMarketplaceCatalog(marketplaceUrl, { parseApp });
+  const catalog = createMarketplaceCatalog(marketplaceUrl, {
+    parseApp,
+    sandbox: marketplaceTokens && {
+      tokens: marketplaceTokens,
+      findSubscribers: (appSlug) => findSandboxSubscribers(database.query, appSlug),
+    },
+  });
+  const reportLaunch = marketplaceTokens && createLaunchReporter(marketplaceUrl, marketplaceTokens);
   const confirmer = createAppConfirmer({ ...common, catalog, logger, reconciles });
   started.defer(() => confirmer.stop());
   registerSubscriptionMetrics(metrics.registry, database.query);
@@ -123,6 +133,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await scope.register(installationRoutes, { ...common, encryption, installations, confirmer, slots });
       await scope.register(launchRoutes, {
         database,
+        queue,
         insertLaunch: createLaunchWriter(database),
         clock,
         metrics: createLaunchMetrics(metrics.registry),
@@ -140,6 +151,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const scheduledJobs = startScheduledJobs(maintenance, createScheduledWork(maintenance), [
     (boss) => workAppFetches(boss, confirmer.confirm),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
+    async (boss) => (reportLaunch === undefined ? undefined : workLaunchReports(boss, { reportLaunch, logger })),
   ]);
   started.defer(async () => {
     stopping.abort();

@@ -79,10 +79,11 @@ const user = {
 
 /** The service's own wiring, with a marketplace that confirms nothing. */
 function launchDepsOf({ connected }: Loaded): LaunchDeps {
-  const { database: query, pool, clock } = connected;
+  const { database: query, pool, clock, queue } = connected;
   const database = { query, pool };
   return {
     database,
+    queue,
     clock,
     insertLaunch: createLaunchWriter(database),
     metrics: createLaunchMetrics(new Registry()),

@@ -4,6 +4,8 @@ import type { Queues } from "@ehr-marketplace/service-kit/queue";
 export const appFetches = "app-fetches";
 /** Reconciles an organisation with the marketplace's list of its subscriptions. */
 export const reconciliations = "reconciliations";
+/** Tells the marketplace that a sandbox app was launched. */
+export const sandboxLaunchReports = "sandbox-launch-reports";
 /** Scheduled jobs. The queue's name in the database stays as it was created. */
 export const scheduledJobs = "chores";
 
@@ -29,6 +31,17 @@ export const queues: Queues = {
     retryDelay: 10,
     retryBackoff: true,
     retryDelayMax: 900,
+  },
+  // The policy `exclusive` keeps one job per subscription, however often the app is launched. Jobs are deleted after a day, reported or not.
+  [sandboxLaunchReports]: {
+    ...common,
+    policy: "exclusive",
+    retentionSeconds: 86_400,
+    expireInSeconds: 60,
+    retryLimit: 1_000,
+    retryDelay: 10,
+    retryBackoff: true,
+    retryDelayMax: 3_600,
   },
   [scheduledJobs]: { ...common, expireInSeconds: 600, retryLimit: 0 },
 };

@@ -45,7 +45,7 @@ export async function workAppFetches(
 export async function fetchApp(
   { database, catalog, clock, logger }: FetchDeps,
   slug: string,
-  { since, signal }: { since?: Date | undefined; signal?: AbortSignal } = {},
+  { since, signal }: { since?: Date | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<FetchResult> {
   const known = await findApp(database, slug);
   // Only apps that subscriptions refer to have a row.
@@ -53,7 +53,7 @@ export async function fetchApp(
   const requestedAt = clock();
   const isRecent = since === undefined ? secondsUntilRecheck(known, requestedAt) > 0 : isSince(known.fetchedAt, since);
   if (isRecent) return known.isInCatalog ? "found" : "absent";
-  const response = await catalog.fetchApp(slug, known.etag, signal);
+  const response = await catalog.fetchApp(slug, known.etag, { bypassesCaches: since !== undefined, signal });
   if (response.kind === "absent") {
     // An app that is no longer published stays installed, with the fields that were last stored.
     logger.info({ appSlug: slug }, "app not found in the marketplace's catalog");

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { startMarketplace } from "@ehr-marketplace/tests/support";
+import { MarketplaceRefusalError } from "../reconciliation/reconciliation-errors.ts";
 import { createMarketplaceCatalog, type MarketplaceCatalog } from "./marketplace-catalog.ts";
 import { createAppParser } from "./parse-app.ts";
 
@@ -121,6 +122,79 @@ describe("invalid responses of the catalog", () => {
   test("a 304 to an unconditional request is rejected", () =>
     refused((_request, response) => void response.writeHead(304).end(), "responded with 304"));
   test("a closed connection is an error", () => refused((request) => void request.destroy(), "TypeError"));
+});
+
+describe("sandbox apps", () => {
+  const cleanUp = cleanUpAfter();
+  const json = { "content-type": "application/json" };
+  const slug = "sandbox-scribe";
+  /** Tokens are the alias and a number. The marketplace responds with the status for the token, 200 with the app. */
+  const startSandbox = async (statuses: Record<string, number>) => {
+    const used: (string | undefined)[] = [];
+    const url = await serving(cleanUp, (request, response) => {
+      const token = request.headers.authorization?.replace("Bearer ", "");
+      used.push(`${request.url} ${token}`);
+      const status = statuses[token ?? ""] ?? 404;
+      const body = status === 200 ? { ...app, slug } : { code: "sandbox-app-not-found" };
+      response.writeHead(status, json).end(JSON.stringify(body));
+    });
+    let generation = 1;
+    const tokens = {
+      get: async (alias: string) => {
+        if (alias === "unknown") throw new MarketplaceRefusalError("no token");
+        if (alias === "failing") throw new Error("no identity provider");
+        return alias === "shared" || alias === "shared-too" ? "shared" : `${alias}-${generation}`;
+      },
+      invalidate: () => {
+        generation += 1;
+      },
+    };
+    const fetchFor = (...subscribers: string[]) =>
+      createMarketplaceCatalog(url, {
+        parseApp: readApp,
+        sandbox: { tokens, findSubscribers: async () => subscribers },
+      }).fetchApp(slug, null);
+    return { used, fetchFor };
+  };
+
+  test("are read with the first token that the marketplace accepts", async () => {
+    const { used, fetchFor } = await startSandbox({ "a-1": 404, "b-1": 403, "c-1": 200 });
+    assert.equal((await fetchFor("a", "unknown", "b", "c", "failing")).kind, "found");
+    assert.deepEqual(
+      used,
+      ["a-1", "b-1", "c-1"].map((token) => `/sandbox-apps/${slug} ${token}`),
+    );
+  });
+
+  test("are absent only if the marketplace says so for every organisation", async () => {
+    const { fetchFor } = await startSandbox({ "a-1": 404, "b-1": 403, "d-1": 503 });
+    assert.deepEqual(await fetchFor(), { kind: "absent" });
+    assert.deepEqual(await fetchFor("a"), { kind: "absent" });
+    await assert.rejects(fetchFor("a", "b"), /responded with 403/);
+    await assert.rejects(fetchFor("unknown", "a"), MarketplaceRefusalError);
+    await assert.rejects(fetchFor("d", "a"), /responded with 503/);
+    await assert.rejects(fetchFor("failing", "a"), /no identity provider/);
+  });
+
+  test("are requested once with a token that several organisations share", async () => {
+    const { used, fetchFor } = await startSandbox({});
+    await fetchFor("shared", "shared-too");
+    assert.equal(used.length, 1);
+  });
+
+  test("are requested again with a new token if the token is refused", async () => {
+    const { used, fetchFor } = await startSandbox({ "a-1": 401, "a-2": 200, "b-2": 401, "b-3": 401 });
+    assert.equal((await fetchFor("a")).kind, "found");
+    await assert.rejects(fetchFor("b"), /responded with 401/);
+    assert.equal(used.length, 4);
+  });
+
+  test("are absent without credentials", async () => {
+    const { used } = await startSandbox({});
+    const catalog = createMarketplaceCatalog("http://127.0.0.1:9", { parseApp: readApp });
+    assert.deepEqual(await catalog.fetchApp(slug, null), { kind: "absent" });
+    assert.deepEqual(used, []);
+  });
 });
 
 async function serving(cleanUp: CleanUp, handler: RequestListener): Promise<string> {

@@ -1,5 +1,7 @@
-import type { EventApp } from "@ehr-marketplace/contracts";
+import { type EventApp, isSandboxSlug } from "@ehr-marketplace/contracts";
 import { readBoundedText } from "../read-bounded-text.ts";
+import type { MarketplaceTokens } from "../reconciliation/marketplace-tokens.ts";
+import { MarketplaceRefusalError } from "../reconciliation/reconciliation-errors.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
 import type { ParseApp } from "./parse-app.ts";
 
@@ -14,63 +16,139 @@ export type CatalogResponse = { kind: "found"; found: CatalogApp } | { kind: "un
 
 export interface MarketplaceCatalog {
   /** Returns `unchanged` if the app still has the given ETag. */
-  fetchApp(slug: string, etag: string | null, signal?: AbortSignal): Promise<CatalogResponse>;
+  fetchApp(slug: string, etag: string | null, options?: CatalogRequestOptions): Promise<CatalogResponse>;
+}
+
+export interface CatalogRequestOptions {
+  /** Whether caches between the services must not respond: the app has just changed. */
+  bypassesCaches?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sandbox apps aren't public: an organisation's EHR reads those that the organisation has subscribed to. */
+export interface SandboxAccess {
+  tokens: MarketplaceTokens;
+  /** The organisations with a live subscription to the app, as far as it is known here. */
+  findSubscribers: (appSlug: string) => Promise<string[]>;
 }
 
 const maxResponseBytes = 1_048_576;
 
 class CatalogResponseError extends Error {
   override readonly name = "CatalogResponseError";
+  readonly status: number | undefined;
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
 }
 
-/** Reads the marketplace's public catalog. Responses are bounded in time and size, and redirects are not followed. */
+/**
+ * Reads the marketplace's public catalog, and sandbox apps with this service's token; without credentials there are none. Responses are
+ * bounded in time and size, and redirects are not followed.
+ */
 export function createMarketplaceCatalog(
   marketplaceUrl: string,
-  { parseApp, timeoutMs = 10_000 }: { parseApp: ParseApp; timeoutMs?: number },
+  {
+    parseApp,
+    sandbox,
+    timeoutMs = 10_000,
+  }: { parseApp: ParseApp; sandbox?: SandboxAccess | undefined; timeoutMs?: number },
 ): MarketplaceCatalog {
+  const request = async (
+    slug: string,
+    etag: string | null,
+    { bypassesCaches = false, signal }: CatalogRequestOptions,
+    bearer?: string,
+  ): Promise<CatalogResponse> => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const collection = bearer === undefined ? "apps" : "sandbox-apps";
+    const response = await fetch(`${marketplaceUrl}/${collection}/${encodeURIComponent(slug)}`, {
+      headers: {
+        accept: "application/json",
+        // A compressed response has another ETag, and could expand beyond the size limit.
+        "accept-encoding": "identity",
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(bypassesCaches ? { "cache-control": "no-cache" } : {}),
+        ...(etag === null ? {} : { "if-none-match": etag }),
+      },
+      redirect: "error",
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    if (response.status === 404) {
+      const code = bearer === undefined ? "app-not-found" : "sandbox-app-not-found";
+      if (hasCode(await readBoundedText(response, maxResponseBytes), code)) return { kind: "absent" };
+      throw new CatalogResponseError(
+        "the response is 404, but not the marketplace's for an unknown app; check MARKETPLACE_URL, which has to end with the API's version, as in https://marketplace.example.com/api/v1",
+      );
+    }
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      if (response.status === 304 && etag !== null) return { kind: "unchanged" };
+      throw new CatalogResponseError(`the marketplace responded with ${response.status}`, response.status);
+    }
+    if (!/^application\/json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
+      await response.body?.cancel();
+      throw new CatalogResponseError("the marketplace's response is not JSON");
+    }
+    return {
+      kind: "found",
+      found: {
+        ...parseCatalogApp(await readBoundedText(response, maxResponseBytes), slug, parseApp),
+        etag: response.headers.get("etag"),
+      },
+    };
+  };
+
+  /** A token may be for one organisation, and one that isn't subscribed at the marketplace isn't told of the app: each is tried. */
+  const fetchSandboxApp = async (
+    { tokens, findSubscribers }: SandboxAccess,
+    slug: string,
+    etag: string | null,
+    options: CatalogRequestOptions,
+  ): Promise<CatalogResponse> => {
+    const tried = new Set<string>();
+    let refusal: unknown;
+    for (const orgAlias of await findSubscribers(slug)) {
+      try {
+        const bearer = await tokens.get(orgAlias);
+        if (tried.has(bearer)) continue;
+        tried.add(bearer);
+        const response = await request(slug, etag, options, bearer).catch(async (error: unknown) => {
+          if (statusOf(error) !== 401) throw error;
+          // The token or its signing key may have been revoked, so retry once with a new token.
+          tokens.invalidate(bearer);
+          return request(slug, etag, options, await tokens.get(orgAlias));
+        });
+        if (response.kind !== "absent") return response;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusal = error;
+      }
+    }
+    if (refusal !== undefined) throw refusal;
+    return { kind: "absent" };
+  };
+
   return {
-    async fetchApp(slug, etag, signal) {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      const response = await fetch(`${marketplaceUrl}/apps/${encodeURIComponent(slug)}`, {
-        headers: {
-          accept: "application/json",
-          // A compressed response has another ETag, and could expand beyond the size limit.
-          "accept-encoding": "identity",
-          ...(etag === null ? {} : { "if-none-match": etag }),
-        },
-        redirect: "error",
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      });
-      if (response.status === 404) {
-        if (hasCodeAppNotFound(await readBoundedText(response, maxResponseBytes))) return { kind: "absent" };
-        throw new CatalogResponseError(
-          "the response is 404, but not the marketplace's for an unknown app; check MARKETPLACE_URL, which has to end with the API's version, as in https://marketplace.example.com/api/v1",
-        );
-      }
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        if (response.status === 304 && etag !== null) return { kind: "unchanged" };
-        throw new CatalogResponseError(`the marketplace responded with ${response.status}`);
-      }
-      if (!/^application\/json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
-        await response.body?.cancel();
-        throw new CatalogResponseError("the marketplace's response is not JSON");
-      }
-      return {
-        kind: "found",
-        found: {
-          ...parseCatalogApp(await readBoundedText(response, maxResponseBytes), slug, parseApp),
-          etag: response.headers.get("etag"),
-        },
-      };
+    async fetchApp(slug, etag, options = {}) {
+      if (!isSandboxSlug(slug)) return request(slug, etag, options);
+      return sandbox === undefined ? { kind: "absent" } : fetchSandboxApp(sandbox, slug, etag, options);
     },
   };
 }
 
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof CatalogResponseError ? error.status : undefined;
+
+/** Whether the marketplace or the identity provider refuses one organisation; another may be accepted. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof MarketplaceRefusalError || statusOf(error) === 401 || statusOf(error) === 403;
+
 /** Other servers, and wrong paths at the marketplace, also respond with 404. Taken as absent, they would quarantine every app. */
-function hasCodeAppNotFound(text: string): boolean {
+function hasCode(text: string, code: string): boolean {
   try {
-    return (Object(JSON.parse(text)) as { code?: unknown }).code === "app-not-found";
+    return (Object(JSON.parse(text)) as { code?: unknown }).code === code;
   } catch {
     return false;
   }

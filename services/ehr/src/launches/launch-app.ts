@@ -1,6 +1,7 @@
-import type { LaunchBody, LaunchDto } from "@ehr-marketplace/contracts";
+import { isSandboxSlug, type LaunchBody, type LaunchDto } from "@ehr-marketplace/contracts";
 import { createBatchWriter, type Database, isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
@@ -13,9 +14,11 @@ import { prepareLaunchPartitions } from "./launch-log-retention.ts";
 import type { LaunchMetrics } from "./launch-metrics.ts";
 import { findStatus, insertLaunches, type Launched, type NewLaunch } from "./launch-store.ts";
 import { fhirBaseUrlOf, isBrowserUrl, launchUrlOf } from "./launch-url.ts";
+import { requestLaunchReport } from "./report-sandbox-launches.ts";
 
 export interface LaunchDeps {
   database: Database<DB>;
+  queue: Queue;
   /** Inserts a launch into the log, in a batch with concurrent launches. */
   insertLaunch: (launch: NewLaunch) => Promise<Launched | undefined>;
   clock: () => Date;
@@ -68,15 +71,29 @@ export const createLaunchWriter = ({ query }: Database<DB>): LaunchDeps["insertL
 /** One invalid launch fails its whole batch, so each launch of a failed batch is retried alone. */
 async function logLaunch(deps: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
   const { query } = deps.database;
+  const isSandbox = isSandboxSlug(launch.appSlug);
   try {
-    return await deps.insertLaunch(launch);
+    return await (isSandbox ? insertSandboxLaunch(deps, launch) : deps.insertLaunch(launch));
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
     // The partition of the day is missing after a week without a running process: create it now instead of failing the launch.
     if (isMissingPartitionError(error)) await prepareLaunchPartitions(query, launch.launchedAt);
+    if (isSandbox) return insertSandboxLaunch(deps, launch);
     const [launched] = await insertLaunches(query, [launch]);
     return launched;
   }
+}
+
+/** The marketplace is told of each launch of a sandbox app, and of no other. */
+function insertSandboxLaunch({ database, queue }: LaunchDeps, launch: NewLaunch): Promise<Launched | undefined> {
+  return database.query.transaction().execute(async (transaction) => {
+    const [launched] = await insertLaunches(transaction, [launch]);
+    if (launched !== undefined && !hasUnusableUrl(launched)) {
+      const { orgAlias } = launch;
+      await requestLaunchReport(transaction, queue, { orgAlias, subscriptionId: launched.subscription_id });
+    }
+    return launched;
+  });
 }
 
 /** A new subscription may have to be confirmed with the marketplace first. */

@@ -21,6 +21,7 @@ export interface Launched {
   launch_type: LaunchType;
   /** null for an app without a launch URL. */
   launch_url: string | null;
+  subscription_id: string;
 }
 
 /**
@@ -44,10 +45,10 @@ export async function insertLaunches(database: Kysely<DB>, launches: NewLaunch[]
         launch_hash, expires_at
       )
     ), launched as (
-      select requested.*, launch_url,
+      select requested.*, launch_url, subscription_id,
         coalesce(requested_type, case when launch_url is null then 'native' else 'smart' end) as launch_type
       from requested cross join lateral (
-        select smart_launch_url as launch_url
+        select smart_launch_url as launch_url, subscription_id
         from installations join apps on slug = installations.app_slug
         where installations.org_alias = requested.org_alias and installations.app_slug = requested.app_slug
           and status = 'active'
@@ -65,7 +66,7 @@ export async function insertLaunches(database: Kysely<DB>, launches: NewLaunch[]
       select launch_hash, id, org_alias, app_slug, user_subject, patient_id, encounter_id, expires_at
       from launched where launch_type = 'smart'
     )
-    select id, launch_type, launch_url from launched`;
+    select id, launch_type, launch_url, subscription_id from launched`;
   const { rows } = await executePrepared(database, "insert-launches", statement);
   const launched = new Map(rows.map((row) => [row.id, row]));
   return launches.map(({ id }) => launched.get(id));

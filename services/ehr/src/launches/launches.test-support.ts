@@ -10,6 +10,7 @@ export const hilltop = "hilltop-family-practice";
 export const appUrl = "https://scribe.example/launch?theme=dark";
 
 interface InstallOptions {
+  slug?: string;
   orgAlias?: string;
   status?: "active" | "paused" | "removed";
   smartLaunchUrl?: string | null;
@@ -21,7 +22,7 @@ let nth = 0;
 export async function install(ownerUrl: string, options: InstallOptions = {}): Promise<string> {
   const { orgAlias = riverside, status = "active", smartLaunchUrl = appUrl } = options;
   nth += 1;
-  const slug = `app-${nth}`;
+  const { slug = `app-${nth}` } = options;
   const subscription = randomUUID();
   await withClient(ownerUrl, async (client) => {
     await client.query(

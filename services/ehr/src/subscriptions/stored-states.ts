@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import {
   findConfirmedSubscriptionTo,
+  findSubscribedOrganisations,
   findSubscription,
   findSubscriptions,
   updateListed,
@@ -50,6 +51,13 @@ export async function findStoredStates(database: Kysely<DB>, orgAlias: string): 
 export async function wasEverInstalled(database: Kysely<DB>, orgAlias: string, appSlug: string): Promise<boolean> {
   return (await findConfirmedSubscriptionTo(database, orgAlias, appSlug)) !== undefined;
 }
+
+/** The marketplace gives a vendor at most this many sandbox organisations. */
+const maxSandboxSubscribers = 20;
+
+/** The organisations with a live subscription to a sandbox app, confirmed or not. */
+export const findSandboxSubscribers = (database: Kysely<DB>, appSlug: string): Promise<string[]> =>
+  findSubscribedOrganisations(database, appSlug, maxSandboxSubscribers);
 
 /** Marks subscriptions as contained in the marketplace's list. The caller holds the organisation's lock. */
 export async function markListed(

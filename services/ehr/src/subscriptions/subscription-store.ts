@@ -88,6 +88,26 @@ export const findUnconfirmedOrganisations = organisationsAmong(unconfirmed);
 /** The organisations with a live subscription to the app that the marketplace never listed, by alias. */
 export const findUnlistedOrganisations = organisationsAmong(unlisted);
 
+/**
+ * At most `limit` organisations with a live subscription to the app; those that have it installed first. Both lists are read by an index: a
+ * confirmed live subscription has an installation.
+ */
+export async function findSubscribedOrganisations(
+  database: Kysely<DB>,
+  appSlug: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ org_alias: string }>`
+    select org_alias from (
+      (select org_alias, 1 as priority from installations
+        where app_slug = ${appSlug} and status <> 'removed' limit ${limit})
+      union all
+      (select distinct org_alias, 2 from subscriptions
+        where app_slug = ${appSlug} and confirmed_at is null and status <> 'cancelled' order by org_alias limit ${limit})
+    ) subscribed group by org_alias order by min(priority), org_alias limit ${limit}`.execute(database);
+  return rows.map(({ org_alias }) => org_alias);
+}
+
 /** The app's catalog state, if the organisation has an unconfirmed live subscription to it. */
 export function findUnconfirmedApp(database: Kysely<DB>, orgAlias: string, appSlug: string) {
   return unconfirmed(database)
