@@ -204,6 +204,7 @@ export const reconciliationResponse = successResponse(
         "Changed subscriptions whose stored state contradicted the list with the same or a later timestamp, probably from a forged event",
     }),
     unlisted: Type.Integer({ description: "Installations without a listed subscription; they are not changed" }),
+    skipped: Type.Integer({ description: "Invalid records of the list; their subscriptions are not changed" }),
     reconciledAt: instant("Reconciled"),
   }),
 );

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { PricingPlanDto } from "./catalog.ts";
-import { noNulPattern } from "./catalog-requests.ts";
+import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { maxAppSlugLength } from "./sandbox.ts";
@@ -118,13 +118,17 @@ export const subscriptionState = Type.Object(
 );
 export type SubscriptionState = Static<typeof subscriptionState>;
 
-const { fhirScopes, pendingScopes, ...withoutScopes } = subscriptionState.properties;
-/** A subscription as the EHR validates it. The marketplace may be of a version that has no agreements to scopes. */
+const { id, orgAlias, updatedAt, fhirScopes, pendingScopes } = subscriptionState.properties;
+/** A subscription as the EHR validates it: only the fields that the EHR uses. An older marketplace has no agreements to scopes. */
 export const receivedSubscription = Type.Object(
   {
-    ...withoutScopes,
+    id,
+    appSlug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: maxAppSlugLength }),
+    orgAlias,
     fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 40_000 })),
     pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 40_000 })),
+    status,
+    updatedAt,
   },
   { $id: "ReceivedSubscription", title: "ReceivedSubscription" },
 );

@@ -35,7 +35,11 @@ import { createSubscriptionLister } from "./reconciliation/marketplace-subscript
 import { createMarketplaceTokens } from "./reconciliation/marketplace-tokens.ts";
 import type { ReconciliationDeps } from "./reconciliation/reconcile.ts";
 import { workReconciliations } from "./reconciliation/reconciliation-jobs.ts";
-import { createCorrectionCounter, registerReconciliationMetrics } from "./reconciliation/reconciliation-metrics.ts";
+import {
+  createCorrectionCounter,
+  createSkippedCounter,
+  registerReconciliationMetrics,
+} from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
 import { wrapperShape } from "./responses.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
@@ -66,6 +70,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     ...common,
     logger,
     countCorrections: createCorrectionCounter(metrics.registry),
+    countSkipped: createSkippedCounter(metrics.registry),
     listSubscriptions: createSubscriptionLister(marketplaceUrl, marketplaceTokens, parseApp),
   };
   const reconciles = reconciliation !== undefined;

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
-import type { SubscriptionState } from "@ehr-marketplace/contracts";
+import { listingDraft, receivedSubscription, type SubscriptionState } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { createAppParser } from "../apps/parse-app.ts";
 import { buildApp } from "../marketplace-events/events.test-support.ts";
@@ -97,28 +97,28 @@ describe("the marketplace's list of subscriptions", () => {
       const next = `<http://elsewhere.example/steal?after=${all[nth]?.id}>; rel="next"`;
       json(response, [all[nth]], nth < 2 ? { link: next } : {});
     };
-    assert.deepEqual(await list("riverside-clinic"), all);
+    assert.deepEqual(await list("riverside-clinic"), { subscriptions: all, skipped: [] });
     assert.deepEqual(
       requests.map((each) => [each.url, each.authorization]),
       [
-        ["/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200", "Bearer token-1"],
-        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200&after=${all[0]?.id}`, "Bearer token-1"],
-        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=200&after=${all[1]?.id}`, "Bearer token-1"],
+        ["/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=32", "Bearer token-1"],
+        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=32&after=${all[0]?.id}`, "Bearer token-1"],
+        [`/api/v1/subscriptions?orgAlias=riverside-clinic&expand=app&limit=32&after=${all[1]?.id}`, "Bearer token-1"],
       ],
     );
   });
 
-  test("is limited to 500 pages", async () => {
+  test("is limited to 3,200 pages", async () => {
     start();
     respondToList = (_request, response) => json(response, [], { link: `</x?after=${randomUUID()}>; rel="next"` });
     await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);
-    assert.equal(requests.length, 500);
+    assert.equal(requests.length, 3_200);
   });
 
   test("ignores unknown fields", async () => {
     start();
     respondToList = (_request, response) => json(response, [{ ...subscription(), region: "north" }]);
-    assert.equal((await list("riverside-clinic")).length, 1);
+    assert.equal((await list("riverside-clinic")).subscriptions.length, 1);
   });
 
   test("contains each subscription's app, except invalid ones", async () => {
@@ -136,11 +136,104 @@ describe("the marketplace's list of subscriptions", () => {
         response,
         [app, ...unusable].map((each) => ({ ...subscription(), app: each })),
       );
-    const listed = await list("riverside-clinic");
+    const { subscriptions: listed } = await list("riverside-clinic");
     assert.deepEqual(
       listed.map((each) => each.app),
       [app, ...unusable.map(() => undefined)],
     );
+  });
+
+  test("skips invalid records, with their ids where they have one, and keeps the others", async () => {
+    start();
+    const valid = [subscription(), { ...subscription(), quantity: "many", pricingPlanId: 7 }];
+    const record = subscription();
+    const invalid: [unknown, RegExp][] = [
+      [{ ...record, appSlug: "Not A Slug" }, /^\/appSlug/],
+      [{ ...record, appSlug: "a".repeat(73) }, /^\/appSlug/],
+      [{ ...record, status: "asleep" }, /^\/status/],
+      [{ ...record, updatedAt: "yesterday" }, /^\/updatedAt/],
+      [{ ...record, updatedAt: "2026-12-31T23:59:60.000Z" }, /^\/updatedAt/],
+      [{ ...record, fhirScopes: "x".repeat(40_001) }, /^\/fhirScopes/],
+      [{ ...record, fhirScopes: "launch\0" }, /fhirScopes/],
+      [{ ...record, orgAlias: null }, /^\/orgAlias/],
+    ];
+    const unidentified = [7, null, "x", {}, { ...record, id: 7 }, { ...record, id: "7" }];
+    respondToList = (_request, response) =>
+      json(response, [valid[0], ...invalid.map(([each]) => each), ...unidentified, valid[1]]);
+    const { subscriptions, skipped } = await list("riverside-clinic");
+    assert.deepEqual(subscriptions, valid);
+    for (const [nth, [, reason]] of invalid.entries()) {
+      assert.equal(skipped[nth]?.id, record.id);
+      assert.match(skipped[nth]?.reason ?? "", reason);
+    }
+    assert.equal(skipped.length, invalid.length + unidentified.length);
+    for (const { id } of skipped.slice(invalid.length)) assert.equal(id, undefined);
+  });
+
+  test("an id in upper case is that of the stored subscription", async () => {
+    start();
+    const { id, ...record } = subscription();
+    respondToList = (_request, response) => json(response, [{ ...record, id: id.toUpperCase() }]);
+    assert.deepEqual((await list("riverside-clinic")).subscriptions, [{ ...record, id }]);
+  });
+
+  test("a page of the largest valid records is read", async () => {
+    start();
+    const { properties: draft } = listingDraft;
+    const { properties: plan } = draft.plans.items;
+    const boundOf = (schema: object, name: "maxLength" | "maxItems"): number => {
+      const bound = (schema as Record<string, unknown>)[name];
+      return typeof bound === "number" ? bound : assert.fail(`no ${name}`);
+    };
+    /** Each character has six bytes in JSON. */
+    const longest = (schema: object): string => "\u0001".repeat(boundOf(schema, "maxLength"));
+    const fill = <T>(schema: object, item: T): T[] => Array.from({ length: boundOf(schema, "maxItems") }, () => item);
+    const scopes = "x".repeat(boundOf(receivedSubscription.properties.fhirScopes, "maxLength"));
+    const url_ = `https://a.example/${"x".repeat(2_030)}`;
+    const price = `${"9".repeat(20)}.${"9".repeat(20)}`;
+    const tier = { upTo: Number.MAX_SAFE_INTEGER, unitAmount: price, flatAmount: Number.MAX_SAFE_INTEGER };
+    const record = {
+      ...subscription(),
+      appSlug: "a".repeat(72),
+      fhirScopes: scopes,
+      pendingScopes: scopes,
+      pricingPlan: {
+        id: randomUUID(),
+        name: longest(plan.name),
+        description: longest(plan.description),
+        pricingModel: "TIERED",
+        currency: "USD",
+        amount: price,
+        interval: "MONTH",
+        trialDays: 365,
+        unitName: "\u0001".repeat(100),
+        includedUnits: Number.MAX_SAFE_INTEGER,
+        tiers: fill(plan.tiers, tier),
+        tierMode: "GRADUATED",
+        metric: "\u0001".repeat(100),
+        aggregation: "LATEST",
+        features: fill(plan.features, longest(plan.features.items)),
+      },
+      app: {
+        ...buildApp("a".repeat(72)),
+        name: longest(draft.name),
+        iconUrl: url_,
+        smartLaunchUrl: url_,
+        category: longest(draft.category),
+        extensionPoints: fill(draft.extensionPoints, longest(draft.extensionPoints.items)),
+        fhirScopes: scopes,
+      },
+    };
+    respondToList = (request, response) => {
+      const limit = Number(new URL(request.url ?? "", url).searchParams.get("limit"));
+      json(
+        response,
+        Array.from({ length: limit }, () => record),
+      );
+    };
+    const { subscriptions } = await list("riverside-clinic");
+    assert.equal(subscriptions.length, 32);
+    assert.equal(subscriptions[0]?.fhirScopes, scopes);
   });
 
   const long = "x".repeat(150);
@@ -172,7 +265,6 @@ describe("the marketplace's list of subscriptions", () => {
   const bad: Record<string, (response: ServerResponse) => void> = {
     "of another organisation": (response) => json(response, [subscription(), subscription("hilltop-family-practice")]),
     "that is none": (response) => json(response, { items: [] }),
-    "with a subscription that is none": (response) => json(response, [{ id: 7 }]),
     "that isn't JSON": (response) => response.writeHead(200).end("<html>"),
     "that is refused": (response) => response.writeHead(403).end(),
   };
@@ -283,7 +375,7 @@ describe("the marketplace's list of subscriptions", () => {
       if (request.headers.authorization === "Bearer token-1") response.writeHead(401).end();
       else json(response, []);
     };
-    assert.deepEqual(await list("riverside-clinic"), []);
+    assert.deepEqual(await list("riverside-clinic"), { subscriptions: [], skipped: [] });
     assert.equal(tokens, 2);
     respondToList = (_request, response) => response.writeHead(401).end();
     await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);

@@ -1,4 +1,5 @@
 import { type EventApp, type ReceivedSubscription, receivedSubscription } from "@ehr-marketplace/contracts";
+import { findUnstorable } from "@ehr-marketplace/service-kit/http";
 import type { ParseApp } from "../apps/parse-app.ts";
 import { createValidator } from "../create-validator.ts";
 import { readBoundedText } from "../read-bounded-text.ts";
@@ -7,19 +8,34 @@ import { MarketplaceRefusalError, MarketplaceUnavailableError } from "./reconcil
 
 /** A subscription with its app, unless the listed app is invalid. The app has all its scopes, also those that aren't agreed to. */
 export type ListedSubscription = ReceivedSubscription & { app?: EventApp };
-export type ListSubscriptions = (orgAlias: string) => Promise<ListedSubscription[]>;
+
+/** A record of the list that isn't a valid subscription. */
+export interface SkippedRecord {
+  /** Undefined if the record has no valid id. */
+  id: string | undefined;
+  reason: string;
+}
+
+export interface SubscriptionList {
+  subscriptions: ListedSubscription[];
+  skipped: SkippedRecord[];
+}
+
+export type ListSubscriptions = (orgAlias: string) => Promise<SubscriptionList>;
 
 const timeoutMs = 10_000;
-/** A page of 1,000 subscriptions with their apps could exceed `maxResponseBytes`. */
-const pageSize = 200;
-const maxPages = 500;
-const maxResponseBytes = 4 * 1_048_576;
+/** A record with the longest scopes, plan and app of the marketplace's schemas has less than 256 KiB, so that every page fits. */
+const pageSize = 32;
+const maxResponseBytes = pageSize * 262_144;
+const maxPages = 3_200;
 const maxDetailLength = 200;
 
-const validatePage = createValidator<ReceivedSubscription[]>(
-  { type: "array", items: { $ref: "ReceivedSubscription#" } },
-  [receivedSubscription],
-);
+const validateRecord = createValidator<ReceivedSubscription & { app?: unknown }>(receivedSubscription);
+const validateId = createValidator<{ id: string }>({
+  type: "object",
+  properties: { id: receivedSubscription.properties.id },
+  required: ["id"],
+});
 
 /** Lists all subscriptions of an organisation at the marketplace, including cancelled ones. */
 export function createSubscriptionLister(
@@ -49,10 +65,7 @@ export function createSubscriptionLister(
     }
   };
 
-  const fetchPage = async (
-    orgAlias: string,
-    url: URL,
-  ): Promise<{ items: ListedSubscription[]; next: string | undefined }> => {
+  const fetchPage = async (orgAlias: string, url: URL): Promise<SubscriptionList & { next: string | undefined }> => {
     let response = await request(orgAlias, url);
     // The token or its signing key may have been revoked, so retry once with a new token.
     if (response.status === 401) response = await request(orgAlias, url);
@@ -61,11 +74,11 @@ export function createSubscriptionLister(
       throw new MarketplaceUnavailableError(`the marketplace responded with ${status}`);
     }
     if (status !== 200) throw new MarketplaceRefusalError(refusalMessage(orgAlias, status, text));
-    return { items: parseItems(text, parseApp), next: parseNextCursor(link, url) };
+    return { ...parsePage(text, parseApp), next: parseNextCursor(link, url) };
   };
 
   return async (orgAlias) => {
-    const all: ListedSubscription[] = [];
+    const all: SubscriptionList = { subscriptions: [], skipped: [] };
     let after: string | undefined;
     for (let page = 0; page < maxPages; page += 1) {
       const url = new URL(`${marketplaceUrl}/subscriptions`);
@@ -73,11 +86,12 @@ export function createSubscriptionLister(
       url.searchParams.set("expand", "app");
       url.searchParams.set("limit", String(pageSize));
       if (after !== undefined) url.searchParams.set("after", after);
-      const { items, next } = await fetchPage(orgAlias, url);
-      if (items.some((item) => item.orgAlias !== orgAlias)) {
+      const { subscriptions, skipped, next } = await fetchPage(orgAlias, url);
+      if (subscriptions.some((subscription) => subscription.orgAlias !== orgAlias)) {
         throw new MarketplaceRefusalError("the marketplace's list contains subscriptions of another organisation");
       }
-      all.push(...items);
+      all.subscriptions.push(...subscriptions);
+      all.skipped.push(...skipped);
       if (next === undefined) return all;
       after = next;
     }
@@ -111,19 +125,46 @@ function problemDetail(text: string): string | undefined {
   return plain.length > maxDetailLength ? `${plain.slice(0, maxDetailLength)}…` : plain;
 }
 
-function parseItems(text: string, parseApp: ParseApp): ListedSubscription[] {
+/** An invalid record is skipped, so that it doesn't keep the others from being reconciled. */
+function parsePage(text: string, parseApp: ParseApp): SubscriptionList {
+  let records: unknown;
   try {
-    const result = validatePage(JSON.parse(text));
-    if ("value" in result) return result.value.map((item) => withApp(item, parseApp));
+    records = JSON.parse(text);
   } catch {
     // Not JSON.
   }
-  throw new MarketplaceRefusalError("the marketplace's response is not a valid list of subscriptions");
+  if (!Array.isArray(records)) {
+    throw new MarketplaceRefusalError("the marketplace's response is not a list of subscriptions");
+  }
+  const page: SubscriptionList = { subscriptions: [], skipped: [] };
+  for (const record of records as unknown[]) {
+    const parsed = parseRecord(record, parseApp);
+    if ("reason" in parsed) page.skipped.push(parsed);
+    else page.subscriptions.push(parsed);
+  }
+  return page;
+}
+
+function parseRecord(record: unknown, parseApp: ParseApp): ListedSubscription | SkippedRecord {
+  const result = validateRecord(record);
+  const reason = "error" in result ? result.error : findProblem(result.value);
+  if (reason === undefined && "value" in result) return withApp(result.value, parseApp);
+  const identified = validateId(record);
+  const id = "value" in identified ? identified.value.id.toLowerCase() : undefined;
+  return { id, reason: (reason ?? "is invalid").trim() };
+}
+
+/** What the schema can't express: texts that PostgreSQL doesn't store, and times such as a leap second, which JavaScript doesn't parse. */
+function findProblem({ updatedAt, fhirScopes, pendingScopes }: ReceivedSubscription): string | undefined {
+  const unstorable = findUnstorable({ fhirScopes, pendingScopes }, "");
+  if (unstorable !== undefined) return `${unstorable.pointer} ${unstorable.detail}`;
+  return Number.isNaN(Date.parse(updatedAt)) ? "/updatedAt is not a time" : undefined;
 }
 
 /** Leaves out an invalid app; the subscription itself and the other apps stay usable. */
 function withApp(item: ReceivedSubscription & { app?: unknown }, parseApp: ParseApp): ListedSubscription {
-  const { app: given, ...subscription } = item;
+  const { app: given, ...received } = item;
+  const subscription = { ...received, id: received.id.toLowerCase() };
   const result = parseApp(given);
   if ("error" in result || result.app.slug !== item.appSlug) return subscription;
   // The listed app has the scopes that this organisation has agreed to; together with the pending ones they are the app's.

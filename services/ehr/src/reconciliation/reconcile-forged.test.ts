@@ -53,6 +53,7 @@ describe("forged events that name a listed subscription are corrected by reconci
     reconciling = {
       ...connected,
       countCorrections: () => undefined,
+      countSkipped: () => undefined,
       listSubscriptions: createSubscriptionLister(marketplaceUrl, token, readApp),
     };
   });

@@ -59,6 +59,7 @@ describe("reconciling with the marketplace's list", () => {
     reconciling = {
       ...connected,
       countCorrections: () => undefined,
+      countSkipped: () => undefined,
       listSubscriptions: createSubscriptionLister(
         `${marketplace.url}/api/v1`,
         token,

@@ -8,7 +8,12 @@ import { recordReconciliation } from "../organisations/reconciliation-state.ts";
 import { requestReconciliation } from "../organisations/request-reconciliation.ts";
 import { type AppliedState, applyState } from "../subscriptions/apply-state.ts";
 import { findStoredStates, markListed, type StoredState } from "../subscriptions/stored-states.ts";
-import type { ListedSubscription, ListSubscriptions } from "./marketplace-subscriptions.ts";
+import type {
+  ListedSubscription,
+  ListSubscriptions,
+  SkippedRecord,
+  SubscriptionList,
+} from "./marketplace-subscriptions.ts";
 
 export interface ReconciliationDeps {
   database: Kysely<DB>;
@@ -17,6 +22,7 @@ export interface ReconciliationDeps {
   logger: Logger;
   listSubscriptions: ListSubscriptions;
   countCorrections: (count: number) => void;
+  countSkipped: (count: number) => void;
 }
 
 export interface ReconciliationResult {
@@ -25,6 +31,7 @@ export interface ReconciliationResult {
   changed: number;
   corrected: number;
   unlisted: number;
+  skipped: number;
   reconciledAt: string;
 }
 
@@ -43,7 +50,9 @@ const recheckCorrectionsSeconds = 360;
 export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Promise<ReconciliationResult> {
   const { database, clock, logger } = deps;
   const known = await findStoredStates(database, orgAlias);
-  const listed = await deps.listSubscriptions(orgAlias);
+  const list = await deps.listSubscriptions(orgAlias);
+  const { subscriptions: listed, skipped } = list;
+  if (skipped.length > 0) reportSkipped(deps, orgAlias, skipped);
   const live = listed.filter(isLive);
   await storeListedApps(
     database,
@@ -65,12 +74,20 @@ export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Pro
     if (applied.corrected) corrected += 1;
   }
   if (corrected > 0) await scheduleRecheck(deps, orgAlias, corrected);
-  const unlisted = countUnlisted(known, listed);
+  const unlisted = countUnlisted(known, list);
   if (unlisted > 0)
     logger.warn({ orgAlias, unlisted }, "found live subscriptions that the marketplace doesn't list; keeping them");
   const now = clock();
   await recordReconciliation(database, orgAlias, { at: now, unlisted });
-  return { orgAlias, checked: listed.length, changed, corrected, unlisted, reconciledAt: now.toISOString() };
+  return {
+    orgAlias,
+    checked: listed.length,
+    changed,
+    corrected,
+    unlisted,
+    skipped: skipped.length,
+    reconciledAt: now.toISOString(),
+  };
 }
 
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
@@ -91,12 +108,27 @@ async function scheduleRecheck(deps: ReconciliationDeps, orgAlias: string, corre
   );
 }
 
-/** Counts installed subscriptions that aren't listed. They stay: an incomplete list must not remove apps from a practice. */
-function countUnlisted(known: Map<string, StoredState>, listed: ListedSubscription[]): number {
-  const ids = new Set(listed.map(({ id }) => id));
+const maxSkippedLogged = 5;
+
+/** The stored states of skipped subscriptions stay as they are. */
+function reportSkipped({ countSkipped, logger }: ReconciliationDeps, orgAlias: string, skipped: SkippedRecord[]): void {
+  countSkipped(skipped.length);
+  logger.error(
+    { orgAlias, skipped: skipped.length, records: skipped.slice(0, maxSkippedLogged) },
+    "skipped invalid records of the marketplace's list of subscriptions; retrying in the nightly run",
+  );
+}
+
+/**
+ * Counts installed subscriptions that aren't listed. They stay: an incomplete list must not remove apps from a practice. Skipped records are
+ * listed, and each without an id may be of any subscription.
+ */
+function countUnlisted(known: Map<string, StoredState>, { subscriptions, skipped }: SubscriptionList): number {
+  const ids = new Set([...subscriptions, ...skipped].map(({ id }) => id));
+  const unidentified = skipped.filter(({ id }) => id === undefined).length;
   const isUnlisted = ([id, { status, isConfirmed }]: [string, StoredState]): boolean =>
     status !== "cancelled" && isConfirmed && !ids.has(id);
-  return [...known].filter(isUnlisted).length;
+  return Math.max(0, [...known].filter(isUnlisted).length - unidentified);
 }
 
 /** Each subscription has its own transaction: one lock for all of them would delay the organisation's events. */

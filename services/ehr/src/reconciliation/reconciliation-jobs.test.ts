@@ -19,6 +19,7 @@ test("a refusal of the marketplace is logged with the organisation and the reaso
     ...connected,
     logger,
     countCorrections: () => assert.fail("nothing is reconciled"),
+    countSkipped: () => assert.fail("nothing is reconciled"),
     listSubscriptions: () => Promise.reject(new MarketplaceRefusalError(reason)),
   });
   await boss.send(reconciliations, { alias: "riverside-clinic" });

@@ -14,6 +14,16 @@ export function createCorrectionCounter(registry: Registry): (count: number) => 
   return (count) => corrections.inc(count);
 }
 
+/** Counts the records that this process skips. */
+export function createSkippedCounter(registry: Registry): (count: number) => void {
+  const skipped = new Counter({
+    name: "subscriptions_skipped_total",
+    help: "Invalid records of the marketplace's list of subscriptions, which reconciliation skipped",
+    registers: [registry],
+  });
+  return (count) => skipped.inc(count);
+}
+
 /** Every process reports the same values, since all read one database. */
 export function registerReconciliationMetrics(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
   registerGauge(
