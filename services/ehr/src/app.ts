@@ -154,7 +154,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const { signal: stopped } = stopping;
   const maintenance = { ...common, logger, launchLogDays: config.launchLogDays, reconciles, stopped };
   const scheduledJobs = startScheduledJobs(maintenance, createScheduledWork(maintenance), [
-    (boss) => workAppFetches(boss, confirmer.confirm),
+    (boss) => workAppFetches(boss, (slug, since) => confirmer.confirm(slug, since)),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
     async (boss) => (reportLaunch === undefined ? undefined : workLaunchReports(boss, { reportLaunch, logger })),
   ]);

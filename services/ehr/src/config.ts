@@ -34,7 +34,7 @@ export const variables = {
     example: "https://marketplace.example.com/api/v1",
   }),
   MARKETPLACE_TOKEN_URL: str({
-    desc: "Token endpoint for a token with the role ehr-service (OAuth 2.0 client credentials); without it, nothing is reconciled",
+    desc: "Token endpoint for a token with the role ehr-service (OAuth 2.0 client credentials); without it, nothing is reconciled, and there are no sandbox apps",
     example: "https://id.example.com/token",
     default: "",
   }),

@@ -108,7 +108,7 @@ export function createMarketplaceCatalog(
     options: CatalogRequestOptions,
   ): Promise<CatalogResponse> => {
     const tried = new Set<string>();
-    let refusal: unknown;
+    const refusals: Error[] = [];
     for (const orgAlias of await findSubscribers(slug)) {
       try {
         const bearer = await tokens.get(orgAlias);
@@ -123,9 +123,10 @@ export function createMarketplaceCatalog(
         if (response.kind !== "absent") return response;
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        refusal = error;
+        refusals.push(error);
       }
     }
+    const [refusal] = refusals;
     if (refusal !== undefined) throw refusal;
     return { kind: "absent" };
   };
@@ -142,7 +143,7 @@ const statusOf = (error: unknown): number | undefined =>
   error instanceof CatalogResponseError ? error.status : undefined;
 
 /** Whether the marketplace or the identity provider refuses one organisation; another may be accepted. */
-const isRefusal = (error: unknown): boolean =>
+const isRefusal = (error: unknown): error is Error =>
   error instanceof MarketplaceRefusalError || statusOf(error) === 401 || statusOf(error) === 403;
 
 /** Other servers, and wrong paths at the marketplace, also respond with 404. Taken as absent, they would quarantine every app. */

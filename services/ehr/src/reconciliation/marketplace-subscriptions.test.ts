@@ -189,7 +189,7 @@ describe("the marketplace's list of subscriptions", () => {
     const longest = (schema: object): string => "\u0001".repeat(boundOf(schema, "maxLength"));
     const fill = <T>(schema: object, item: T): T[] => Array.from({ length: boundOf(schema, "maxItems") }, () => item);
     const scopes = "x".repeat(boundOf(receivedSubscription.properties.fhirScopes, "maxLength"));
-    const url_ = `https://a.example/${"x".repeat(2_030)}`;
+    const longUrl = `https://a.example/${"x".repeat(2_030)}`;
     const price = `${"9".repeat(20)}.${"9".repeat(20)}`;
     const tier = { upTo: Number.MAX_SAFE_INTEGER, unitAmount: price, flatAmount: Number.MAX_SAFE_INTEGER };
     const record = {
@@ -217,8 +217,8 @@ describe("the marketplace's list of subscriptions", () => {
       app: {
         ...buildApp("a".repeat(72)),
         name: longest(draft.name),
-        iconUrl: url_,
-        smartLaunchUrl: url_,
+        iconUrl: longUrl,
+        smartLaunchUrl: longUrl,
         category: longest(draft.category),
         extensionPoints: fill(draft.extensionPoints, longest(draft.extensionPoints.items)),
         fhirScopes: scopes,
