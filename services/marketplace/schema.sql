@@ -1407,6 +1407,7 @@ CREATE VIEW public.published_apps AS
             app.baa_available AS "baaAvailable",
             app.baa_required AS "baaRequired",
             app.baa_url AS "baaUrl",
+            app.baa_document_sha256 AS "baaSha256",
             public.current_trust(app.trust, ((now() AT TIME ZONE 'UTC'::text))::date) AS trust,
             public.wire_instant(app.published_at) AS "publishedAt",
             public.wire_instant(app.updated_at) AS "updatedAt") wire)

@@ -5,6 +5,7 @@ import {
   newSlugPattern,
   noNulPattern,
   orgAliasPattern,
+  sha256Pattern,
   slugPattern,
   webUrlPattern,
 } from "@ehr-marketplace/contracts";
@@ -111,6 +112,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
     `http://localhost/${fill(length, "/")} `,
   ],
   "^(/([^~/\\u0000]|~[01])*)*$": (length) => [`/${fill(length, "a")}~`, `${fill(length, "/")}~`, fill(length, "~0")],
+  [sha256Pattern]: (length) => [`${fill(length, "a")}!`],
   "^[a-z0-9-]+$": (length) => [`${fill(length, "a-")}!`],
   "^[1-9]\\d{0,8}$": (length) => [`${fill(length, "1")}a`],
   [newSlugPattern]: (length) => [fill(length, "a-"), `${fill(length, "search")}!`],

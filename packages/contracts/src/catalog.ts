@@ -62,6 +62,12 @@ export const appDto = Type.Object(
       description: "Whether subscribing requires accepting the vendor's business associate agreement (`acceptBaa`)",
     }),
     baaUrl: optionalUrl("The business associate agreement, a PDF; null when absent"),
+    baaSha256: Type.Optional(
+      nullable(
+        Type.String(),
+        "SHA-256 of the business associate agreement, in hexadecimal digits: value for `baaSha256` of a new subscription. Null or absent without one",
+      ),
+    ),
     trust: nullable(
       Type.Object(
         {

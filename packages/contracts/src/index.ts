@@ -200,6 +200,7 @@ export {
   type SubscriptionDto,
   type SubscriptionPage,
   type SubscriptionState,
+  sha256Pattern,
   subscriptionDto,
   subscriptionPage,
   subscriptionParams,

@@ -13,6 +13,8 @@ const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` 
 const pauseReason = Type.Enum([...pauseReasons]);
 const quantity = { minimum: 1, maximum: 2_147_483_647 };
 /** As long as a listing's. */
+export const sha256Pattern = "^[0-9a-f]{64}$";
+
 const givenScopes = (description: string) =>
   Type.String({
     maxLength: 10_000,
@@ -36,6 +38,14 @@ export const createSubscriptionBody = Type.Object(
       Type.Boolean({
         description:
           "Whether the business associate agreement is accepted. Must be true if the app has `baaRequired`; ignored otherwise",
+      }),
+    ),
+    baaSha256: Type.Optional(
+      Type.String({
+        pattern: sha256Pattern,
+        maxLength: 64,
+        description:
+          "`baaSha256` of the app as it was when its agreement was shown to whoever accepts it. If the app requires another agreement by now, nothing is created. Without it, the current one is accepted; ignored if the app requires none",
       }),
     ),
   },

@@ -24,6 +24,7 @@ describe("an app that requires a business associate agreement", () => {
 
   test("says so in the catalog", async () => {
     await eventually("the catalog has it", 15_000, async () => (await app(slug)).baaRequired);
+    assert.deepEqual([(await app(slug)).baaSha256, (await app("cuffline")).baaSha256], [sha256, null]);
     assert.equal((await app("cuffline")).baaRequired, false);
   });
 
@@ -39,8 +40,24 @@ describe("an app that requires a business associate agreement", () => {
     assert.deepEqual(await rows("select from baa_agreements"), []);
   });
 
+  test("an agreement that isn't the one that was shown is not accepted, and nothing is stored", async () => {
+    const shown = { acceptBaa: true, baaSha256: "0".repeat(64) };
+    const problem = await assertProblem(await subscribe(marketplace, slug, { more: shown }), 409, "baa-changed");
+    assert.deepEqual(problem["errors"], [
+      { pointer: "/body/baaSha256", detail: "is not the agreement that the app requires now" },
+    ]);
+    const notAccepted = { baaSha256: sha256 };
+    await assertProblem(await subscribe(marketplace, slug, { more: notAccepted }), 422, "baa-required");
+    for (const baaSha256 of ["", sha256.toUpperCase(), sha256.slice(1)]) {
+      const more = { acceptBaa: true, baaSha256 };
+      await assertProblem(await subscribe(marketplace, slug, { more }), 400, "invalid-request");
+    }
+    assert.deepEqual(await rows("select from subscriptions"), []);
+    assert.deepEqual(await rows("select from baa_agreements"), []);
+  });
+
   test("the agreement is recorded with person, time and document, also in the audit log", async () => {
-    const { id, createdAt } = await subscribed(marketplace, slug, { more: { acceptBaa: true } });
+    const { id, createdAt } = await subscribed(marketplace, slug, { more: { acceptBaa: true, baaSha256: sha256 } });
     assert.deepEqual(await rows("select * from baa_agreements"), [
       {
         subscription_id: id,
@@ -57,12 +74,12 @@ describe("an app that requires a business associate agreement", () => {
     assert.equal((entry.after as { acceptedBaaSha256?: string }).acceptedBaaSha256, sha256);
   });
 
-  test("elsewhere the field is ignored", async () => {
-    for (const [name, acceptBaa] of [
-      ["cuffline", true],
-      ["quiet-room", false],
+  test("elsewhere the fields are ignored", async () => {
+    for (const [name, more] of [
+      ["cuffline", { acceptBaa: true }],
+      ["quiet-room", { acceptBaa: false, baaSha256: sha256 }],
     ] as const) {
-      const { id } = await subscribed(marketplace, name, { more: { acceptBaa } });
+      const { id } = await subscribed(marketplace, name, { more });
       assert.deepEqual(await rows("select from baa_agreements where subscription_id = $1", id), []);
     }
   });

@@ -144,6 +144,9 @@ async function requireOffer(
   if (offer.baaDocument !== null && input.acceptBaa !== true) {
     throw invalidField(subscriptionProblems.baaRequired, "acceptBaa", "must be true to subscribe to this app");
   }
+  if (offer.baaDocument !== null && input.baaSha256 !== undefined && input.baaSha256 !== offer.baaDocument) {
+    throw invalidField(subscriptionProblems.baaChanged, "baaSha256", "is not the agreement that the app requires now");
+  }
   return { ...offer, plan };
 }
 

@@ -20,7 +20,7 @@ interface SubscribeOptions {
   model?: string;
   quantity?: unknown;
   /** Optional fields of the body. */
-  more?: { fhirScopes?: string; acceptBaa?: unknown };
+  more?: { fhirScopes?: string; acceptBaa?: unknown; baaSha256?: string };
   headers?: Record<string, string>;
 }
 

@@ -39,6 +39,13 @@ export const subscriptionProblems = {
     advice:
       "The marketplace has suspended the app and paused its subscriptions. Those that it paused are resumed when the app is reinstated. Cancelling is possible.",
   },
+  baaChanged: {
+    code: "baa-changed",
+    status: 409,
+    title: "The app requires another business associate agreement",
+    advice:
+      "Show the app's current agreement (`baaUrl` of `GET /apps/{slug}`) to the person who decides, and send its `baaSha256` once it is accepted.",
+  },
   scopesChanged: {
     code: "scopes-changed",
     status: 409,
