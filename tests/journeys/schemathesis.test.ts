@@ -72,7 +72,7 @@ for (const [what, option] of [
     const callers = await fetchCallers();
     const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
     const api = await startApiProcess(cleanUp, serviceUrl, { environment });
-    // An operator may call every operation except agreeToScopes.
+    // An operator may call every operation.
     const headers = { Authorization: `Bearer ${callers.token("operator")}`, "X-Vendor-Slug": "northwind-health" };
     await runSchemathesis(t, `${api.url}/api/v1/openapi.json`, headers, { option, pattern: publishing });
   });
