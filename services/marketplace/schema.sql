@@ -45,7 +45,7 @@ begin
     where json_typeof(value) <> 'null'
   ), coalesce(app.published_at, app.updated_at), app.updated_at
   from apps app
-  where not exists (select from listings where listings.app_id = app.id);
+  where app.sandbox_of is null and not exists (select from listings where listings.app_id = app.id);
   get diagnostics adopted_apps = row_count;
 
   insert into revisions (id, app_id, number, name, version, draft, listing_version, submitted_at, adopted)
@@ -322,6 +322,71 @@ $$;
 CREATE FUNCTION public.first_certification_end(trust json, today date) RETURNS date
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT min(((certification.value ->> 'validUntil'::text))::date) AS min FROM json_array_elements(COALESCE((first_certification_end.trust -> 'certifications'::text), '[]'::json)) certification(value) WHERE (((certification.value ->> 'validUntil'::text))::date >= first_certification_end.today));
+
+CREATE FUNCTION public.install_draft(given_listing uuid, given_organisation uuid, given_at timestamp with time zone, given_icon_url text, new_app uuid, new_plan uuid) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  listing listings;
+  installed apps;
+  drafted apps;
+begin
+  -- Everything that changes a listing locks it first.
+  select * into listing from listings where app_id = given_listing for update;
+  if listing.app_id is null or not exists (
+    select from organisations
+    where id = given_organisation and kind = 'SANDBOX' and vendor_id = listing.vendor_id
+  ) then
+    raise exception 'organisation % is no sandbox of the vendor of listing %', given_organisation, given_listing
+      using errcode = 'restrict_violation';
+  end if;
+
+  select * into installed from apps where sandbox_of = given_listing;
+  drafted := installed;
+  drafted.name := listing.draft ->> 'name';
+  drafted.summary := coalesce(listing.draft ->> 'summary', '');
+  drafted.description := coalesce(listing.draft ->> 'description', '');
+  drafted.version := coalesce(listing.draft ->> 'version', '');
+  drafted.category := listing.draft ->> 'category';
+  drafted.icon_url := given_icon_url;
+  drafted.audience := listing.draft ->> 'audience';
+  drafted.extension_points := array(select json_array_elements_text(coalesce(listing.draft -> 'extensionPoints', '[]')));
+  drafted.smart_launch_url := listing.draft ->> 'smartLaunchUrl';
+  drafted.cds_services_url := listing.draft ->> 'cdsServicesUrl';
+  drafted.fhir_scopes := coalesce(listing.draft ->> 'fhirScopes', '');
+  drafted.scope_purposes := coalesce(listing.draft -> 'scopePurposes', '{}');
+  drafted.config_schema := listing.draft -> 'configSchema';
+
+  if installed.id is null then
+    insert into apps (
+      id, slug, vendor_id, sandbox_of, sandbox_revision, status, name, summary, description, version, category, icon_url, audience,
+      extension_points, smart_launch_url, cds_services_url, fhir_scopes, scope_purposes, config_schema, published_at, updated_at
+    ) values (
+      new_app, 'sandbox-' || listing.slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
+      drafted.description, drafted.version, drafted.category, drafted.icon_url, drafted.audience, drafted.extension_points,
+      drafted.smart_launch_url, drafted.cds_services_url, drafted.fhir_scopes, drafted.scope_purposes, drafted.config_schema,
+      -- Required in the form that the catalog's readers know: when it was first installed
+      given_at, given_at
+    );
+    insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, published_at)
+    values (new_plan, new_app, 0, 'Sandbox', 'Never charged', 'FREE', 'USD', 0, given_at);
+    return new_app;
+  end if;
+
+  -- As text, because the order of a config schema's keys is the vendor's. No statement if nothing changes: it would lock the catalog.
+  if row_to_json(drafted)::text <> row_to_json(installed)::text then
+    update apps set
+      name = drafted.name, summary = drafted.summary, description = drafted.description, version = drafted.version,
+      category = drafted.category, icon_url = drafted.icon_url, audience = drafted.audience,
+      extension_points = drafted.extension_points, smart_launch_url = drafted.smart_launch_url,
+      cds_services_url = drafted.cds_services_url, fhir_scopes = drafted.fhir_scopes, scope_purposes = drafted.scope_purposes,
+      config_schema = drafted.config_schema, sandbox_revision = sandbox_revision + 1, updated_at = greatest(given_at, updated_at)
+    where id = installed.id;
+  end if;
+  return installed.id;
+end
+$$;
 
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -819,10 +884,10 @@ begin
     raise exception 'the pause reason of a paused subscription can''t change' using errcode = 'restrict_violation';
   end if;
   if new.revision <> old.revision + (
-    (new.status, new.fhir_scopes, new.pricing_plan_id, new.quantity)
-    is distinct from (old.status, old.fhir_scopes, old.pricing_plan_id, old.quantity)
+    (new.status, new.fhir_scopes, new.pricing_plan_id, new.quantity, new.sandbox_revision)
+    is distinct from (old.status, old.fhir_scopes, old.pricing_plan_id, old.quantity, old.sandbox_revision)
   )::integer then
-    raise exception 'revision must increase by one when status, agreed scopes, plan or quantity change, and only then'
+    raise exception 'revision must increase by one when status, agreed scopes, plan, quantity or sandbox revision change, and only then'
       using errcode = 'restrict_violation';
   end if;
   if new.fhir_scopes <> old.fhir_scopes and not exists (
@@ -835,6 +900,26 @@ begin
   end if;
   if new.updated_at <= old.updated_at then
     raise exception 'updated_at must increase: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.subscriptions_reject_mixed_kinds() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if exists (
+    select from organisations organisation, apps app
+    where organisation.id = new.organisation_id and app.id = new.app_id and (
+      (organisation.kind = 'SANDBOX') <> (app.sandbox_of is not null)
+      or (app.sandbox_of is not null) <> (new.sandbox_revision is not null)
+      or (app.sandbox_of is not null and organisation.vendor_id <> app.vendor_id)
+    )
+  ) then
+    raise exception 'a sandbox organisation subscribes to sandbox apps of its vendor, and no other organisation does'
+      using errcode = 'restrict_violation';
   end if;
   return new;
 end
@@ -1000,14 +1085,22 @@ CREATE TABLE public.apps (
     baa_required boolean GENERATED ALWAYS AS (((baa_document_sha256 IS NOT NULL) AND (audience IS DISTINCT FROM 'PATIENT'::text) AND (fhir_scopes ~ '(^| )(patient|user|system)/'::text))) STORED NOT NULL,
     trust json,
     certified_until date,
+    sandbox_of uuid,
+    sandbox_revision integer,
     CONSTRAINT apps_audience_check CHECK ((audience = ANY (ARRAY['CLINICIAN'::text, 'PATIENT'::text, 'BACKEND'::text]))),
     CONSTRAINT apps_baa_document_sha256_check CHECK ((baa_document_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT apps_check CHECK (((status <> 'published'::text) OR (published_at IS NOT NULL))),
     CONSTRAINT apps_config_schema_check CHECK ((json_typeof(config_schema) = 'object'::text)),
     CONSTRAINT apps_description_check CHECK ((length(description) <= 50000)),
     CONSTRAINT apps_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT apps_sandbox_is_never_published CHECK ((((sandbox_of IS NULL) = (sandbox_revision IS NULL)) AND ((sandbox_of IS NULL) OR ((status = 'draft'::text) AND (NOT featured))))),
+    CONSTRAINT apps_sandbox_revision_check CHECK ((sandbox_revision >= 1)),
     CONSTRAINT apps_scope_purposes_check CHECK ((json_typeof(scope_purposes) = 'object'::text)),
-    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <=
+CASE
+    WHEN (sandbox_of IS NULL) THEN 64
+    ELSE 72
+END)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])) AND ((slug ~~ 'sandbox-%'::text) = (sandbox_of IS NOT NULL)))),
     CONSTRAINT apps_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'withdrawn'::text]))),
     CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500)),
     CONSTRAINT apps_trust_check CHECK ((json_typeof(trust) = 'object'::text)),
@@ -1152,6 +1245,7 @@ CREATE TABLE public.events (
     occurred_at timestamp(3) with time zone NOT NULL,
     payload text NOT NULL,
     vendor_id uuid,
+    sandbox boolean DEFAULT false NOT NULL,
     CONSTRAINT events_payload_check CHECK ((length(payload) <= 65536)),
     CONSTRAINT events_sequence_check CHECK ((sequence >= 1)),
     CONSTRAINT events_sequence_requires_subscription CHECK (((sequence IS NULL) OR (subscription_id IS NOT NULL)))
@@ -1185,9 +1279,10 @@ CREATE TABLE public.listings (
     suspended_at timestamp with time zone,
     suspension_reason text,
     republished_at timestamp with time zone,
+    sandbox_launched_at timestamp with time zone,
     CONSTRAINT listings_draft_check CHECK ((json_typeof(draft) = 'object'::text)),
     CONSTRAINT listings_hidden_requires_published CHECK (((published_revision IS NOT NULL) OR ((unpublished_at IS NULL) AND (suspended_at IS NULL)))),
-    CONSTRAINT listings_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])))),
+    CONSTRAINT listings_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])) AND (slug !~~ 'sandbox-%'::text))),
     CONSTRAINT listings_suspension_has_reason CHECK (((suspended_at IS NULL) = (suspension_reason IS NULL))),
     CONSTRAINT listings_suspension_reason_check CHECK (((length(suspension_reason) >= 1) AND (length(suspension_reason) <= 2000))),
     CONSTRAINT listings_version_check CHECK ((version > 0))
@@ -1229,10 +1324,14 @@ CREATE TABLE public.organisations (
     created_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     callback_origin text GENERATED ALWAYS AS (regexp_replace(lower("substring"(callback_url, '^https?://[^/?#]+'::text)), '^(https://.*):443$|^(http://.*):80$'::text, '\1\2'::text)) STORED COLLATE pg_catalog."C",
+    kind text DEFAULT 'LIVE'::text NOT NULL,
+    vendor_id uuid,
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
     CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
-    CONSTRAINT organisations_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text))
+    CONSTRAINT organisations_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT organisations_kind_check CHECK ((kind = ANY (ARRAY['LIVE'::text, 'SANDBOX'::text]))),
+    CONSTRAINT organisations_sandbox_has_vendor CHECK (((kind = 'SANDBOX'::text) = (vendor_id IS NOT NULL)))
 );
 
 CREATE TABLE public.pricing_plans (
@@ -1516,6 +1615,51 @@ CREATE TABLE public.revisions (
     CONSTRAINT revisions_version_check CHECK ((length(version) <= 64))
 );
 
+CREATE VIEW public.sandbox_apps AS
+ SELECT app.id AS app_id,
+    app.slug,
+    vendor.slug AS vendor_slug,
+    row_to_json(wire.*) AS dto
+   FROM ((public.apps app
+     JOIN public.vendors vendor ON ((vendor.id = app.vendor_id)))
+     CROSS JOIN LATERAL ( SELECT app.id,
+            app.slug,
+            app.name,
+            app.summary,
+            app.description,
+            app.icon_url AS "iconUrl",
+            app.category,
+            ( SELECT row_to_json(made_by.*) AS row_to_json
+                   FROM ( SELECT vendor.slug,
+                            vendor.name,
+                            vendor.website_url AS "websiteUrl") made_by) AS vendor,
+            app.version,
+            app.featured,
+            app.audience,
+            app.extension_points AS "extensionPoints",
+            app.smart_launch_url AS "smartLaunchUrl",
+            app.cds_services_url AS "cdsServicesUrl",
+            app.fhir_scopes AS "fhirScopes",
+            app.scope_purposes AS "scopePurposes",
+            app.screenshots,
+            app.screenshot_texts AS "screenshotTexts",
+            app.website_url AS "websiteUrl",
+            app.support_url AS "supportUrl",
+            app.privacy_policy_url AS "privacyPolicyUrl",
+            app.terms_url AS "termsUrl",
+            ARRAY['FREE'::text] AS "pricingModels",
+            ( SELECT starting.price
+                   FROM public.starting_prices starting
+                  WHERE (starting.app_id = app.id)) AS "startingPrice",
+            app.config_schema AS "configSchema",
+            app.baa_available AS "baaAvailable",
+            app.baa_required AS "baaRequired",
+            app.baa_url AS "baaUrl",
+            app.trust,
+            public.wire_instant(app.published_at) AS "publishedAt",
+            public.wire_instant(app.updated_at) AS "updatedAt") wire)
+  WHERE (app.sandbox_of IS NOT NULL);
+
 CREATE TABLE public.schema_migrations (
     id integer NOT NULL,
     name character varying(255) NOT NULL,
@@ -1577,6 +1721,7 @@ CREATE TABLE public.subscriptions (
     revision integer NOT NULL,
     fhir_scopes text NOT NULL,
     suspension_id uuid,
+    sandbox_revision integer,
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
     CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
     CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
@@ -1680,6 +1825,9 @@ ALTER TABLE ONLY public.app_search
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_sandbox_of_key UNIQUE (sandbox_of);
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_slug_key UNIQUE (slug);
@@ -1921,6 +2069,8 @@ CREATE INDEX media_unused ON public.media USING btree (unused_since) WHERE ((del
 
 CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
+CREATE INDEX organisations_of_vendor ON public.organisations USING btree (vendor_id) WHERE (vendor_id IS NOT NULL);
+
 CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 
 CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
@@ -2027,6 +2177,8 @@ CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCA
 
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
 
+CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organisation_id, app_id, sandbox_revision ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_mixed_kinds();
+
 CREATE TRIGGER subscriptions_set_scopes BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.fhir_scopes IS NULL)) EXECUTE FUNCTION public.subscriptions_set_scopes();
 
 CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
@@ -2045,6 +2197,9 @@ ALTER TABLE ONLY public.app_search
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category);
+
+ALTER TABLE ONLY public.apps
+    ADD CONSTRAINT apps_sandbox_of_fkey FOREIGN KEY (sandbox_of) REFERENCES public.listings(app_id);
 
 ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
@@ -2078,6 +2233,9 @@ ALTER TABLE ONLY public.media
 
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
+
+ALTER TABLE ONLY public.organisations
+    ADD CONSTRAINT organisations_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
@@ -2146,6 +2304,9 @@ GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer)
 REVOKE ALL ON FUNCTION public.end_certifications(max_apps integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_certifications(max_apps integer) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.install_draft(given_listing uuid, given_organisation uuid, given_at timestamp with time zone, given_icon_url text, new_app uuid, new_plan uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.install_draft(given_listing uuid, given_organisation uuid, given_at timestamp with time zone, given_icon_url text, new_app uuid, new_plan uuid) TO marketplace_service;
+
 REVOKE ALL ON FUNCTION public.listings_update_app_status() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
@@ -2201,6 +2362,10 @@ GRANT SELECT(fhir_scopes) ON TABLE public.apps TO marketplace_service;
 GRANT SELECT(baa_document_sha256) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT(baa_required) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(sandbox_of) ON TABLE public.apps TO marketplace_service;
+
+GRANT SELECT(sandbox_revision) ON TABLE public.apps TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.audit_entries TO marketplace_service;
 
@@ -2297,6 +2462,8 @@ GRANT UPDATE(suspended_at) ON TABLE public.listings TO marketplace_service;
 GRANT UPDATE(suspension_reason) ON TABLE public.listings TO marketplace_service;
 
 GRANT UPDATE(republished_at) ON TABLE public.listings TO marketplace_service;
+
+GRANT UPDATE(sandbox_launched_at) ON TABLE public.listings TO marketplace_service;
 
 GRANT SELECT,DELETE ON TABLE public.media TO marketplace_service;
 
@@ -2450,6 +2617,8 @@ GRANT INSERT(listing_version) ON TABLE public.revisions TO marketplace_service;
 
 GRANT INSERT(submitted_at) ON TABLE public.revisions TO marketplace_service;
 
+GRANT SELECT ON TABLE public.sandbox_apps TO marketplace_service;
+
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.scope_agreements TO marketplace_service;
@@ -2479,6 +2648,8 @@ GRANT UPDATE(revision) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(fhir_scopes) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(suspension_id) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(sandbox_revision) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.suspensions TO marketplace_service;
 

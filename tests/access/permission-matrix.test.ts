@@ -106,6 +106,14 @@ const matrix = parseMatrix(`
 | POST /api/v1/developer/apps/:slug/republish | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/revisions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/developer/apps/:slug/submit | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/sandbox-apps/:slug | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
+| GET /api/v1/sandbox-apps/:slug | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 404 | 403 | 403 | 404 | 403 |
+| POST /api/v1/subscriptions/:id/sandbox-launches | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 403 | 403 | 403 | 403 |
+| POST /api/v1/subscriptions/:id/sandbox-launches | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/reviews | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/reviews/:id | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/reviews/:id | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |

@@ -1,5 +1,6 @@
 import { isForListings, prepareListings } from "./prepare-listings.ts";
 import { isForReviews, prepareReviews } from "./prepare-reviews.ts";
+import { isForSandbox, prepareSandbox } from "./prepare-sandbox.ts";
 import { prepareSubscriptions, type RequestBuilder } from "./prepare-subscriptions.ts";
 import { isForWebhooks, prepareWebhooks } from "./prepare-webhooks.ts";
 
@@ -9,7 +10,9 @@ export async function prepareMarketplace(url: string, operator: string, develope
   const webhooks = await prepareWebhooks(url, operator);
   const listings = await prepareListings(url, operator);
   const reviews = await prepareReviews(url, operator, developer);
+  const sandbox = await prepareSandbox(url, operator);
   const builderOf = (route: string): RequestBuilder => {
+    if (isForSandbox(route)) return sandbox;
     if (isForReviews(route)) return reviews;
     if (isForListings(route)) return listings;
     return isForWebhooks(route) ? webhooks : subscriptions;

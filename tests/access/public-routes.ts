@@ -22,6 +22,7 @@ const getAndHead: Record<string, string> = {
   "/favicon.ico": "/favicon.ico",
   "/docs/": "/docs/",
   "/docs/js/scalar.js": "/docs/js/scalar.js",
+  "/media/sandbox-icon.png": "/media/sandbox-icon.png",
   "/api/v1/apps": "/api/v1/apps",
   "/api/v1/apps/search": "/api/v1/apps/search?q=scribe",
   "/api/v1/apps/featured": "/api/v1/apps/featured",

@@ -115,7 +115,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   [sha256Pattern]: (length) => [`${fill(length, "a")}!`],
   "^[a-z0-9-]+$": (length) => [`${fill(length, "a-")}!`],
   "^[1-9]\\d{0,8}$": (length) => [`${fill(length, "1")}a`],
-  [newSlugPattern]: (length) => [fill(length, "a-"), `${fill(length, "search")}!`],
+  [newSlugPattern]: (length) => [fill(length, "a-"), `${fill(length, "search")}!`, fill(length, "sandbox-")],
   [contactPattern]: (length) => [`${fill(length, "a")}@`, `${fill(length, "a@")} `, `https://${fill(length, "a")} `],
   email: (length) => [
     `${fill(length, "a")}@`,

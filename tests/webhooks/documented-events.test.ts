@@ -142,8 +142,9 @@ describe("the document's webhooks", () => {
       const other = event.event === "subscription.created" ? "subscription.cancelled" : "subscription.created";
       const otherPath = `document#/webhooks/${other}/post/requestBody/content/application~1json/schema`;
       assert.ok(!ajv.validate({ $ref: otherPath }, event), `${event.event} is no ${other}`);
-      for (const { name, schema: headerSchema } of post.parameters) {
+      for (const { name, required, schema: headerSchema } of post.parameters) {
         const value = headers[name.toLowerCase()];
+        if (!required && value === undefined) continue;
         assert.ok(ajv.validate(headerSchema, value), `${name}: ${String(value)}: ${ajv.errorsText()}`);
       }
       const documented = new Set(post.parameters.map(({ name }) => name.toLowerCase()));

@@ -21,7 +21,7 @@ const expectedClaims: Record<Persona, object> = {
   "lumen-developer": { vendor: ["lumen-medical"], roles: ["vendor-developer"] },
   "ehr-service": {
     roles: ["ehr-service"],
-    organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic"],
+    organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic", "northwind-sandbox"],
   },
   "launch-redeemer": { roles: ["launch-redeemer"] },
 };

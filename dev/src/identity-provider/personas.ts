@@ -75,12 +75,12 @@ export const personas = {
   },
   "ehr-service": {
     displayName: "The EHR",
-    may: "Acts for Riverside Clinic, Hilltop Family Practice and Lakeside Clinic",
+    may: "Acts for Riverside Clinic, Hilltop Family Practice, Lakeside Clinic and Northwind's sandbox",
     group: "Services",
-    // A guide registers Lakeside Clinic.
+    // Guides register Lakeside Clinic and the sandbox.
     claims: {
       roles: ["ehr-service"],
-      organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic"],
+      organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic", "northwind-sandbox"],
     },
   },
   "launch-redeemer": {

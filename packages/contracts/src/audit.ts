@@ -47,7 +47,7 @@ export type AuditPage = { items: AuditEntry[]; next: string | null };
 export const describeActionFilter = (actions: string[]): string =>
   `Only entries with this action, one of ${actions.map((action) => `\`${action}\``).join(", ")}. Any other text has no entries`;
 
-const subscriptionActions = ["create", "cancel", "pause", "resume", "consent", "lift-block"];
+const subscriptionActions = ["create", "cancel", "pause", "resume", "consent", "lift-block", "install-draft"];
 const endpointActions = [
   "register",
   "change",
@@ -75,6 +75,7 @@ const actions = [
   "listing.withdraw",
   "listing.unpublish",
   "listing.republish",
+  "listing.sandbox-launch",
   "review.approve",
   "review.reject",
   "app.feature",

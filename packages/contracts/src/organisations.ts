@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { noNulPattern } from "./catalog-requests.ts";
+import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import { nextCursor } from "./paging.ts";
 import { instant, nullable } from "./wire-types.ts";
 
@@ -19,9 +19,11 @@ const orgAlias = Type.String({
 /** Shorter secrets can be guessed. */
 const signingSecret = Type.String({ minLength: 16, maxLength: 256, pattern: noNulPattern });
 
+const organisationKinds = ["LIVE", "SANDBOX"] as const;
+
 export const organisationParams = Type.Object({ alias: orgAlias });
 
-export const putOrganisationBody = Type.Object(
+const organisationFields = Type.Object(
   {
     displayName: Type.String({
       minLength: 1,
@@ -50,10 +52,32 @@ export const putOrganisationBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export const putOrganisationBody = Type.Object(
+  {
+    ...organisationFields.properties,
+    kind: Type.Optional(
+      Type.Enum([...organisationKinds], {
+        description:
+          "`SANDBOX`: for the drafts of one vendor. Of a new organisation `LIVE` unless given; it never changes, and if omitted it stays",
+      }),
+    ),
+    vendorSlug: Type.Optional(
+      Type.String({
+        pattern: slugPattern,
+        maxLength: 64,
+        description: "The vendor that a new sandbox organisation is for. It never changes, and if omitted it stays",
+        examples: ["northwind-health"],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 export type PutOrganisationBody = Static<typeof putOrganisationBody>;
 
+/** Live ones only: sandbox organisations are registered one by one. */
 export const importedOrganisation = Type.Object(
-  { alias: orgAlias, ...putOrganisationBody.properties },
+  { alias: orgAlias, ...organisationFields.properties },
   { additionalProperties: false },
 );
 export type ImportedOrganisation = Static<typeof importedOrganisation>;
@@ -67,6 +91,8 @@ export const organisationDto = Type.Object(
       "Base URL of the organisation's EHR; null if there is none yet",
     ),
     callbackNetworks: Type.Array(Type.String(), { description: "Private networks that the callback may be in" }),
+    kind: Type.Enum([...organisationKinds], { description: "`SANDBOX`: for the drafts of one vendor" }),
+    vendorSlug: nullable(Type.String(), "The vendor that a sandbox organisation is for; null if it is live"),
     secret: Type.Optional(
       Type.String({
         description:

@@ -42,6 +42,8 @@ import { replayRoutes } from "./replays/replay-routes.ts";
 import { reviewProblems } from "./reviews/review-errors.ts";
 import { reviewRoutes } from "./reviews/review-routes.ts";
 import { submissionRoutes } from "./reviews/submission-routes.ts";
+import { sandboxProblems } from "./sandbox/sandbox-errors.ts";
+import { sandboxRoutes } from "./sandbox/sandbox-routes.ts";
 import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
@@ -84,6 +86,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       listingProblems,
       mediaProblems,
       reviewProblems,
+      sandboxProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -153,6 +156,13 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(submissionRoutes, listingDeps);
       await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
       await scope.register(appRoutes, { ...listingDeps, queue });
+      await scope.register(sandboxRoutes, {
+        database: database.query,
+        clock,
+        queue,
+        bodyDigest,
+        publicUrl: config.publicUrl,
+      });
     },
     { prefix: basePath },
   );

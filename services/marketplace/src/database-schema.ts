@@ -77,6 +77,8 @@ export interface Apps {
   name: string;
   privacy_policy_url: string | null;
   published_at: Timestamp | null;
+  sandbox_of: string | null;
+  sandbox_revision: number | null;
   scope_purposes: Generated<Json>;
   screenshot_texts: Generated<string[]>;
   screenshots: Generated<string[]>;
@@ -204,6 +206,7 @@ export interface Events {
   id: string;
   occurred_at: Timestamp;
   payload: string;
+  sandbox: Generated<boolean>;
   sequence: number | null;
   subscription_id: string | null;
   vendor_id: string | null;
@@ -228,6 +231,7 @@ export interface Listings {
   encrypted_review_notes: string | null;
   published_revision: number | null;
   republished_at: Timestamp | null;
+  sandbox_launched_at: Timestamp | null;
   slug: string;
   suspended_at: Timestamp | null;
   suspension_reason: string | null;
@@ -264,7 +268,9 @@ export interface Organisations {
   display_name: string;
   encrypted_secret: string;
   id: string;
+  kind: Generated<string>;
   updated_at: Timestamp;
+  vendor_id: string | null;
 }
 
 export interface PlanRecords {
@@ -408,6 +414,13 @@ export interface Revisions {
   version: string;
 }
 
+export interface SandboxApps {
+  app_id: string | null;
+  dto: Json | null;
+  slug: string | null;
+  vendor_slug: string | null;
+}
+
 export interface SchemaMigrations {
   id: Generated<number>;
   name: string;
@@ -466,6 +479,7 @@ export interface Subscriptions {
   pricing_plan_id: string;
   quantity: number | null;
   revision: number;
+  sandbox_revision: number | null;
   status: string;
   suspension_id: string | null;
   trial_ends_at: Timestamp | null;
@@ -554,6 +568,7 @@ export interface DB {
   revision_editors: RevisionEditors;
   revision_media: RevisionMedia;
   revisions: Revisions;
+  sandbox_apps: SandboxApps;
   schema_migrations: SchemaMigrations;
   scope_agreements: ScopeAgreements;
   search_synonyms: SearchSynonyms;

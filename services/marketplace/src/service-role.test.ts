@@ -68,6 +68,17 @@ const escalations: Escalations = {
     "delete from suspensions",
     "insert into suspensions (id, state) values (gen_random_uuid(), 'ended')",
   ],
+  "makes no app a sandbox app, no organisation a sandbox, and takes no such mark": [
+    "update apps set sandbox_of = null",
+    "update apps set sandbox_revision = 2",
+    "insert into apps (id, sandbox_of) values (gen_random_uuid(), gen_random_uuid())",
+    "update organisations set kind = 'SANDBOX'",
+    "update organisations set vendor_id = gen_random_uuid()",
+    "update events set sandbox = true",
+    "insert into listings (app_id, sandbox_launched_at) values (gen_random_uuid(), now())",
+    "create or replace function install_draft(uuid, uuid, timestamptz, text, uuid, uuid) returns uuid language sql return $1",
+    "drop trigger subscriptions_reject_mixed_kinds on subscriptions",
+  ],
   "renames and deletes no organisation": [
     "update organisations set alias = 'planted'",
     "delete from organisations",

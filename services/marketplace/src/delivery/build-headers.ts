@@ -23,7 +23,7 @@ function decryptSecrets(delivery: ClaimedDelivery, encryption: Encryption, now: 
   return { first: current, all: [current, ...next] };
 }
 
-/** The headers of the specification, the attempt, the version, and the headers of Standard Webhooks. */
+/** The headers of the specification, the attempt, the version, the mark of a sandbox, and the headers of Standard Webhooks. */
 export function buildHeaders(delivery: ClaimedDelivery, encryption: Encryption, now: Date): Record<string, string> {
   const { first, all } = decryptSecrets(delivery, encryption, now);
   return {
@@ -34,6 +34,7 @@ export function buildHeaders(delivery: ClaimedDelivery, encryption: Encryption, 
     "x-marketplace-signature": signBody(delivery.payload, first),
     "x-marketplace-attempt": String(delivery.attempt),
     "x-marketplace-version": "1",
+    ...(delivery.sandbox ? { "x-marketplace-sandbox": "true" } : {}),
     ...standardHeaders({ id: delivery.id, timestamp: now, body: delivery.payload, secrets: all }),
   };
 }

@@ -9,6 +9,8 @@ export interface ClaimedDelivery {
   id: string;
   event: string;
   payload: string;
+  /** The event is of a sandbox organisation. */
+  sandbox: boolean;
   recipient_id: string;
   subscription_id: string | null;
   created_at: Date;
@@ -87,9 +89,9 @@ const claimStatement = (given: ClaimRequest) =>
       insert into delivery_attempts (id, delivery_id, recipient_id, url, attempt, started_at)
       select attempt_id, id, recipient_id, url, attempt, ${given.now} from addressed
     )
-    select addressed.*, happened.event, happened.payload, ${given.now}::timestamptz as started_at
+    select addressed.*, happened.event, happened.payload, happened.sandbox, ${given.now}::timestamptz as started_at
     from addressed
-    cross join lateral (select event, payload from events where id = addressed.event_id limit 1) happened`;
+    cross join lateral (select event, payload, sandbox from events where id = addressed.event_id limit 1) happened`;
 
 /**
  * Locks the jobs that are still leased as they were fetched. `retryCount` can't tell: a job that was replaced has the same id and

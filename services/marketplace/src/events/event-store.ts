@@ -4,17 +4,19 @@ import type { DB, Events } from "../database-schema.ts";
 
 export async function insertEvent(database: Transaction<DB>, event: Insertable<Events>): Promise<void> {
   // Always the same columns, so that there is one prepared statement. A ping has no subscription.
-  const statement = database.insertInto("events").values({ subscription_id: null, sequence: null, ...event });
+  const statement = database
+    .insertInto("events")
+    .values({ subscription_id: null, sequence: null, sandbox: false, ...event });
   await executeDeferred(database, "insert-event", statement);
 }
 
 export async function insertEvents(database: Transaction<DB>, events: Insertable<Events>[]): Promise<void> {
   const rows = JSON.stringify(events);
   const statement = sql`
-    insert into events (id, event, vendor_id, subscription_id, sequence, occurred_at, payload)
-    select id, event, vendor_id, subscription_id, sequence, occurred_at, payload
+    insert into events (id, event, vendor_id, subscription_id, sequence, occurred_at, payload, sandbox)
+    select id, event, vendor_id, subscription_id, sequence, occurred_at, payload, sandbox
     from json_to_recordset(${rows}::json) as recorded(id uuid, event text, vendor_id uuid, subscription_id uuid,
-      sequence integer, occurred_at timestamptz, payload text)`;
+      sequence integer, occurred_at timestamptz, payload text, sandbox boolean)`;
   await executeDeferred(database, "insert-events", statement);
 }
 

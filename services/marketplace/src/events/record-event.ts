@@ -1,3 +1,4 @@
+import { isSandboxSlug } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
@@ -19,6 +20,7 @@ const rowOf = (id: string, change: SubscriptionChange) => ({
   sequence: change.sequence,
   occurred_at: change.occurredAt,
   payload: payloadOf(change),
+  sandbox: isSandboxSlug(change.app.slug),
 });
 
 const recordedEventOf = (id: string, change: SubscriptionChange) => ({

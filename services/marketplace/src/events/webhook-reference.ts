@@ -137,10 +137,10 @@ const events: Record<WebhookEventName, EventReference> = {
   },
 };
 
-const header = (name: string, description: string, schema: object): object => ({
+const header = (name: string, description: string, schema: object, required = true): object => ({
   in: "header",
   name,
-  required: true,
+  required,
   description,
   schema: { type: "string", ...schema },
 });
@@ -156,6 +156,9 @@ function headersOf(event: WebhookEventName): object[] {
     }),
     header("X-Marketplace-Attempt", "Number of the attempt, from 1", { pattern: "^[1-9][0-9]*$" }),
     header("X-Marketplace-Version", "Version of the payload format", { const: "1" }),
+    ...(event.startsWith("subscription.")
+      ? [header("X-Marketplace-Sandbox", "Only if the organisation is a sandbox", { const: "true" }, false)]
+      : []),
     header("webhook-id", "Standard Webhooks: the delivery's id", { format: "uuid" }),
     header("webhook-timestamp", "Standard Webhooks: time of this attempt, in seconds since 1970", {
       pattern: "^[0-9]+$",

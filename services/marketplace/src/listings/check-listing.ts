@@ -5,7 +5,13 @@ import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { findKnownMedia } from "../media/read-media.ts";
 import type { ListingDeps } from "./create-listing.ts";
-import { findListing, findPlansOnSale, findVocabulary, type ListingRow } from "./listing-store.ts";
+import {
+  findListing,
+  findPlansOnSale,
+  findVocabulary,
+  type ListingRow,
+  wasLaunchedInSandbox,
+} from "./listing-store.ts";
 import { decryptDraft, listingNotFound } from "./read-listings.ts";
 
 /** Every problem of the draft at once. It fetches nothing from the vendor, and decodes no media. */
@@ -32,7 +38,7 @@ export async function checkStoredDraft(
     categories: new Set(categories),
     extensionPoints: new Set(extensionPoints),
     findMedia: (id) => media.get(id.toLowerCase()),
-    launchedInSandbox: false,
+    launchedInSandbox: await wasLaunchedInSandbox(database, app_id),
     knownPlans: await findPlansOnSale(database, app_id),
     today: now.toISOString().slice(0, 10),
   });

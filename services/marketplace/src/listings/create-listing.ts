@@ -65,6 +65,7 @@ export function createListing(
       suspended_at: null,
       suspension_reason: null,
       republished_at: null,
+      sandbox_launched_at: null,
     });
   });
 }

@@ -133,6 +133,7 @@ export function findListings(database: Kysely<DB>, vendor: string, { after, limi
       "listings.suspended_at",
       "listings.suspension_reason",
       "listings.republished_at",
+      "listings.sandbox_launched_at",
       "listings.created_at",
       "listings.updated_at",
     ]);
@@ -208,6 +209,32 @@ export async function findPlansOnSale(database: Kysely<DB>, appId: string): Prom
     .where("on_sale", "=", true)
     .execute();
   return rows.map(({ plan }) => plan);
+}
+
+export async function wasLaunchedInSandbox(database: Kysely<DB>, appId: string): Promise<boolean> {
+  const found = await database
+    .selectFrom("listings")
+    .select("sandbox_launched_at")
+    .where("app_id", "=", appId)
+    .executeTakeFirst();
+  return found !== undefined && found.sandbox_launched_at !== null;
+}
+
+/** Returns the listing's slug and its vendor's, or undefined if nothing was recorded: a launch after `before` is already. */
+export function recordSandboxLaunch(
+  transaction: Transaction<DB>,
+  appId: string,
+  { at, before }: { at: Date; before: Date },
+): Promise<{ slug: string; vendor: string } | undefined> {
+  return transaction
+    .updateTable("listings")
+    .from("vendors")
+    .set({ sandbox_launched_at: at })
+    .whereRef("vendors.id", "=", "listings.vendor_id")
+    .where("app_id", "=", appId)
+    .where((where) => where.or([where("sandbox_launched_at", "is", null), where("sandbox_launched_at", "<", before)]))
+    .returning(["listings.slug", "vendors.slug as vendor"])
+    .executeTakeFirst();
 }
 
 /** Locks listings whose review notes were encrypted with another key version. */

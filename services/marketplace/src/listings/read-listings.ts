@@ -1,12 +1,19 @@
 import type { ListingDraft, ListingDto, ListingPage, ListingSummary, PageQuery } from "@ehr-marketplace/contracts";
 import { listPage, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { listingProblems } from "./listing-errors.ts";
 import { type ListingFacts, listingStatus } from "./listing-state.ts";
-import { findListing, findListingIds, findListings, type LastReview, type ListingRow } from "./listing-store.ts";
+import {
+  findListing,
+  findListingIds,
+  findListings,
+  type LastReview,
+  type ListingRow,
+  lockListing,
+} from "./listing-store.ts";
 
 export type { ListingRow, StoredDraft } from "./listing-store.ts";
 
@@ -73,6 +80,17 @@ export function listingNotFound(): Problem {
 
 export const appNotListed = (): Problem =>
   new Problem(listingProblems.unknownApp, "No vendor has a listing with that slug.");
+
+/** Locks the listing until the transaction ends, so that its draft stays as it is. */
+export async function requireLockedListing(
+  transaction: Transaction<DB>,
+  by: VendorContext,
+  slug: string,
+): Promise<ListingRow> {
+  const row = await lockListing(transaction, by.vendor, slug);
+  if (row === undefined) throw listingNotFound();
+  return row;
+}
 
 /** For the use cases of what belongs to a listing. */
 export async function requireListing(

@@ -2,7 +2,8 @@ import { limitRate, Problem, standardProblems } from "@ehr-marketplace/service-k
 import type { FastifyInstance } from "fastify";
 import { getPublishedMedia, type ReadMediaDeps } from "./read-media.ts";
 import type { RequestSlots } from "./request-slots.ts";
-import { sendMedia } from "./send-media.ts";
+import { sandboxIcon, sandboxIconEtag, sandboxIconPath } from "./sandbox-icon.ts";
+import { fileHeaders, isKnown, sendMedia } from "./send-media.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const headers = {
@@ -19,6 +20,12 @@ interface PublicMediaOptions extends ReadMediaDeps {
 /** Serves published media. */
 export async function publicMediaRoutes(scope: FastifyInstance, options: PublicMediaOptions): Promise<void> {
   limitRate(scope, options.requestsPerMinute);
+
+  scope.get(sandboxIconPath, { config: { access: "anyone" }, schema: { hide: true } }, (request, reply) => {
+    void reply.headers({ ...headers, ...fileHeaders, etag: sandboxIconEtag });
+    if (isKnown(request, sandboxIconEtag)) return reply.code(304).send();
+    return reply.type("image/png").send(sandboxIcon);
+  });
 
   scope.get<{ Params: { id: string } }>(
     "/media/:id",

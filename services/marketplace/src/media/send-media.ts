@@ -9,7 +9,10 @@ import { RequestSlots } from "./request-slots.ts";
 const maxDownloadMs = 60_000;
 
 /** A browser must neither guess another type nor run anything, whatever the file contains. */
-const fileHeaders = { "content-security-policy": "default-src 'none'; sandbox", "x-content-type-options": "nosniff" };
+export const fileHeaders = {
+  "content-security-policy": "default-src 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+};
 
 export const createDownloadSlots = (): RequestSlots =>
   new RequestSlots({
@@ -19,6 +22,10 @@ export const createDownloadSlots = (): RequestSlots =>
     detail: "Your address reads too many files at once.",
   });
 
+/** Whether the client has the current version. */
+export const isKnown = ({ headers }: FastifyRequest, etag: string): boolean =>
+  headers["if-none-match"]?.split(",").some((tag) => isMatch(tag.trim(), etag)) === true;
+
 /** Streams a file. The slot is released once the response is sent, or the client has gone. */
 export async function sendMedia(
   deps: ReadMediaDeps,
@@ -27,8 +34,7 @@ export async function sendMedia(
 ): Promise<FastifyReply> {
   const etag = `"${file.sha256}"`;
   void reply.headers({ ...fileHeaders, etag });
-  const { "if-none-match": known } = request.headers;
-  if (known?.split(",").some((tag) => isMatch(tag.trim(), etag)) === true) return reply.code(304).send();
+  if (isKnown(request, etag)) return reply.code(304).send();
   if (file.content_type === documentType) {
     void reply.header("content-disposition", `attachment; filename="${file.id}.pdf"`);
   }

@@ -19,6 +19,7 @@ import {
 import {
   buildRow,
   isUnchanged,
+  live,
   type OrganisationColumns,
   type OrganisationDeps,
   toColumns,
@@ -65,7 +66,7 @@ async function storeLines(deps: OrganisationDeps, by: RequestContext, lines: Imp
   const { database, encryption, clock, queue } = deps;
   const now = clock();
   const given = await mapInSlices(lines, ({ alias, columns, secret = generateSigningSecret() }) => ({
-    row: buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret),
+    row: buildRow(encryption, { alias, ...columns, ...live, created_at: now, updated_at: now }, secret),
     secret,
   }));
   return database.transaction().execute(async (transaction) => {

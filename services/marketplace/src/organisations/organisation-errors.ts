@@ -7,6 +7,18 @@ export const organisationProblems = {
     title: "No such organisation",
     advice: "No organisation is registered under that alias. `GET /admin/organisations` lists those that are.",
   },
+  kindFixed: {
+    code: "organisation-kind-fixed",
+    status: 409,
+    title: "The kind and the vendor of an organisation never change",
+    advice: "Register another organisation, or omit `kind` and `vendorSlug`.",
+  },
+  tooManySandboxes: {
+    code: "too-many-sandbox-organisations",
+    status: 409,
+    title: "The vendor has too many sandbox organisations",
+    advice: "A vendor can have 20 sandbox organisations. Use one that it has.",
+  },
   callbackNotAllowed: {
     code: "callback-not-allowed",
     status: 422,

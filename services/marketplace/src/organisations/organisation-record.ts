@@ -7,6 +7,8 @@ export function organisationRecord(row: Omit<OrganisationRow, "id" | "encrypted_
     displayName: row.display_name,
     callbackUrl: row.callback_url,
     callbackNetworks: row.callback_networks,
+    kind: row.kind as OrganisationDto["kind"],
+    vendorSlug: row.vendor_slug,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

@@ -39,13 +39,16 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
         operationId: "putOrganisation",
         summary: "Register or change an organisation",
         description:
-          "Replaces everything but the secret, which stays unless a new one is given. A generated secret is in this response only.",
+          "Replaces everything but the secret, which stays unless a new one is given, and `kind` and `vendorSlug`, which never change. A generated secret is in this response only.",
         params: organisationParams,
         body: putOrganisationBody,
         response: {
           200: responseOf("The organisation as it is now", "OrganisationDto"),
           201: responseOf("The new organisation", "OrganisationDto"),
-          ...problemResponses(401, 403, 413, 415, { 422: "`callbackUrl` can't be used" }),
+          ...problemResponses(401, 403, 413, 415, {
+            409: "`kind` or `vendorSlug` differs from the organisation's, or the vendor has too many sandbox organisations",
+            422: "`callbackUrl` can't be used, or `vendorSlug` is not a vendor",
+          }),
         },
       },
     },
@@ -109,7 +112,9 @@ async function importRoute(scope: FastifyInstance, options: OrganisationDeps): P
         description:
           "Does for each line what `PUT /admin/organisations/{alias}` does, in one transaction. A line that is refused doesn't stop the others, and a line that changes nothing is `unchanged`, so the same request can be sent again. A line whose `alias` an earlier line has is refused.",
         consumes: [ndjsonMediaType],
-        body: importBody("`alias` and the fields of `PUT /admin/organisations/{alias}`"),
+        body: importBody(
+          "`alias` and the fields of `PUT /admin/organisations/{alias}`, except `kind` and `vendorSlug`",
+        ),
         response: { 200: importResponse, ...problemResponses(401, 403, 413, 415) },
       },
     },

@@ -1,12 +1,14 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Organisations } from "../database-schema.ts";
 
-export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks" | "callback_origin"> & {
+export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks" | "callback_origin" | "vendor_id"> & {
   callback_networks: string[];
+  /** Of a sandbox organisation. */
+  vendor_slug: string | null;
 };
 
-const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], encrypted_secret,
-  created_at, updated_at`;
+const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], encrypted_secret, kind,
+  (select slug from vendors where vendors.id = organisations.vendor_id) as vendor_slug, created_at, updated_at`;
 
 export async function findOrganisationRow(database: Kysely<DB>, alias: string): Promise<OrganisationRow | undefined> {
   const { rows } = await sql<OrganisationRow>`select ${columns} from organisations where alias = ${alias}`.execute(
@@ -35,9 +37,29 @@ export async function findOrganisationRows(
   return rows;
 }
 
-export async function findOrganisationId(database: Kysely<DB>, alias: string): Promise<string | undefined> {
-  const found = await database.selectFrom("organisations").select("id").where("alias", "=", alias).executeTakeFirst();
-  return found?.id;
+export function findOrganisationKind(
+  database: Kysely<DB>,
+  alias: string,
+): Promise<Pick<Selectable<Organisations>, "id" | "kind" | "vendor_id"> | undefined> {
+  return database
+    .selectFrom("organisations")
+    .select(["id", "kind", "vendor_id"])
+    .where("alias", "=", alias)
+    .executeTakeFirst();
+}
+
+/** Serialises the registration of a vendor's sandbox organisations, so that their number is bounded. */
+export async function lockSandboxes(transaction: Transaction<DB>, vendorId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`sandboxes of ${vendorId}`}, 0))`.execute(transaction);
+}
+
+export async function countSandboxes(database: Kysely<DB>, vendorId: string): Promise<number> {
+  const { count } = await database
+    .selectFrom("organisations")
+    .select(sql<number>`count(*)::int`.as("count"))
+    .where("vendor_id", "=", vendorId)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** Returns false if the alias is registered already. */

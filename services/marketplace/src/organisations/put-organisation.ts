@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { OrganisationDto, PutOrganisationBody } from "@ehr-marketplace/contracts";
 import type { Resolve } from "@ehr-marketplace/outbound-http";
 import { canonicaliseNetwork } from "@ehr-marketplace/outbound-http/addresses";
-import { invalidRequest } from "@ehr-marketplace/service-kit/http";
+import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
@@ -14,11 +14,15 @@ import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { generateSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
+import { requireVendorId } from "../vendors/read-vendors.ts";
 import { secretOwner, withoutTrailingSlashes } from "./organisation.ts";
+import { organisationProblems } from "./organisation-errors.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
+  countSandboxes,
   insertOrganisation,
   lockOrganisation,
+  lockSandboxes,
   type OrganisationRow,
   updateOrganisation,
 } from "./organisation-store.ts";
@@ -54,7 +58,13 @@ export function toColumns(input: PutOrganisationBody): OrganisationColumns {
   };
 }
 
-/** Registers or replaces an organisation. The secret stays unless the input has a new one. */
+/** Each of them hears of every change of the vendor's drafts. */
+const maxSandboxesPerVendor = 20;
+
+/** What an organisation is unless it is said. */
+export const live = { kind: "LIVE", vendor_slug: null };
+
+/** Registers or replaces an organisation. Secret, kind and vendor stay unless the input has a new secret. */
 export async function putOrganisation(
   { database, encryption, clock, queue, resolve }: OrganisationDeps,
   by: RequestContext,
@@ -68,9 +78,16 @@ export async function putOrganisation(
 
   return database.transaction().execute(async (transaction) => {
     const secret = input.secret ?? generateSigningSecret();
-    const newRow = buildRow(encryption, { alias, ...columns, created_at: now, updated_at: now }, secret);
-    const created = await insertOrganisation(transaction, newRow);
+    const { kind = live.kind, vendorSlug = null } = input;
+    const newRow = buildRow(
+      encryption,
+      { alias, ...columns, kind, vendor_slug: vendorSlug, created_at: now, updated_at: now },
+      secret,
+    );
+    const created = await register(transaction, newRow);
     const before = created ? undefined : await lockOrganisation(transaction, alias);
+    if (before === undefined && !created) throw unclearKind(input);
+    if (before !== undefined) requireSameKind(before, input);
     if (before !== undefined && input.secret === undefined && isUnchanged(before, columns)) {
       return { created, organisation: organisationRecord(before) };
     }
@@ -87,6 +104,8 @@ export async function putOrganisation(
     }
     const organisation = organisationRecord({
       ...newRow,
+      kind: before?.kind ?? kind,
+      vendor_slug: before === undefined ? vendorSlug : before.vendor_slug,
       created_at: before?.created_at ?? now,
       updated_at: at,
     });
@@ -105,6 +124,34 @@ export async function putOrganisation(
       organisation: created && input.secret === undefined ? { ...organisation, secret } : organisation,
     };
   });
+}
+
+/** Returns false if the alias is registered already, or if a new organisation must be of another kind to have this vendor, or none. */
+async function register(
+  transaction: Transaction<DB>,
+  { vendor_slug: vendorSlug, ...row }: OrganisationRow,
+): Promise<boolean> {
+  const vendorId = vendorSlug === null ? null : await requireVendorId(transaction, vendorSlug);
+  if ((row.kind === "SANDBOX") !== (vendorId !== null)) return false;
+  if (vendorId !== null) await lockSandboxes(transaction, vendorId);
+  if (!(await insertOrganisation(transaction, { ...row, vendor_id: vendorId }))) return false;
+  if (vendorId !== null && (await countSandboxes(transaction, vendorId)) > maxSandboxesPerVendor) {
+    const detail = `The vendor ${vendorSlug} already has ${maxSandboxesPerVendor} sandbox organisations.`;
+    throw new Problem(organisationProblems.tooManySandboxes, detail);
+  }
+  return true;
+}
+
+const unclearKind = ({ vendorSlug }: PutOrganisationBody): Problem =>
+  vendorSlug === undefined
+    ? invalidRequest("/body/vendorSlug", "is required for a new sandbox organisation")
+    : invalidRequest("/body/kind", "must be SANDBOX for a new organisation of a vendor");
+
+function requireSameKind(row: OrganisationRow, { kind, vendorSlug }: PutOrganisationBody): void {
+  const isSame = (kind ?? row.kind) === row.kind && (vendorSlug ?? row.vendor_slug) === row.vendor_slug;
+  if (isSame) return;
+  const of = row.vendor_slug === null ? "" : ` of the vendor ${row.vendor_slug}`;
+  throw new Problem(organisationProblems.kindFixed, `The organisation ${row.alias} is ${row.kind}${of}.`);
 }
 
 export function isUnchanged(

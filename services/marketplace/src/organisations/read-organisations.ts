@@ -28,4 +28,4 @@ export function listOrganisations(database: Kysely<DB>, query: PageQuery): Promi
   });
 }
 
-export { findOrganisationId } from "./organisation-store.ts";
+export { findOrganisationKind } from "./organisation-store.ts";

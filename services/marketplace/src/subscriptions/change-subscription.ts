@@ -92,7 +92,7 @@ const describeState = ({ row }: Pick<LockedSubscription, "row">): string =>
 export async function requireChangeAllowed(
   transaction: Transaction<DB>,
   { caller }: RequestContext,
-  { row }: LockedSubscription,
+  { row }: { row: Pick<LockedSubscription["row"], "id" | "revision"> },
   now: Date,
 ): Promise<void> {
   if (caller.roles.has("operator")) return;

@@ -11,7 +11,7 @@ import { findOffer, getPlan, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
-import { findOrganisationId } from "../organisations/read-organisations.ts";
+import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { areSameScopes } from "./agreed-scopes.ts";
 import { addMissingScopes } from "./read-subscriptions.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
@@ -56,14 +56,7 @@ export async function createSubscription(
     const created = await runIdempotently(transaction, context, idempotentRequest, async () => {
       const { app, plan, vendorId, baaDocument } = await requireOffer(transaction, input);
       pricingPlan = plan;
-      const organisationId = await findOrganisationId(transaction, input.orgAlias);
-      if (organisationId === undefined) {
-        throw invalidField(
-          subscriptionProblems.unknownOrganisation,
-          "orgAlias",
-          "is not registered with the marketplace",
-        );
-      }
+      const organisationId = await requireLiveOrganisation(transaction, input.orgAlias);
       if (role !== "operator") await requireCreationAllowed(transaction, organisationId, app.id, now);
       const inserted = await insertSubscriptionOrThrow(transaction, {
         id: uuid(),
@@ -150,8 +143,19 @@ async function requireOffer(
   return { ...offer, plan };
 }
 
+async function requireLiveOrganisation(transaction: Transaction<DB>, alias: string): Promise<string> {
+  const found = await findOrganisationKind(transaction, alias);
+  if (found === undefined) {
+    throw invalidField(subscriptionProblems.unknownOrganisation, "orgAlias", "is not registered with the marketplace");
+  }
+  if (found.kind === "SANDBOX") {
+    throw invalidField(subscriptionProblems.sandboxOrganisation, "orgAlias", "is a sandbox organisation");
+  }
+  return found.id;
+}
+
 /** Limits creations per hour: otherwise cancelling and subscribing again would bypass the limit on changes. */
-async function requireCreationAllowed(
+export async function requireCreationAllowed(
   transaction: Transaction<DB>,
   organisationId: string,
   appId: string,
@@ -172,7 +176,7 @@ function blockDetail(id: string, reason: BlockReason): string {
   return `Subscription ${id} was cancelled while it was paused for ${reason}. A caller with the role ${lifters} lifts the block with POST /subscriptions/${id}/lift-block.`;
 }
 
-async function insertSubscriptionOrThrow(transaction: Transaction<DB>, row: NewSubscription) {
+export async function insertSubscriptionOrThrow(transaction: Transaction<DB>, row: NewSubscription) {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const inserted = await insertSubscription(transaction, row);
     if (inserted !== undefined) return inserted;

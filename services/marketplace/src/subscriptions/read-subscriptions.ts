@@ -41,6 +41,18 @@ export async function getSubscription(
   return subscriptionRecord(row);
 }
 
+/** A subscription of an EHR's organisation to a sandbox app. All others are not found. */
+export async function requireSandboxSubscription(
+  database: Kysely<DB>,
+  caller: Caller,
+  id: string,
+): Promise<{ appId: string; orgAlias: string; role: Role }> {
+  const row = await findSubscription(database, id);
+  const role = row && findRoleForOrganisation(caller, row.org_alias, ["ehr-service"]);
+  if (row === undefined || role === undefined || row.sandbox_revision === null) throw subscriptionNotFound();
+  return { appId: row.app_id, orgAlias: row.org_alias, role };
+}
+
 /** A response that a process of the version before stored for an idempotency key has no scopes. */
 export async function addMissingScopes(
   database: Kysely<DB>,

@@ -53,6 +53,13 @@ export const subscriptionProblems = {
     advice:
       "Show the app's current `fhirScopes` (`GET /apps/{slug}`) to the person who decides, and send exactly those: one agrees to what one has seen.",
   },
+  sandboxPaused: {
+    code: "sandbox-subscription-paused",
+    status: 409,
+    title: "The subscription of the sandbox organisation is paused",
+    advice:
+      "Resume it with `POST /subscriptions/{id}/resume`, or ask an operator if you may not, and install the draft again.",
+  },
   notCancelled: {
     code: "subscription-not-cancelled",
     status: 409,
@@ -91,6 +98,13 @@ export const subscriptionProblems = {
     status: 422,
     title: "The organisation is not registered",
     advice: "An operator of the marketplace registers it with `PUT /admin/organisations/{alias}`.",
+  },
+  sandboxOrganisation: {
+    code: "sandbox-organisation",
+    status: 422,
+    title: "The organisation is a sandbox",
+    advice:
+      "A sandbox organisation can't subscribe to published apps. Its vendor installs drafts in it with `POST /developer/apps/{slug}/test-subscriptions`.",
   },
   baaRequired: {
     code: "baa-required",

@@ -242,6 +242,48 @@ export async function lockBatch(transaction: Transaction<DB>, ids: string[]): Pr
   return (await withAgreedScopes(rows)).map((row) => ({ row, app: eventAppOf(row), vendorId: row.vendor_id }));
 }
 
+/** At most one for each sandbox organisation of a vendor. */
+export async function lockLiveOfSandboxApp(transaction: Transaction<DB>, appId: string): Promise<LockedOfBatch[]> {
+  const live = await transaction
+    .selectFrom("subscriptions")
+    .select("id")
+    .where("app_id", "=", appId)
+    .where("status", "in", ["active", "paused"])
+    .execute();
+  const locked = await lockBatch(
+    transaction,
+    live.map(({ id }) => id),
+  );
+  // One that was cancelled before it was locked.
+  return locked.filter(({ row }) => row.status !== "cancelled");
+}
+
+/** A sandbox app with its plan, and its revision. */
+export async function getSandboxApp(
+  database: Kysely<DB>,
+  appId: string,
+): Promise<{ app: EventApp; vendorId: string; planId: string; revision: number }> {
+  const { vendorId, planId, revision, ...app } = await database
+    .selectFrom("apps")
+    .innerJoin("plan_records", "plan_records.app_id", "apps.id")
+    .select([
+      "apps.id",
+      "apps.slug",
+      "apps.name",
+      "apps.icon_url as iconUrl",
+      "apps.category",
+      "apps.extension_points as extensionPoints",
+      "apps.smart_launch_url as smartLaunchUrl",
+      "apps.fhir_scopes as fhirScopes",
+      "apps.vendor_id as vendorId",
+      sql<string>`plan_records.id`.as("planId"),
+      sql<number>`apps.sandbox_revision`.as("revision"),
+    ])
+    .where("apps.id", "=", appId)
+    .executeTakeFirstOrThrow();
+  return { app, vendorId, planId, revision };
+}
+
 /** Changes many rows, each of which must be locked. */
 export async function updateBatch(
   transaction: Transaction<DB>,
@@ -279,7 +321,7 @@ export async function insertBaaAgreement(
 export async function updateAgreedScopes(
   transaction: Transaction<DB>,
   id: string,
-  changes: { fhir_scopes: string; updated_at: Date; revision: number },
+  changes: { fhir_scopes: string; sandbox_revision?: number; updated_at: Date; revision: number },
 ): Promise<void> {
   await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
 }

@@ -12,6 +12,7 @@ export const vendorProblems = {
     code: "unknown-vendor",
     status: 422,
     title: "The vendor is not registered",
-    advice: "No vendor of the marketplace has that slug. Check `X-Vendor-Slug`, or the vendor in your token.",
+    advice:
+      "No vendor of the marketplace has that slug. Check `X-Vendor-Slug`, the vendor in your token, or `vendorSlug`.",
   },
 } satisfies Record<string, ProblemKind>;

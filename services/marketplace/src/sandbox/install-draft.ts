@@ -1,0 +1,90 @@
+import type { InstallDraftBody, ListingCheck, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { forbidden, Problem } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import type { Kysely, Transaction } from "kysely";
+import { v7 as uuid } from "uuid";
+import type { VendorContext } from "../access/vendor-context.ts";
+import { getPlan } from "../catalog/find-offer.ts";
+import type { DB } from "../database-schema.ts";
+import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
+import { checkStoredDraft } from "../listings/check-listing.ts";
+import { requireLockedListing } from "../listings/read-listings.ts";
+import { sandboxIconPath } from "../media/sandbox-icon.ts";
+import { findOrganisationKind } from "../organisations/read-organisations.ts";
+import { reviewProblems } from "../reviews/review-errors.ts";
+import { installSandboxApp } from "../subscriptions/install-sandbox-app.ts";
+import { installDraft } from "./sandbox-store.ts";
+
+export interface SandboxDeps {
+  database: Kysely<DB>;
+  clock: () => Date;
+  queue: Queue;
+  bodyDigest: KeyedDigest;
+  publicUrl: string;
+}
+
+/** The fields of a draft that an EHR uses. "" is the draft as a whole. */
+const installedFields = new Set([
+  "",
+  "name",
+  "category",
+  "extensionPoints",
+  "smartLaunchUrl",
+  "fhirScopes",
+  "configSchema",
+  "cdsServicesUrl",
+]);
+
+/** A vendor tries its app early: errors in what nobody uses in a sandbox don't matter. */
+function findInstallErrors({ errors, problems }: ListingCheck): ListingCheck["problems"] {
+  const listed = problems.filter(({ severity }) => severity === "error");
+  // Not all are listed, and one of the others may be in a field that is used.
+  if (listed.length < errors) return listed;
+  return listed.filter(({ pointer }) => installedFields.has(pointer.split("/")[1] ?? ""));
+}
+
+/** Installs the draft of a listing in a sandbox organisation, or updates it there. */
+export function installDraftInSandbox(
+  { database, clock, queue, bodyDigest, publicUrl }: SandboxDeps,
+  by: VendorContext,
+  { slug, orgAlias }: InstallDraftBody & { slug: string },
+  idempotentRequest: IdempotentRequest,
+): Promise<{ created: boolean; subscription: SubscriptionDto }> {
+  const now = clock();
+  return database.transaction().execute(async (transaction) => {
+    const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
+    const listing = await requireLockedListing(transaction, by, slug);
+    const organisationId = await requireSandboxOf(transaction, by, listing.vendor_id, orgAlias);
+    const { created, state } = await runOnce(async () => {
+      const errors = findInstallErrors(await checkStoredDraft(transaction, listing, listing.draft, now));
+      if (errors.length > 0) {
+        const detail = `The draft has ${errors.length} error${errors.length === 1 ? "" : "s"} in what an installation uses.`;
+        throw new Problem(reviewProblems.draftHasErrors, detail, { errors });
+      }
+      const appId = await installDraft(transaction, {
+        listingId: listing.app_id,
+        organisationId,
+        at: now,
+        iconUrl: `${publicUrl}${sandboxIconPath}`,
+        newAppId: uuid(),
+        newPlanId: uuid(),
+      });
+      const organisation = { id: organisationId, alias: orgAlias };
+      return installSandboxApp(transaction, queue, { by, appId, organisation, now });
+    });
+    return { created, subscription: { ...state, pricingPlan: await getPlan(transaction, state.pricingPlanId) } };
+  });
+}
+
+/** The same response whether the organisation is another's, is live, or doesn't exist, so that callers can't discover aliases. */
+async function requireSandboxOf(
+  transaction: Transaction<DB>,
+  { caller, vendor }: VendorContext,
+  vendorId: string,
+  alias: string,
+): Promise<string> {
+  const found = await findOrganisationKind(transaction, alias);
+  if (found?.kind === "SANDBOX" && found.vendor_id === vendorId) return found.id;
+  throw forbidden(caller, `${JSON.stringify(alias)} is not a sandbox organisation of the vendor ${vendor}.`);
+}

@@ -1,0 +1,46 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+
+export interface DraftInstallation {
+  listingId: string;
+  organisationId: string;
+  at: Date;
+  iconUrl: string;
+  /** Used the first time. */
+  newAppId: string;
+  newPlanId: string;
+}
+
+/** Returns the id of the sandbox app. The function checks again that the organisation is a sandbox of the listing's vendor. */
+export async function installDraft(transaction: Transaction<DB>, given: DraftInstallation): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select install_draft(
+    ${given.listingId}::uuid, ${given.organisationId}::uuid, ${given.at}::timestamptz, ${given.iconUrl}, ${given.newAppId}::uuid,
+    ${given.newPlanId}::uuid
+  ) as id`.execute(transaction);
+  const [row] = rows;
+  if (row === undefined) throw new Error("install_draft() has returned nothing");
+  return row.id;
+}
+
+/** A sandbox app as JSON, with its vendor and the organisations that have a live subscription to it. */
+export async function findSandboxApp(
+  database: Kysely<DB>,
+  slug: string,
+): Promise<{ dto: string; vendor: string; organisations: string[] } | undefined> {
+  const { rows } = await sql<{ dto: string; vendor: string; organisations: string[] }>`
+    select dto::text as dto, vendor_slug as vendor, array(
+      select alias from organisations join subscriptions on subscriptions.organisation_id = organisations.id
+      where subscriptions.app_id = sandbox_apps.app_id and subscriptions.status in ('active', 'paused')
+    ) as organisations
+    from sandbox_apps where slug = ${slug}`.execute(database);
+  return rows[0];
+}
+
+export async function findListingOf(database: Kysely<DB>, sandboxAppId: string): Promise<string | null> {
+  const { sandbox_of } = await database
+    .selectFrom("apps")
+    .select("sandbox_of")
+    .where("id", "=", sandboxAppId)
+    .executeTakeFirstOrThrow();
+  return sandbox_of;
+}
