@@ -17,6 +17,7 @@ import { registerProblemHandler } from "./problem-handler.ts";
 import { problemRoutes } from "./problem-routes.ts";
 import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
 import { createRouteTable } from "./route-table.ts";
+import { allowSlowRoutes } from "./route-timeouts.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { strictValidation } from "./strict-validation.ts";
@@ -90,6 +91,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   registerRequestGuards(server, limits.urlBytes);
   const observe = observeRequests(server, options);
   const routes = createRouteTable(server);
+  allowSlowRoutes(server, limits.requestMs);
   redirectTrailingSlashes(server, routes);
   registerProblemHandler(server, errorShape, routes);
   await shedLoad(server, limits.eventLoopDelayMs);

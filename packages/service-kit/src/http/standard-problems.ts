@@ -37,7 +37,8 @@ export const standardProblems = {
     code: "request-timeout",
     status: 408,
     title: "The request took too long to arrive",
-    advice: "Send the request without pauses. The default limit is 10 seconds; the operator may set another.",
+    advice:
+      "Send the request without pauses. The default limit is 10 seconds, 60 for the upload of a file; the operator may set another.",
   },
   payloadTooLarge: {
     code: "payload-too-large",

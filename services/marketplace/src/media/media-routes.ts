@@ -8,10 +8,12 @@ import { mediaProblems } from "./media-errors.ts";
 import { getOwnMedia, type ReadMediaDeps } from "./read-media.ts";
 import { pictureTypes } from "./read-picture.ts";
 import { RequestSlots, type Slot } from "./request-slots.ts";
-import { sendMedia } from "./send-media.ts";
+import { maxTransferMs, sendMedia } from "./send-media.ts";
 import { type UploadDeps, uploadMedia } from "./upload-media.ts";
 
 const maxFileBytes = 5 * 1_048_576;
+/** Limits the memory for bodies to 160 MiB. Slow senders take no slot of others: pictures are decoded once they are received. */
+const maxUploads = 32;
 const acceptedTypes = [...pictureTypes, documentType];
 const tags = ["Listings"];
 const access = ["vendor-developer", "operator"] as const;
@@ -25,7 +27,7 @@ export async function developerMediaRoutes(
   acceptFiles(scope);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const uploadSlots = new RequestSlots({
-    total: 4,
+    total: maxUploads,
     perKey: 2,
     problem: mediaProblems.tooManyUploads,
     detail: "The vendor has two uploads in progress, which is the limit.",
@@ -40,7 +42,7 @@ export async function developerMediaRoutes(
       onRequest: async (request, reply) => {
         taken.set(request, uploadSlots.take(request, reply, vendorContextOf(request).vendor));
       },
-      config: { access, acceptedMediaTypes: acceptedTypes.join(", ") },
+      config: { access, acceptedMediaTypes: acceptedTypes.join(", "), timeoutMs: maxTransferMs },
       schema: {
         tags,
         operationId: "uploadMedia",
@@ -80,7 +82,7 @@ export async function developerMediaRoutes(
   routes.get(
     "/developer/apps/:slug/media/:id",
     {
-      config: { access },
+      config: { access, timeoutMs: maxTransferMs },
       schema: {
         tags,
         operationId: "getMedia",

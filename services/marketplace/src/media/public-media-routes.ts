@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { getPublishedMedia, type ReadMediaDeps } from "./read-media.ts";
 import type { RequestSlots } from "./request-slots.ts";
 import { sandboxIcon, sandboxIconEtag, sandboxIconPath } from "./sandbox-icon.ts";
-import { fileHeaders, isKnown, sendMedia } from "./send-media.ts";
+import { fileHeaders, isKnown, maxTransferMs, sendMedia } from "./send-media.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const headers = {
@@ -30,7 +30,7 @@ export async function publicMediaRoutes(scope: FastifyInstance, options: PublicM
   scope.get<{ Params: { id: string } }>(
     "/media/:id",
     {
-      config: { access: "anyone" },
+      config: { access: "anyone", timeoutMs: maxTransferMs },
       schema: {
         hide: true,
         params: {

@@ -1,12 +1,12 @@
-import { addAbortSignal, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { isMatch, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { documentType } from "./check-document.ts";
 import { type MediaFile, openMedia, type ReadMediaDeps } from "./read-media.ts";
 import { RequestSlots } from "./request-slots.ts";
 
-/** Slow clients keep slots, and connections to the bucket. */
-const maxDownloadMs = 60_000;
+/** How long the upload or download of a file may take. Slow clients keep slots, and connections to the bucket. */
+export const maxTransferMs = 60_000;
 
 /** A browser must neither guess another type nor run anything, whatever the file contains. */
 export const fileHeaders = {
@@ -42,6 +42,5 @@ export async function sendMedia(
   // Fastify discards the payload of a HEAD request; with a stream, it keeps the length.
   if (request.method === "HEAD") return reply.send(Readable.from([]));
   const slot = slots.take(request, reply, request.ip);
-  const stream = await slot.run(() => openMedia(deps, file));
-  return reply.send(addAbortSignal(AbortSignal.timeout(maxDownloadMs), stream));
+  return reply.send(await slot.run(() => openMedia(deps, file)));
 }

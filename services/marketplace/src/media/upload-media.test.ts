@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open as openFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { AuditPage, ListingCheck, ListingDto, MediaDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, readResponse, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
 import sharp from "sharp";
@@ -328,6 +329,78 @@ describe("uploading media", () => {
       const both = await Promise.all([send(), send()]);
       return both.every(({ status }) => status === 201);
     });
+  });
+
+  test("slow senders of one vendor leave slots to the others", async () => {
+    const { port } = new URL(marketplace.url);
+    const token = marketplace.callers.token("operator");
+    const sockets: Socket[] = [];
+    cleanUp(async () => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (const slug of ["lumen-systems", "lumen-systems", "kestrel", "kestrel", "harbor", "harbor"]) {
+      const socket = connect(Number(port), "127.0.0.1");
+      sockets.push(socket);
+      socket.write(
+        `POST /api/v1${apps}/anything/media?kind=document HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+          `X-Vendor-Slug: ${slug}\r\nContent-Type: application/pdf\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n`,
+      );
+      const [sent] = (await once(socket, "data")) as [Buffer];
+      assert.match(String(sent), /^HTTP\/1.1 100 /);
+    }
+    const both = await Promise.all(["one", "two"].map((text) => upload("document", "application/pdf", pdf(text))));
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [201, 201],
+    );
+  });
+
+  test("a file may take longer to send and to read than other requests", async () => {
+    const slow = await startMarketplaceWithCallers(cleanUp, {
+      MEDIA_DIRECTORY: directory,
+      PUBLIC_URL: "https://market.example",
+      REQUEST_TIMEOUT_MS: "1500",
+    });
+    const { port } = new URL(slow.url);
+    const token = slow.callers.token(vendor);
+    const created = await slow.requestAs(vendor, apps, { body: { slug: "slow", name: "Slow" } });
+    assert.equal(created.status, 201, await created.clone().text());
+    const open = (method: string, path: string, contentType: string, length: number): Socket => {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(
+        `${method} /api/v1${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n` +
+          `Content-Type: ${contentType}\r\nContent-Length: ${length}\r\n\r\n`,
+      );
+      return socket;
+    };
+    /** Another request that began now has timed out. */
+    const waitForTimeout = async (): Promise<void> => {
+      await assertProblem(await readResponse(open("POST", apps, "application/json", 2)), 408, "request-timeout");
+    };
+    const file = pdf("slowly");
+    const sending = open("POST", `${apps}/slow/media?kind=document`, "application/pdf", file.length);
+    const response = readResponse(sending);
+    sending.write(file.subarray(0, 10));
+    await waitForTimeout();
+    sending.write(file.subarray(10));
+    assert.equal((await response).status, 201);
+    const { id } = (await (await response).json()) as MediaDto;
+
+    const [{ object_key: key } = assert.fail()] = await withClient(slow.database.ownerUrl, async (client) => {
+      return (await client.query<{ object_key: string }>("select object_key from media where id = $1", [id])).rows;
+    });
+    // The storage delivers the file as slowly as the test writes it.
+    const content = join(directory, "objects", key, "content");
+    await rm(content);
+    execFileSync("mkfifo", [content]);
+    const reading = slow.requestAs(vendor, `${apps}/slow/media/${id}`);
+    const writer = await openFile(content, "w");
+    await writer.write(file.subarray(0, 10));
+    const download = await reading;
+    await waitForTimeout();
+    await writer.write(file.subarray(10));
+    await writer.close();
+    assert.deepEqual(Buffer.from(await download.arrayBuffer()), file);
   });
 
   test("where the storage fails, the response is 503, and the same upload succeeds later", async () => {
