@@ -33,7 +33,7 @@ export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promis
   const storage = await createStorage({ directory: places.mediaDirectory });
   await withDatabase(ownerUrl, async (database, { queue }) => {
     const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
-    const deps: PublishDeps = { database, queue, encryption, storage, publicUrl: places.publicUrl };
+    const deps: PublishDeps = { allowsHttp: true, database, queue, encryption, storage, publicUrl: places.publicUrl };
     for (const { slug, name, websiteUrl } of demoVendors) {
       const clock = (): Date => vendorsRegisteredAt;
       await putVendor({ database, clock }, demoOperator, slug, { name, websiteUrl });

@@ -25,6 +25,7 @@ const context: CheckContext = {
   },
   launchedInSandbox: true,
   knownPlans: [{ ...free, id: knownId }],
+  allowsHttp: false,
   today: "2026-11-16",
 };
 
@@ -195,6 +196,22 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
 for (const [code, pointer, change] of cases) {
   test(`${code}: ${pointer}`, () => assert.deepEqual(found({ ...complete, ...change }), [[pointer, code]]));
 }
+
+test("http is for loopback addresses where the marketplace allows it, and for no others", () => {
+  const local = {
+    ...complete,
+    smartLaunchUrl: "http://localhost:4000/launch",
+    oauth: { ...complete.oauth, redirectUris: ["http://127.0.0.1:4000/back"], jwksUri: "http://[::1]/jwks" },
+  } as ListingDraft;
+  assert.deepEqual(found(local, { allowsHttp: true }), []);
+  assert.deepEqual(found(local).toSorted(), [
+    ["/oauth/jwksUri", "url-invalid"],
+    ["/oauth/redirectUris/0", "url-invalid"],
+    ["/smartLaunchUrl", "url-invalid"],
+  ]);
+  const elsewhere = { ...complete, smartLaunchUrl: "http://quill.example/launch" };
+  assert.deepEqual(found(elsewhere, { allowsHttp: true }), [["/smartLaunchUrl", "url-invalid"]]);
+});
 
 test("a launch URL, a BAA and a sandbox launch are missed where they are needed only", () => {
   const without = (field: keyof ListingDraft): ListingDraft => ({ ...complete, [field]: undefined });

@@ -17,6 +17,8 @@ export interface CheckContext {
   launchedInSandbox: boolean;
   /** All plans of the app that are or were on sale. */
   knownPlans: readonly KnownPlan[];
+  /** Whether URLs may be http on a loopback address, as on a developer's machine. */
+  allowsHttp: boolean;
   /** Today in UTC, for example 2026-11-16. */
   today: string;
 }
@@ -59,8 +61,8 @@ function checkAll(draft: ListingDraft, context: CheckContext, report: Report): v
   checkCharacters(draft, report);
   checkPresentation(draft, context, report);
   checkScopes(draft, report);
-  checkOauth(draft, report);
-  checkLinks(draft, report);
+  checkOauth(draft, context, report);
+  checkLinks(draft, context, report);
   for (const { pointer, code, detail } of draft.configSchema === undefined ? [] : checkSchema(draft.configSchema)) {
     report(`/configSchema${pointer}`, "config-schema-invalid", `${detail} (${code})`);
   }

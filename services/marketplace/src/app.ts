@@ -150,7 +150,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(synonymRoutes, { database: database.query, clock });
       await scope.register(vendorRoutes, { database: database.query, clock });
       for (const schema of [listingDraft, listingDto, listingCheck]) scope.addSchema(schema);
-      const listingDeps = { database: database.query, encryption, clock };
+      const listingDeps = { database: database.query, encryption, clock, allowsHttp: config.allowsHttp };
       await scope.register(listingRoutes, listingDeps);
       await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
       await scope.register(submissionRoutes, listingDeps);

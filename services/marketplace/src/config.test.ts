@@ -57,6 +57,7 @@ for (const [given, reason] of [
 test("the defaults are the documented ones", () => {
   const config = readConfig({ ...least, NODE_ENV: "test" });
   assert.equal(config.port, 8080);
+  assert.equal(config.allowsHttp, true);
   assert.equal(config.publicRequestsPerMinute, 6_000);
   assert.equal(config.callerRequestsPerMinute, 1_200);
   assert.equal(config.tokens.audience, "marketplace");

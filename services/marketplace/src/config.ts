@@ -85,6 +85,8 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
     },
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
+    /** Whether the URLs of apps may be http on a loopback address. */
+    allowsHttp: read.NODE_ENV !== "production",
   };
 }
 

@@ -16,13 +16,13 @@ import { decryptDraft, listingNotFound } from "./read-listings.ts";
 
 /** Every problem of the draft at once. It fetches nothing from the vendor, and decodes no media. */
 export async function checkListing(
-  { database, encryption, clock }: ListingDeps,
+  { database, encryption, clock, allowsHttp }: ListingDeps,
   by: VendorContext,
   slug: string,
 ): Promise<ListingCheck> {
   const row = await findListing(database, by.vendor, slug);
   if (row === undefined) throw listingNotFound();
-  return checkStoredDraft(database, row, decryptDraft(encryption, row), clock());
+  return checkStoredDraft(database, row, decryptDraft(encryption, row), { now: clock(), allowsHttp });
 }
 
 /** Checks a draft, or a revision of it, against what is known now. */
@@ -30,7 +30,7 @@ export async function checkStoredDraft(
   database: Kysely<DB>,
   { app_id }: Pick<ListingRow, "app_id">,
   draft: ListingDraft,
-  now: Date,
+  { now, allowsHttp }: Pick<ListingDeps, "allowsHttp"> & { now: Date },
 ): Promise<ListingCheck> {
   const { categories, extensionPoints } = await findVocabulary(database);
   const media = await findKnownMedia(database, app_id);
@@ -40,6 +40,7 @@ export async function checkStoredDraft(
     findMedia: (id) => media.get(id.toLowerCase()),
     launchedInSandbox: await wasLaunchedInSandbox(database, app_id),
     knownPlans: await findPlansOnSale(database, app_id),
+    allowsHttp,
     today: now.toISOString().slice(0, 10),
   });
 }

@@ -15,6 +15,8 @@ export interface ListingDeps {
   database: Kysely<DB>;
   encryption: Encryption;
   clock: () => Date;
+  /** Whether the URLs of apps may be http on a loopback address. */
+  allowsHttp: boolean;
 }
 
 const maxListingsPerVendor = 1_000;

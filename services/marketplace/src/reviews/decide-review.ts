@@ -87,7 +87,7 @@ export function approveReview(
         throw new Problem(reviewProblems.ownRevision, "You edited or submitted this revision.");
       }
       requireCertifications(review, verifiedCertifications);
-      await requireUsable(transaction, review, at);
+      await requireUsable(transaction, deps, review, at);
       const plans = (review.draft.plans ?? []).map((plan) => ({ ...plan, id: plan.id ?? uuid() }));
       await approveInDatabase(transaction, {
         id,
@@ -115,8 +115,13 @@ function requireCertifications({ draft }: ReviewedRow, positions: number[]): voi
 }
 
 /** A category or a plan may be gone since the revision was submitted. */
-async function requireUsable(transaction: Transaction<DB>, review: ReviewedRow, at: Date): Promise<void> {
-  const { errors, problems } = await checkStoredDraft(transaction, review, review.draft, at);
+async function requireUsable(
+  transaction: Transaction<DB>,
+  { allowsHttp }: ReviewDeps,
+  review: ReviewedRow,
+  now: Date,
+): Promise<void> {
+  const { errors, problems } = await checkStoredDraft(transaction, review, review.draft, { now, allowsHttp });
   if (errors === 0) return;
   throw new Problem(reviewProblems.hasErrors, `The revision has ${errors} error${errors === 1 ? "" : "s"}.`, {
     errors: problems.filter(({ severity }) => severity === "error"),

@@ -35,7 +35,10 @@ export function listReviews(database: Kysely<DB>, query: ListReviewsQuery): Prom
 }
 
 /** With the differences to the revision that is public, or was when the review was decided. Notes are shown while it is open. */
-export async function getReview({ database, encryption, clock }: ListingDeps, id: string): Promise<ReviewDto> {
+export async function getReview(
+  { database, encryption, clock, allowsHttp }: ListingDeps,
+  id: string,
+): Promise<ReviewDto> {
   const row = await findReview(database, id);
   if (row === undefined) throw reviewNotFound();
   const comparedWith = row.decision === null ? row.published_revision : row.replaced_number;
@@ -48,6 +51,6 @@ export async function getReview({ database, encryption, clock }: ListingDeps, id
     comparedWith,
     differences,
     truncated,
-    check: await checkStoredDraft(database, row, row.draft, clock()),
+    check: await checkStoredDraft(database, row, row.draft, { now: clock(), allowsHttp }),
   };
 }

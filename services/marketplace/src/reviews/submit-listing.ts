@@ -33,7 +33,7 @@ export function submitListing(deps: ListingDeps, by: VendorContext, slug: string
     command: "submit",
     async apply(transaction, row, at) {
       const draft = decryptDraft(deps.encryption, row);
-      const { errors, problems } = await checkStoredDraft(transaction, row, draft, at);
+      const { errors, problems } = await checkStoredDraft(transaction, row, draft, { ...deps, now: at });
       if (errors > 0) {
         throw new Problem(reviewProblems.draftHasErrors, `The draft has ${errors} error${errors === 1 ? "" : "s"}.`, {
           errors: problems.filter(({ severity }) => severity === "error"),
