@@ -35,6 +35,11 @@ describe("errors are problem documents", () => {
         server.post("/things/:id/parts/:part", () => ({}));
         server.get("/gone", (_request, reply) => reply.callNotFound());
         server.get("/revealing", () => Promise.reject(revealing));
+        for (const code of ["40001", "40P01"]) {
+          server.get(`/rolled-back/${code}`, () =>
+            Promise.reject(Object.assign(new Error("internal words"), { code })),
+          );
+        }
         server.get("/teapot", () => Promise.reject(Object.assign(new Error("internal words"), { statusCode: 418 })));
         server.get("/conflict", () => {
           throw new Problem(conflict, "There is one already.", { headers: { "x-hint": "other-name" } });
@@ -56,6 +61,14 @@ describe("errors are problem documents", () => {
   });
 
   for (const path of ["/nothing", "/nothing/", "/THINGS", "//", "//things/", "/shared/nothing"]) {
+    test("a deadlock or a serialization failure is 503, to be retried", async () => {
+      for (const code of ["40001", "40P01"]) {
+        const response = await sendRequest(`/rolled-back/${code}`);
+        assert.equal(response.headers.get("retry-after"), "1");
+        await expectProblem(response, 503, "unavailable");
+      }
+    });
+
     test(`a path that no route has is 404: ${path}`, async () => {
       await expectProblem(await sendRequest(path), 404, "not-found");
     });

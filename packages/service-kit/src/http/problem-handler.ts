@@ -28,6 +28,9 @@ function fromValidation(error: Partial<FastifyError>, request: FastifyRequest): 
   return schemaViolations(part, error.validation ?? []);
 }
 
+/** SQLSTATE codes of a transaction that PostgreSQL has rolled back because of another one, and that would succeed if it were repeated. */
+const conflictCodes = new Set<unknown>(["40001", "40P01"]);
+
 /** Accepts any thrown value: some libraries reject with undefined. */
 function toProblem(error: Partial<FastifyError> | null | undefined, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
@@ -38,6 +41,10 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
   if (isDatabaseUnavailable(error)) {
     const detail = "The database is unavailable or too slow.";
     return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "2" }, cause: error });
+  }
+  if (conflictCodes.has(error?.code)) {
+    const detail = "The request conflicted with another one. Nothing was changed.";
+    return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "1" }, cause: error });
   }
   if (error?.code === "FST_ERR_HANDLER_TIMEOUT") {
     if (!request.raw.complete) {

@@ -103,10 +103,14 @@ export async function updateUse(
       order by id limit ${limit}
     ), used as materialized (
       select distinct media_id from used_media where app_id in (select app_id from batch)
+    ), locked as materialized (
+      -- In the order of ids, as submissions lock them.
+      select media.id, batch.unused_since from media join batch on batch.id = media.id
+      where (batch.unused_since is null) <> (batch.id::text in (select media_id from used))
+      order by media.id for update of media
     ), changed as (
-      update media set unused_since = case when batch.unused_since is null then ${now}::timestamptz end
-      from batch
-      where media.id = batch.id and (batch.unused_since is null) <> (batch.id::text in (select media_id from used))
+      update media set unused_since = case when locked.unused_since is null then ${now}::timestamptz end
+      from locked where media.id = locked.id
     )
     select id from batch order by id`.execute(database);
   return { rows: rows.length, last: rows.at(-1)?.id };

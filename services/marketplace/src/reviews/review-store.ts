@@ -159,10 +159,12 @@ export async function insertRevisionMedia(
 ): Promise<boolean> {
   // A job that deletes unused files sees the change of the row that it was going to mark.
   const { rows } = await sql`
-    with used as (
-      update media set unused_since = null
+    with locked as materialized (
+      select id from media
       where app_id = ${app_id} and id = any (${ids}::uuid[]) and stored_at is not null and deleting_at is null
-      returning id
+      order by id for update
+    ), used as (
+      update media set unused_since = null from locked where media.id = locked.id returning media.id
     )
     insert into revision_media (app_id, number, media_id) select ${app_id}::uuid, ${number}::integer, id from used
     returning media_id`.execute(transaction);
