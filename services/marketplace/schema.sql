@@ -718,6 +718,8 @@ $$;
 
 CREATE FUNCTION public.refresh_listings(changed uuid[]) RETURNS void
     LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
   changed_slugs text[];

@@ -3,16 +3,17 @@ import type { Representation } from "./representation.ts";
 
 type Load = () => Promise<Representation>;
 
-/** How long a list may be served after something in it changed, while it is loaded again. */
-const maxStaleMs = 500;
-/** Generations of lists that are looked at for a stale one, however often something changes. */
-const maxStaleGenerations = 20;
+/** Lists are loaded again at most this often, however many changes there are. */
+const minListIntervalMs = 500;
+/** How long a list may then be served while it is loaded again. With the interval, it is at most 900 ms behind a change. */
+const maxStaleMs = 400;
 /** Changed names that are remembered. When there are more, everything is invalidated. */
 const maxNames = 10_000;
 
 /**
  * Caches responses in this process until what they show changes: responses about one thing until that thing changes, lists until
- * anything does. A list is served for a moment longer while it is loaded again, so that frequent changes don't make readers wait.
+ * anything does. Changes that follow each other within half a second invalidate the lists together, and a list is served for a moment
+ * longer while it is loaded again: frequent changes neither make readers wait nor load the lists all the time.
  *
  * Generations are part of every key: a response whose loading began before an invalidation is stored under the old generation, so a
  * stale response can't reappear later.
@@ -23,8 +24,10 @@ export class ResponseCache {
   #generation = 0;
   readonly #nameGenerations = new Map<string, number>();
   #listGeneration = 0;
-  /** When each of the last generations of lists ended, the newest last. */
-  #listChanges: number[] = [];
+  /** When the last generation of lists ended: the one before the current one may be served for a moment after it. */
+  #listsEndedAt = Number.NEGATIVE_INFINITY;
+  /** The first change that the current generation of lists may lack. */
+  #listsChangedAt: number | undefined;
 
   /** A lifetime of 0 disables caching and the sharing of loads. */
   constructor(options: { lifetimeMs: number; maxBytes: number }, now: () => number = () => performance.now()) {
@@ -52,30 +55,33 @@ export class ResponseCache {
   /** A response about many things. */
   async getList(key: string, load: Load): Promise<Representation> {
     if (this.#entries === undefined) return load();
+    this.#endLists();
     const keyOf = (generation: number): string => `list ${this.#generation}.${generation} ${key}`;
-    const stale = this.#entries.has(keyOf(this.#listGeneration)) ? undefined : this.#findStale(keyOf);
-    const fresh = this.#entries.forceFetch(keyOf(this.#listGeneration), { context: load });
+    const current = keyOf(this.#listGeneration);
+    const mayBeStale = this.#now() - this.#listsEndedAt <= maxStaleMs && !this.#entries.has(current);
+    const stale = mayBeStale ? this.#entries.get(keyOf(this.#listGeneration - 1)) : undefined;
+    const fresh = this.#entries.forceFetch(current, { context: load });
     if (stale === undefined) return fresh;
     // If loading fails, the requests after the stale moment get the error.
     fresh.catch(() => undefined);
     return stale;
   }
 
-  #findStale(keyOf: (generation: number) => string): Representation | undefined {
-    const since = this.#now() - maxStaleMs;
-    for (const [back, endedAt] of this.#listChanges.toReversed().entries()) {
-      if (endedAt < since) return undefined;
-      const found = this.#entries?.get(keyOf(this.#listGeneration - 1 - back));
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  /** Ends the current generation of lists if something changed, unless it began less than the interval ago. */
+  #endLists(): void {
+    if (this.#listsChangedAt === undefined) return;
+    const endsAt = Math.max(this.#listsChangedAt, this.#listsEndedAt + minListIntervalMs);
+    if (this.#now() < endsAt) return;
+    this.#listGeneration += 1;
+    this.#listsEndedAt = endsAt;
+    this.#listsChangedAt = undefined;
   }
 
   /** Doesn't call `clear()`, which would reject pending loads: old entries are evicted by size and lifetime. */
   invalidate(): void {
     this.#generation += 1;
     this.#nameGenerations.clear();
-    this.#listChanges = [];
+    this.#listsChangedAt = undefined;
   }
 
   /** Invalidates the responses about these things, and all lists. */
@@ -85,7 +91,7 @@ export class ResponseCache {
       this.invalidate();
       return;
     }
-    this.#listGeneration += 1;
-    this.#listChanges = [...this.#listChanges.slice(1 - maxStaleGenerations), this.#now()];
+    this.#listsChangedAt ??= this.#now();
+    this.#endLists();
   }
 }
