@@ -19,9 +19,17 @@ const expectedClaims: Record<Persona, object> = {
   },
   "northwind-developer": { vendor: "northwind-health", roles: ["vendor-developer"] },
   "lumen-developer": { vendor: ["lumen-medical"], roles: ["vendor-developer"] },
+  "juniper-developer": { vendor: "juniper-labs", roles: ["vendor-developer"] },
+  "juniper-tester": { organization: { "juniper-sandbox": { roles: ["org-admin"] } } },
   "ehr-service": {
     roles: ["ehr-service"],
-    organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic", "northwind-sandbox"],
+    organization: [
+      "riverside-clinic",
+      "hilltop-family-practice",
+      "lakeside-clinic",
+      "northwind-sandbox",
+      "juniper-sandbox",
+    ],
   },
   "launch-redeemer": { roles: ["launch-redeemer"] },
 };

@@ -73,14 +73,32 @@ export const personas = {
     group: "Vendors",
     claims: { vendor: ["lumen-medical"], roles: ["vendor-developer"] },
   },
+  "juniper-developer": {
+    displayName: "Mei Tanaka, developer at Juniper Labs",
+    may: "Begins with nothing: no operator has registered Juniper Labs yet",
+    group: "Vendors",
+    claims: { vendor: "juniper-labs", roles: ["vendor-developer"] },
+  },
+  "juniper-tester": {
+    displayName: "Jonas Weber, tester at Juniper Labs",
+    may: "Tries the drafts of Juniper Labs in its sandbox",
+    group: "Vendors",
+    claims: { organization: { "juniper-sandbox": { roles: ["org-admin"] } } },
+  },
   "ehr-service": {
     displayName: "The EHR",
-    may: "Acts for Riverside Clinic, Hilltop Family Practice, Lakeside Clinic and Northwind's sandbox",
+    may: "Acts for all practices and sandboxes here",
     group: "Services",
-    // Guides register Lakeside Clinic and the sandbox.
+    // Guides register Lakeside Clinic and Northwind's sandbox, and a test registers Juniper's.
     claims: {
       roles: ["ehr-service"],
-      organization: ["riverside-clinic", "hilltop-family-practice", "lakeside-clinic", "northwind-sandbox"],
+      organization: [
+        "riverside-clinic",
+        "hilltop-family-practice",
+        "lakeside-clinic",
+        "northwind-sandbox",
+        "juniper-sandbox",
+      ],
     },
   },
   "launch-redeemer": {

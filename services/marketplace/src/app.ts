@@ -162,6 +162,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
         queue,
         bodyDigest,
         publicUrl: config.publicUrl,
+        allowsHttp: config.allowsHttp,
       });
     },
     { prefix: basePath },

@@ -54,6 +54,8 @@ describe("registering an organisation", () => {
       displayName: "Made",
       callbackUrl: null,
       callbackNetworks: [],
+      kind: "LIVE",
+      vendorSlug: null,
       createdAt: organisation.createdAt,
       updatedAt: organisation.createdAt,
     });
@@ -89,6 +91,8 @@ describe("registering an organisation", () => {
       displayName: "After",
       callbackUrl: null,
       callbackNetworks: [],
+      kind: "LIVE",
+      vendorSlug: null,
       createdAt: first.createdAt,
       updatedAt: second.updatedAt,
     });

@@ -22,6 +22,7 @@ export interface SandboxDeps {
   queue: Queue;
   bodyDigest: KeyedDigest;
   publicUrl: string;
+  allowsHttp: boolean;
 }
 
 /** The fields of a draft that an EHR uses. "" is the draft as a whole. */
@@ -46,7 +47,7 @@ function findInstallErrors({ errors, problems }: ListingCheck): ListingCheck["pr
 
 /** Installs the draft of a listing in a sandbox organisation, or updates it there. */
 export function installDraftInSandbox(
-  { database, clock, queue, bodyDigest, publicUrl }: SandboxDeps,
+  { database, clock, queue, bodyDigest, publicUrl, allowsHttp }: SandboxDeps,
   by: VendorContext,
   { slug, orgAlias }: InstallDraftBody & { slug: string },
   idempotentRequest: IdempotentRequest,
@@ -57,7 +58,9 @@ export function installDraftInSandbox(
     const listing = await requireLockedListing(transaction, by, slug);
     const organisationId = await requireSandboxOf(transaction, by, listing.vendor_id, orgAlias);
     const { created, state } = await runOnce(async () => {
-      const errors = findInstallErrors(await checkStoredDraft(transaction, listing, listing.draft, now));
+      const errors = findInstallErrors(
+        await checkStoredDraft(transaction, listing, listing.draft, { now, allowsHttp }),
+      );
       if (errors.length > 0) {
         const detail = `The draft has ${errors.length} error${errors.length === 1 ? "" : "s"} in what an installation uses.`;
         throw new Problem(reviewProblems.draftHasErrors, detail, { errors });

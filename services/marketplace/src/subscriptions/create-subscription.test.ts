@@ -65,6 +65,7 @@ describe("subscribing", () => {
       subscription_id: record.id,
       sequence: 1,
       occurred_at: new Date(record.createdAt),
+      sandbox: false,
     });
     const [vendor] = await rows("select slug from vendors where id = $1", event["vendor_id"]);
     assert.deepEqual(vendor, { slug: "northwind-health" });
