@@ -102,8 +102,11 @@ test("an empty draft has every problem of what is missing at once", () => {
 const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ["text-missing", "/name", { name: " \n" }],
   ["text-renders-to-nothing", "/description", { description: "[](https://a.example)\n\n***\n\n&nbsp;\u200b" }],
-  ["text-renders-to-nothing", "/releaseNotes", { releaseNotes: "[a]: https://a.example" }],
+  ["text-renders-to-nothing", "/releaseNotes", { releaseNotes: "> - " }],
   ["html-in-markdown", "/description", { description: "Fine <b>but bold</b>" }],
+  ["reference-in-markdown", "/releaseNotes", { releaseNotes: "[a]\n\n[a]: https://a.example" }],
+  ["markdown-too-complex", "/description", { description: `a|b\n-|-\n${"c|d\n".repeat(500)}` }],
+  ["markdown-too-complex", "/description", { description: `${">".repeat(21)} a` }],
   ["control-character", "/name", { name: "Quill\u0007" }],
   ["control-character", "/summary", { summary: "Two\nlines" }],
   ["control-character", "/version", { version: "1.0\u202e0.2" }],
@@ -331,6 +334,7 @@ test("the largest drafts are checked within 100 ms of CPU time", () => {
       plans: Array.from({ length: 20 }, () => ({ ...tiered, tiers: Array.from({ length: 50 }, () => ({ upTo: 1 })) })),
     },
     { description: "[".repeat(20_000), releaseNotes: "- a\n".repeat(1_250) },
+    { description: `${">".repeat(99)}${"a\n".repeat(9_950)}`, releaseNotes: `a|b|c\n-|-|-\n${"|\n".repeat(2_490)}` },
     { extensionPoints: Array.from({ length: 50 }, () => "x".repeat(100)) },
   ];
   for (const draft of hostile) {

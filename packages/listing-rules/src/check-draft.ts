@@ -97,12 +97,21 @@ function checkTexts(draft: ListingDraft, report: Report): void {
   for (const field of ["description", "releaseNotes"] as const) {
     const text = draft[field] ?? "";
     if (text.trim() === "") continue;
-    const { visibleText, hasHtml } = inspectMarkdown(text);
+    const { visibleText, hasHtml, hasReferences, isTooComplex } = inspectMarkdown(text);
     if (visibleText === "") {
       report(`/${field}`, "text-renders-to-nothing", "Nothing of it is visible once it is rendered: add text.");
     }
     if (hasHtml) {
       report(`/${field}`, "html-in-markdown", "Readers see HTML as it is written: use Markdown instead.");
+    }
+    if (hasReferences) {
+      const detail = "Readers see a definition such as [a]: https://a.example as text: write [a](https://a.example).";
+      report(`/${field}`, "reference-in-markdown", detail);
+    }
+    if (isTooComplex) {
+      const detail =
+        "Readers see a part as text: use at most 1,000 table cells, 1,000 lists and quotes, 10 levels of lists and 20 of quotes.";
+      report(`/${field}`, "markdown-too-complex", detail);
     }
   }
 }

@@ -10,6 +10,11 @@ export const criteria = {
   "text-renders-to-nothing": { severity: "error", title: "The Markdown shows nothing" },
   "control-character": { severity: "error", title: "A text of one line has a control character" },
   "html-in-markdown": { severity: "warning", title: "HTML in Markdown is shown as text" },
+  "reference-in-markdown": { severity: "warning", title: "Reference links in Markdown are shown as text" },
+  "markdown-too-complex": {
+    severity: "warning",
+    title: "Too many table cells, lists or quotes: a part is shown as text",
+  },
   "link-missing": { severity: "error", title: "A required link is missing" },
   "url-invalid": { severity: "error", title: "The URL can't be used" },
   "category-unknown": { severity: "error", title: "There is no such category" },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import fc from "fast-check";
 import { inspectMarkdown, renderMarkdown } from "./markdown.ts";
 
 test("renders CommonMark with tables, below the headings of the page", () => {
@@ -125,17 +126,7 @@ describe("what a reader sees", () => {
   test("is the text without marks", () => {
     assert.equal(visibleText("# A\n\n*b* [c](https://d.example) `e`\n\n    f"), "A b c e f");
   });
-  for (const text of [
-    "",
-    "   ",
-    "***",
-    "[](https://a.example)",
-    "[a]: https://a.example",
-    "&nbsp;\u200b\u2060",
-    "\u3164",
-    "> ",
-    "- ",
-  ]) {
+  for (const text of ["", "   ", "***", "[](https://a.example)", "&nbsp;\u200b\u2060", "\u3164", "> ", "- "]) {
     test(`is nothing of ${JSON.stringify(text)}`, () => assert.equal(visibleText(text), ""));
   }
   test("includes HTML, as it is written", () => assert.equal(visibleText("<b>x</b>"), "<b> x </b>"));
@@ -148,11 +139,49 @@ test("HTML is noticed, and what only looks like it isn't", () => {
     assert.ok(!inspectMarkdown(text).hasHtml, text);
 });
 
+describe("what isn't in the profile is shown as it is written, and is noticed", () => {
+  const count = (text: string, tag: string): number => renderMarkdown(text).split(`<${tag}>`).length - 1;
+
+  test("definitions of links", () => {
+    const text = "[a] [b][a]\n\n[a]: https://a.example 'title'";
+    assert.equal(renderMarkdown(text), "<p>[a] [b][a]</p>\n<p>[a]: https://a.example 'title'</p>\n");
+    assert.equal(visibleText(text), "[a] [b][a] [a]: https://a.example 'title'");
+    assert.ok(inspectMarkdown(text).hasReferences);
+    assert.ok(!inspectMarkdown("[a] [b](https://a.example) `[c]: https://a.example`").hasReferences);
+  });
+
+  test("table rows after the thousandth cell", () => {
+    const rows = (number: number): string => `a|b\n-|-\n${"c|d\n".repeat(number)}`;
+    assert.equal(count(rows(499), "td"), 998);
+    assert.ok(!inspectMarkdown(`${rows(499)}\nEnd`).isTooComplex);
+    assert.equal(count(rows(501), "td"), 998);
+    assert.ok(renderMarkdown(rows(501)).endsWith("</table>\n<p>c|d\nc|d</p>\n"));
+    assert.ok(inspectMarkdown(rows(501)).isTooComplex);
+    assert.equal(count(`${rows(499)}\n${rows(1)}`, "table"), 1);
+    assert.ok(inspectMarkdown(`${rows(499)}\n${rows(1)}`).isTooComplex);
+    assert.equal(count(rows(1), "td"), 2, "a text doesn't use the limits of another");
+  });
+
+  test("lists and quotes after the thousandth, and those within more than 19 others", () => {
+    assert.equal(count("- a\n+ a\n".repeat(501), "ul"), 1_000);
+    assert.ok(inspectMarkdown("- a\n+ a\n".repeat(501)).isTooComplex);
+    assert.ok(!inspectMarkdown("- a\n+ a\n".repeat(500)).isTooComplex);
+    assert.equal(count(`${">".repeat(20)}a`, "blockquote"), 20);
+    assert.ok(renderMarkdown(`${">".repeat(21)}a`).includes("<p>&gt;a</p>"));
+    assert.ok(!inspectMarkdown(`${">".repeat(20)}a`).isTooComplex);
+    assert.ok(inspectMarkdown(`${">".repeat(21)}a`).isTooComplex);
+    assert.ok(renderMarkdown(`${">".repeat(19)}* > + a`).includes("<li>&gt; + a</li>"));
+    assert.equal(count(`${"* + ".repeat(6)}a`, "li"), 10);
+    assert.ok(renderMarkdown(`${"* + ".repeat(6)}a`).includes("<li>* + a</li>"));
+  });
+});
+
 /** As long as a listing's description may be. */
-describe("no text of 20,000 characters takes 75 ms", () => {
+describe("no text of 20,000 characters takes 75 ms, or becomes much longer", () => {
   const size = 20_000;
+  const maxLength = 10 * size + 50_000;
   const fill = (unit: string): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
-  const texts: [string, string][] = [
+  const units = [
     "[",
     "]",
     "![",
@@ -207,7 +236,26 @@ describe("no text of 20,000 characters takes 75 ms", () => {
     "<div>\n",
     "<?",
     "<![CDATA[",
-  ].map((unit) => [JSON.stringify(unit), fill(unit)]);
+    '"',
+    "&ab",
+    "\\\n",
+    "#\n",
+    "-\n+\n",
+    ">\n-\n",
+    "0.\n0)\n",
+    '\t"\n#\n',
+    '`"`',
+    '*"*',
+    "```a\n```\n",
+    "[](mailto:a@b)",
+    "<mailto:a@b>",
+    "a|\n:-:|\n",
+    "a|\n:-:|\n\n",
+    `${">".repeat(99)}\n\n`,
+    `${"* + ".repeat(24)}\n\n`,
+    `${"> - ".repeat(33)}\n\n`,
+  ];
+  const texts = units.map((unit): [string, string] => [JSON.stringify(unit), fill(unit)]);
   const half = size / 2;
   const shaped: [string, string][] = [
     ["nested emphasis", `${"*".repeat(half)}a${"*".repeat(half - 1)}`],
@@ -226,6 +274,26 @@ describe("no text of 20,000 characters takes 75 ms", () => {
         .slice(0, size),
     ],
     ["a table of many columns", `${"|a".repeat(half / 4)}|\n${"|-".repeat(half / 4)}|\n${"|b".repeat(half / 4)}`],
+    ...[1, 20, 200, 1_000].map((columns): [string, string] => [
+      `a table of ${columns} columns with empty rows`,
+      `${"|a".repeat(columns)}|\n${"|:-:".repeat(columns)}|\n${"|\n".repeat(half)}`.slice(0, size),
+    ]),
+    ...["&", "!", "*", "<"].map((character): [string, string] => [
+      `brackets and ${character}`,
+      `${"[".repeat(200)}${character.repeat(size - 200)}`,
+    ]),
+    ["nested quotes with lazy lines", `${">".repeat(99)}${"a\n".repeat(half)}`.slice(0, size)],
+    ["nested lists with lazy lines", `${"* + ".repeat(24)}${"a\n".repeat(half)}`.slice(0, size)],
+    ["nested quotes and lists with lazy lines", `${"> - ".repeat(33)}${"a\n".repeat(half)}`.slice(0, size)],
+    ["a long title, used often", `[a]: https://x '${'"'.repeat(half - 30)}'\n\n${"[a]".repeat(half / 3)}`],
+    ["a long URL, used often", `[a]: https://x/${"a".repeat(half - 30)}\n\n${"[a]".repeat(half / 3)}`],
+    ["a long title", `[a](https://x '${'"'.repeat(size - 20)}')`],
+    ["a URL that is encoded", `<https://a.example/${"€".repeat(size - 30)}>`],
+    ["a URL that is escaped", `<https://a.example/${"&".repeat(size - 30)}>`],
+    [
+      "a long host name",
+      `[a](https://${Array.from({ length: half }, (_, n) => String.fromCharCode(0x4e00 + n)).join("")})`,
+    ],
     [
       "definitions that refer to each other",
       Array.from({ length: 2_500 }, (_, n) => `[${n}]: /${n} [${n}]`)
@@ -235,6 +303,8 @@ describe("no text of 20,000 characters takes 75 ms", () => {
   ];
   for (const [what, text] of [...texts, ...shaped]) {
     test(what, () => {
+      const { length } = renderMarkdown(text);
+      assert.ok(length <= maxLength, `${length} characters`);
       for (const work of [renderMarkdown, inspectMarkdown]) {
         const times = Array.from({ length: 3 }, () => {
           const began = process.threadCpuUsage();
@@ -246,4 +316,15 @@ describe("no text of 20,000 characters takes 75 ms", () => {
       }
     });
   }
+
+  test("nor do combinations of them become longer", () => {
+    const combinations = fc.array(fc.constantFrom(...units), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(combinations, (combined) => {
+        const { length } = renderMarkdown(fill(combined.join("")));
+        assert.ok(length <= maxLength, `${length} characters`);
+      }),
+      { numRuns: 50 },
+    );
+  });
 });
