@@ -1,12 +1,12 @@
 import { checkSchema } from "@ehr-marketplace/config-schema";
 import type { ListingDraft } from "@ehr-marketplace/contracts";
-import { inspectMarkdown } from "@ehr-marketplace/markdown";
 import { checkCharacters } from "./check-characters.ts";
 import { checkKnownPlans, type KnownPlan } from "./check-known-plans.ts";
 import { checkLinks, checkOauth } from "./check-links.ts";
 import { checkMedia, type FindMedia } from "./check-media.ts";
 import { checkPlans } from "./check-plans.ts";
 import { checkScopes, resourceScopesOf } from "./check-scopes.ts";
+import { checkTexts } from "./check-texts.ts";
 import { criteria, type ListingProblem, type Report } from "./criteria.ts";
 
 /** What a draft is checked against. */
@@ -80,39 +80,6 @@ function checkSize({ reviewNotes: _notPublic, ...published }: ListingDraft, repo
   if (bytes > maxPublicBytes) {
     const detail = `Without reviewNotes it has ${bytes} bytes as JSON; the limit is ${maxPublicBytes}. Shorten its texts, or its configSchema.`;
     report("", "listing-too-large", detail);
-  }
-}
-
-const requiredTexts = {
-  name: "Say what the app is called.",
-  summary: "Say in one sentence what the app does, for lists.",
-  description: "Describe the app: what it does, for whom, and what it needs.",
-  version: "Name the app's version, for example 1.4.0.",
-} as const;
-
-function checkTexts(draft: ListingDraft, report: Report): void {
-  for (const [field, detail] of Object.entries(requiredTexts)) {
-    if ((draft[field as keyof typeof requiredTexts] ?? "").trim() === "") report(`/${field}`, "text-missing", detail);
-  }
-  for (const field of ["description", "releaseNotes"] as const) {
-    const text = draft[field] ?? "";
-    if (text.trim() === "") continue;
-    const { visibleText, hasHtml, hasReferences, isTooComplex } = inspectMarkdown(text);
-    if (visibleText === "") {
-      report(`/${field}`, "text-renders-to-nothing", "Nothing of it is visible once it is rendered: add text.");
-    }
-    if (hasHtml) {
-      report(`/${field}`, "html-in-markdown", "Readers see HTML as it is written: use Markdown instead.");
-    }
-    if (hasReferences) {
-      const detail = "Readers see a definition such as [a]: https://a.example as text: write [a](https://a.example).";
-      report(`/${field}`, "reference-in-markdown", detail);
-    }
-    if (isTooComplex) {
-      const detail =
-        "Readers see a part as text: use at most 1,000 table cells, 1,000 lists and quotes, 10 levels of lists and 20 of quotes.";
-      report(`/${field}`, "markdown-too-complex", detail);
-    }
   }
 }
 

@@ -67,4 +67,4 @@ function checkResourceScope(scope: ResourceScope, purposes: Map<string, string>,
   }
 }
 
-const quote = (text: string): string => JSON.stringify(text.slice(0, 100));
+export const quote = (text: string): string => JSON.stringify(text.slice(0, 100));

@@ -10,6 +10,8 @@ export const criteria = {
   "text-renders-to-nothing": { severity: "error", title: "The Markdown shows nothing" },
   "control-character": { severity: "error", title: "A text of one line has a control character" },
   "html-in-markdown": { severity: "warning", title: "HTML in Markdown is shown as text" },
+  "image-in-markdown": { severity: "warning", title: "Pictures in Markdown aren't shown" },
+  "link-unusable": { severity: "warning", title: "A link in Markdown can't be used, and is shown as text" },
   "reference-in-markdown": { severity: "warning", title: "Reference links in Markdown are shown as text" },
   "markdown-too-complex": {
     severity: "warning",

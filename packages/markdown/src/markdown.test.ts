@@ -24,6 +24,69 @@ test("links lead to https URLs and mail addresses, and give the vendor no credit
   );
 });
 
+test("a link shows the host name that it leads to, as it is written", () => {
+  const html = renderMarkdown("<https://xn--80ak6aa92e.com/%D0%B0>");
+  assert.equal(
+    html,
+    '<p><a href="https://xn--80ak6aa92e.com/%D0%B0" rel="nofollow noopener ugc">https://xn--80ak6aa92e.com/%D0%B0</a></p>\n',
+  );
+});
+
+describe("a link that can't be used is shown as it is written, and is noticed", () => {
+  const cases: [url: string, ...texts: string[]][] = [
+    ["http://a.example", "[a](http://a.example)", "[a](http://a.example 'title')", "<http://a.example>"],
+    ["javascript:alert(1)", "[a](javascript:alert(1))", "<javascript:alert(1)>"],
+    ["docs/start.md", "[a](docs/start.md)"],
+    ["//a.example", "[a](//a.example)"],
+    ["https://", "[a](https://)", "<https://>"],
+    ["https://user@a.example", "[a](https://user@a.example)", "<https://user@a.example>"],
+    ["https://user:pw@a.example/", "[a](https://user:pw@a.example/)"],
+    ["https://:pw@a.example/", "[a](https://:pw@a.example/)"],
+    ["https://a b.example", "[a](<https://a b.example>)"],
+    ["https://a.example:99999", "[a](https://a.example:99999)"],
+    [`https://${"a.".repeat(127)}a`, `[a](https://${"a.".repeat(127)}a)`],
+    ["mailto:", "[a](mailto:)", "<mailto:>"],
+    ["mailto:?cc=a@a.example", "[a](mailto:?cc=a@a.example)"],
+    [`https://a.example/${"a".repeat(2_000)}`, `[a](https://a.example/${"a".repeat(2_000)})`],
+  ];
+  for (const [url, ...texts] of cases) {
+    for (const text of texts) {
+      test(text.slice(0, 100), () => {
+        assert.ok(!renderMarkdown(text).includes("<a "), renderMarkdown(text));
+        assert.deepEqual(inspectMarkdown(text).unusableLinks, [url]);
+        assert.ok(visibleText(text).includes(url));
+      });
+    }
+  }
+  test("[a]()", () => {
+    assert.equal(renderMarkdown("[a]()"), "<p><a>a</a></p>\n");
+    assert.deepEqual(inspectMarkdown("[a]()").unusableLinks, [""]);
+  });
+  test("others aren't noticed", () => {
+    for (const text of [
+      "[a](https://a.example/b?c=d#e) <https://a.example> <a@a.example> <mailto:a@a.example?subject=b>",
+      "`[a](http://a.example)` [a] (b) http://a.example \\[a](b)",
+    ]) {
+      assert.deepEqual(inspectMarkdown(text).unusableLinks, []);
+    }
+  });
+});
+
+test("pictures are noticed, whatever they lead to", () => {
+  for (const text of [
+    "![a](https://a.example/b.png)",
+    "![a](b.png)",
+    "![](https://a.example)",
+    "[![a](b.png)](https://a.example)",
+  ]) {
+    assert.ok(inspectMarkdown(text).hasImages, text);
+    assert.ok(!renderMarkdown(text).includes("<img"), text);
+  }
+  for (const text of ["!\\[a](https://a.example)", "`![a](b.png)`", "![a]", "Wow![1]"]) {
+    assert.ok(!inspectMarkdown(text).hasImages, text);
+  }
+});
+
 /** Attacks on pages that show Markdown of others, by what they try. */
 const attacks: string[] = [
   "<script>alert(1)</script>",
@@ -60,6 +123,10 @@ const attacks: string[] = [
   "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
   "[x](file:///etc/passwd)",
   "[x](//evil.example)",
+  "[x](https:evil.example)",
+  "[x](https:/\\evil.example)",
+  "[x](ht\ttps://evil.example)",
+  "[x]()",
   "[x](/practice/other)",
   "[x](http://evil.example)",
   '[x](https://a.example "onmouseover=alert(1) x=\'")',
@@ -92,7 +159,7 @@ const attacks: string[] = [
 const allowedTags = /^<\/?(?:p|em|strong|s|code|pre|ul|ol|li|blockquote|hr|br|h[3-6]|table|thead|tbody|tr|th|td)>$/;
 const allowedWithAttributes = [
   /^<a href="(?:https:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? rel="nofollow noopener ugc">$/,
-  /^<\/a>$/,
+  /^<\/?a>$/,
   /^<ol start="\d+">$/,
   /^<t[hd] style="text-align:(?:left|right|center)">$/,
   /^<code class="language-[^"<>]*">$/,
@@ -249,6 +316,7 @@ describe("no text of 20,000 characters takes 75 ms, or becomes much longer", () 
     "```a\n```\n",
     "[](mailto:a@b)",
     "<mailto:a@b>",
+    `<https://${"㍿.".repeat(14)}a>`,
     "a|\n:-:|\n",
     "a|\n:-:|\n\n",
     `${">".repeat(99)}\n\n`,
@@ -282,17 +350,19 @@ describe("no text of 20,000 characters takes 75 ms, or becomes much longer", () 
       `brackets and ${character}`,
       `${"[".repeat(200)}${character.repeat(size - 200)}`,
     ]),
+    ["nested pictures", `${"![".repeat(half / 3)}a${"](b)".repeat(half / 3)}`.slice(0, size)],
+    ["groups of nested pictures", fill(`${"![".repeat(24)}a${"](b)".repeat(24)}`)],
     ["nested quotes with lazy lines", `${">".repeat(99)}${"a\n".repeat(half)}`.slice(0, size)],
     ["nested lists with lazy lines", `${"* + ".repeat(24)}${"a\n".repeat(half)}`.slice(0, size)],
     ["nested quotes and lists with lazy lines", `${"> - ".repeat(33)}${"a\n".repeat(half)}`.slice(0, size)],
     ["a long title, used often", `[a]: https://x '${'"'.repeat(half - 30)}'\n\n${"[a]".repeat(half / 3)}`],
     ["a long URL, used often", `[a]: https://x/${"a".repeat(half - 30)}\n\n${"[a]".repeat(half / 3)}`],
     ["a long title", `[a](https://x '${'"'.repeat(size - 20)}')`],
-    ["a URL that is encoded", `<https://a.example/${"€".repeat(size - 30)}>`],
-    ["a URL that is escaped", `<https://a.example/${"&".repeat(size - 30)}>`],
+    ["URLs that are encoded", fill(`<https://a.example/${"€".repeat(1_900)}>`)],
+    ["URLs that are escaped", fill(`<https://a.example/${"&".repeat(1_900)}>`)],
     [
-      "a long host name",
-      `[a](https://${Array.from({ length: half }, (_, n) => String.fromCharCode(0x4e00 + n)).join("")})`,
+      "long host names",
+      fill(`[a](https://${Array.from({ length: 1_900 }, (_, n) => String.fromCharCode(0x4e00 + n)).join("")})`),
     ],
     [
       "definitions that refer to each other",
