@@ -3,26 +3,30 @@ import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { DraftPlan, ListingDraft } from "@ehr-marketplace/contracts";
 import { type CheckContext, checkDraft } from "./check-draft.ts";
+import type { KnownMedia } from "./check-media.ts";
 import { type CriterionCode, criteria } from "./criteria.ts";
 
 const icon = "a".repeat(64);
 const screenshot = "b".repeat(64);
 const pdf = "c".repeat(64);
-const kinds = new Map([
-  [icon, "icon"],
-  [screenshot, "screenshot"],
-  [pdf, "document"],
-] as const);
+const phone = "d".repeat(64);
+const [narrow, low, tiny] = ["e", "f", "0"].map((digit) => digit.repeat(64)) as [string, string, string];
+const media = new Map<string, KnownMedia>([
+  [icon, { kind: "icon", width: 512, height: 512 }],
+  [screenshot, { kind: "screenshot", width: 640, height: 400 }],
+  [pdf, { kind: "document", width: null, height: null }],
+  [phone, { kind: "screenshot", width: 400, height: 640 }],
+  [narrow, { kind: "screenshot", width: 399, height: 4_096 }],
+  [low, { kind: "screenshot", width: 1_920, height: 399 }],
+  [tiny, { kind: "screenshot", width: 639, height: 639 }],
+]);
 
 const knownId = "6f1c5f0e-6c5b-4f5e-9d0e-0d4c2a1b3c4d";
 const free: DraftPlan = { name: "Free", pricingModel: "FREE", currency: "USD", amount: 0 };
 const context: CheckContext = {
   categories: new Set(["DOCUMENTATION"]),
   extensionPoints: new Set(["note-panel"]),
-  findMedia: (id) => {
-    const kind = kinds.get(id);
-    return kind === undefined ? undefined : { kind };
-  },
+  findMedia: (id) => media.get(id),
   launchedInSandbox: true,
   knownPlans: [{ ...free, id: knownId }],
   allowsHttp: false,
@@ -160,10 +164,20 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     "/configSchema/properties/a/type",
     { configSchema: { type: "object", properties: { a: {} } } },
   ],
-  ["media-unknown", "/icon", { icon: "d".repeat(64) }],
+  ["media-unknown", "/icon", { icon: "1".repeat(64) }],
   ["media-unsuitable", "/icon", { icon: screenshot }],
   ["media-unsuitable", "/baaDocument", { baaDocument: screenshot }],
   ["screenshot-missing", "/screenshots/0/media", { screenshots: [{ text: "A note" }] }],
+  ...[narrow, low, tiny].map((small): [CriterionCode, string, ListingDraft] => [
+    "screenshot-too-small",
+    "/screenshots/1/media",
+    {
+      screenshots: [
+        { media: phone, text: "The app on a phone" },
+        { media: small, text: "A note" },
+      ],
+    },
+  ]),
   ["alternative-text-missing", "/screenshots/0/text", { screenshots: [{ media: screenshot, text: " " }] }],
   [
     "certification-expired",

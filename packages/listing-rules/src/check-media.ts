@@ -4,6 +4,21 @@ import type { Report } from "./criteria.ts";
 /** What is known of a file that was uploaded for the listing. */
 export interface KnownMedia {
   kind: MediaKind;
+  /** In pixels, as stored; null for a document. */
+  width: number | null;
+  height: number | null;
+}
+
+/** In pixels, upright or across. Less can't be read on a page. */
+const minScreenshot = { longerSide: 640, shorterSide: 400 };
+
+function checkSize({ width, height }: KnownMedia, pointer: string, report: Report): void {
+  if (width === null || height === null) return;
+  const { longerSide, shorterSide } = minScreenshot;
+  if (Math.max(width, height) < longerSide || Math.min(width, height) < shorterSide) {
+    const detail = `It has ${width} × ${height} pixels: upload one of at least ${longerSide} × ${shorterSide}, or ${shorterSide} × ${longerSide}.`;
+    report(pointer, "screenshot-too-small", detail);
+  }
 }
 
 export type FindMedia = (id: string) => KnownMedia | undefined;
@@ -20,7 +35,7 @@ export function checkMedia(draft: ListingDraft, find: FindMedia, report: Report)
     } else if (known.kind !== kind) {
       const detail = `It was uploaded as ${known.kind}: upload the file again with kind=${kind}.`;
       report(pointer, "media-unsuitable", detail);
-    }
+    } else if (kind === "screenshot") checkSize(known, pointer, report);
   };
   if (draft.icon === undefined)
     report("/icon", "icon-missing", "Upload a square picture of at least 512 × 512 pixels.");

@@ -49,6 +49,7 @@ export const criteria = {
   "config-schema-invalid": { severity: "error", title: "The config schema is outside the profile" },
   "icon-missing": { severity: "error", title: "There is no icon" },
   "screenshot-missing": { severity: "error", title: "There is no screenshot" },
+  "screenshot-too-small": { severity: "warning", title: "A screenshot is too small to be read" },
   "media-unknown": { severity: "error", title: "No such file was uploaded" },
   "media-unsuitable": { severity: "error", title: "The file can't be used here" },
   "alternative-text-missing": { severity: "error", title: "A screenshot has no alternative text" },

@@ -87,8 +87,11 @@ export function findPublishedRow(database: Kysely<DB>, id: string): Promise<Medi
 }
 
 /** Bounded by the number of files that a listing can have. */
-export function findMediaOfListing(database: Kysely<DB>, appId: string): Promise<Pick<MediaRow, "id" | "kind">[]> {
-  return readable(database).select(["id", "kind"]).where("app_id", "=", appId).execute();
+export function findMediaOfListing(
+  database: Kysely<DB>,
+  appId: string,
+): Promise<Pick<MediaRow, "id" | "kind" | "width" | "height">[]> {
+  return readable(database).select(["id", "kind", "width", "height"]).where("app_id", "=", appId).execute();
 }
 
 /** Records which media is used, in the order of ids. Returns the last id of the batch. */

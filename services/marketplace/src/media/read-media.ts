@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { MediaKind } from "@ehr-marketplace/contracts";
+import type { KnownMedia } from "@ehr-marketplace/listing-rules";
 import { Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
@@ -19,9 +20,11 @@ export type MediaFile = Pick<MediaRow, "id" | "object_key" | "sha256" | "content
 const notFound = (): Problem => new Problem(mediaProblems.notFound, "There is no media with that id.");
 
 /** What the check of a draft has to know of the listing's media, by id. */
-export async function findKnownMedia(database: Kysely<DB>, appId: string): Promise<Map<string, { kind: MediaKind }>> {
+export async function findKnownMedia(database: Kysely<DB>, appId: string): Promise<Map<string, KnownMedia>> {
   const rows = await findMediaOfListing(database, appId);
-  return new Map(rows.map(({ id, kind }) => [id, { kind: kind.toLowerCase() as MediaKind }]));
+  return new Map(
+    rows.map(({ id, kind, width, height }) => [id, { kind: kind.toLowerCase() as MediaKind, width, height }]),
+  );
 }
 
 export async function getOwnMedia(

@@ -243,11 +243,12 @@ describe("uploading media", () => {
     assert.deepEqual([head.status, head.headers.get("content-length")], [200, String(pdf("own").length)]);
   });
 
-  test("the check of a draft knows the listing's media and their kinds", async () => {
+  test("the check of a draft knows the listing's media, their kinds and sizes", async () => {
     await create("checked-media");
     const slug = "checked-media";
     const icon = await uploaded("icon", "image/png", await plain(512, 512).png().toBuffer(), { slug });
-    const shot = await uploaded("screenshot", "image/png", await plain(512, 512).png().toBuffer(), { slug });
+    const shot = await uploaded("screenshot", "image/png", await plain(640, 400).png().toBuffer(), { slug });
+    const tiny = await uploaded("screenshot", "image/png", await plain(10, 10).png().toBuffer(), { slug });
     const elsewhere = await uploaded("document", "application/pdf", pdf("elsewhere"));
     const edit = async (body: object): Promise<string[]> => {
       const listing = await marketplace.requestAs(vendor, `${apps}/${slug}`);
@@ -262,6 +263,9 @@ describe("uploading media", () => {
     };
     const screenshots = [{ media: shot.id, text: "A note" }];
     assert.deepEqual(await edit({ icon: icon.id, screenshots }), []);
+    assert.deepEqual(await edit({ screenshots: [...screenshots, { media: tiny.id, text: "A note" }] }), [
+      "/screenshots/1/media screenshot-too-small",
+    ]);
     assert.deepEqual(await edit({ icon: shot.id, screenshots, baaDocument: elsewhere.id }), [
       "/icon media-unsuitable",
       "/baaDocument media-unknown",
