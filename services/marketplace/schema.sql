@@ -1687,7 +1687,7 @@ CREATE TABLE public.scope_agreements (
     agreed_at timestamp(3) with time zone NOT NULL,
     role text,
     CONSTRAINT scope_agreements_revision_check CHECK ((revision >= 1)),
-    CONSTRAINT scope_agreements_role_check CHECK ((role = ANY (ARRAY['org-admin'::text, 'operator'::text])))
+    CONSTRAINT scope_agreements_role_check CHECK ((role = ANY (ARRAY['org-admin'::text, 'operator'::text, 'vendor-developer'::text])))
 );
 
 CREATE TABLE public.search_synonyms (

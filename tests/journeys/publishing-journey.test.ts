@@ -44,7 +44,7 @@ const byClinician = {
 /** As a hurried developer would write it: twelve errors, each of another kind. */
 const hurried = {
   summary: "",
-  description: "[later]: https://juniper.example",
+  description: "#",
   category: "DOSING",
   version: "1.0.0",
   audience: "CLINICIAN",

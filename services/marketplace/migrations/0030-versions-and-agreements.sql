@@ -6,8 +6,8 @@ create index apps_published_of_vendor on apps (vendor_id, category, id) where st
 -- The published revisions of an app, however many others it has.
 create index reviews_approved on reviews (app_id, number) where decision = 'approved';
 
--- In which role the person agreed: operators may agree for an organisation. Null if it was not recorded.
-alter table scope_agreements add column role text check (role in ('org-admin', 'operator'));
+-- In which role the person agreed: operators may agree for an organisation, developers for their sandbox. Null if it was not recorded.
+alter table scope_agreements add column role text check (role in ('org-admin', 'operator', 'vendor-developer'));
 alter table baa_agreements add column role text check (role in ('org-admin', 'operator'));
 
 -- With the hash of the agreement, which a client that shows it sends when it subscribes.

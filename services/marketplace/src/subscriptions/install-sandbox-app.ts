@@ -123,13 +123,14 @@ const agreedTo = ({ slug, fhirScopes }: EventApp) => ({
 });
 
 /** Each installation is an agreement to the draft's scopes, also if they are the same as before. */
-async function insertAgreement(transaction: Transaction<DB>, { caller }: VendorContext, row: Row): Promise<void> {
+async function insertAgreement(transaction: Transaction<DB>, { caller, role }: VendorContext, row: Row): Promise<void> {
   await insertScopeAgreement(transaction, {
     subscription_id: row.id,
     revision: row.revision,
     fhir_scopes: row.fhir_scopes,
     issuer: caller.issuer,
     subject: caller.subject,
+    role,
     agreed_at: row.updated_at,
   });
 }

@@ -302,9 +302,9 @@ export async function updateBatch(
 
 export async function insertScopeAgreement(
   transaction: Transaction<DB>,
-  { subscription_id, revision, fhir_scopes, issuer, subject, role, agreed_at }: Insertable<ScopeAgreements>,
+  { subscription_id, revision, fhir_scopes, issuer, subject, role, agreed_at }: Required<Insertable<ScopeAgreements>>,
 ): Promise<void> {
-  // Always in the same order, so that there is one prepared statement.
+  // Always the same columns in the same order: a prepared statement has one text.
   const row = { subscription_id, revision, fhir_scopes, issuer, subject, role, agreed_at };
   const statement = transaction.insertInto("scope_agreements").values(row);
   await executeDeferred(transaction, "insert-scope-agreement", statement);
