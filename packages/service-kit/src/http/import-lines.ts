@@ -1,6 +1,7 @@
 import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 import { type ImportProblem, type ImportResult, maxImportLineBytes, maxImportLines } from "@ehr-marketplace/contracts";
 import type { FastifyInstance } from "fastify";
+import { decodeUtf8 } from "./decode-utf8.ts";
 import { parseLine, toLineProblem } from "./parse-line.ts";
 import { Problem, type ProblemKind } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -41,7 +42,9 @@ export interface LineImport<T extends object> {
 /** Accepts only NDJSON in this scope, as one text. */
 export function acceptNdjson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(ndjsonMediaType, { parseAs: "string" }, (_request, body, done) => done(null, body));
+  scope.addContentTypeParser(ndjsonMediaType, { parseAs: "buffer" }, (_request, body, done) =>
+    done(null, decodeUtf8(body as Buffer)),
+  );
 }
 
 interface Entry<T> {

@@ -170,6 +170,17 @@ describe("the JSON parser", () => {
     assert.deepEqual(await (await post('{"a":"é"}', "application/json; charset=utf-8")).json(), { body: { a: "é" } });
   });
 
+  for (const [what, bytes, line] of [
+    ["Latin-1", Buffer.from('{"name":"Caf\u00e9"}', "latin1"), 1],
+    ["an incomplete character in the third line", Buffer.from([0x7b, 0x0a, 0x0a, 0x22, 0xc3, 0x0a, 0x22, 0x7d]), 3],
+    ["an encoded surrogate at the end", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
+  ] as const) {
+    test(`a body that isn't UTF-8 is 400, and the problem names the line: ${what}`, async () => {
+      const { detail } = await expectProblem(await post(new Uint8Array(bytes)), 400, "invalid-request");
+      assert.equal(detail, `The body is not valid UTF-8; see line ${line}.`);
+    });
+  }
+
   for (const [given, pointer] of [
     ['"a\\u0000b"', "/body"],
     ['{"name":"\\u0000"}', "/body/name"],

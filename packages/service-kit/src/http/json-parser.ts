@@ -1,4 +1,5 @@
 import { errorCodes, type FastifyInstance, type preValidationHookHandler } from "fastify";
+import { decodeUtf8 } from "./decode-utf8.ts";
 import { invalidRequest } from "./invalid-request.ts";
 import { isNestedTooDeep, tooDeepDetail } from "./json-depth.ts";
 import { findSyntaxError } from "./json-syntax-error.ts";
@@ -46,8 +47,8 @@ export function acceptMergePatch(scope: FastifyInstance): void {
 
 function parseAsJson(scope: FastifyInstance, mediaType: string): void {
   const parse = scope.getDefaultJsonParser("error", "error");
-  scope.addContentTypeParser(mediaType, { parseAs: "string" }, (request, body, done) => {
-    const text = body as string;
+  scope.addContentTypeParser(mediaType, { parseAs: "buffer" }, (request, body, done) => {
+    const text = decodeUtf8(body as Buffer);
     if (text === "") done(null, undefined);
     else if (isNestedTooDeep(text)) done(invalidRequest("/body", tooDeepDetail));
     else void parse(request, text, (error, value) => (error === null ? done(null, value) : done(invalidJson(text))));

@@ -221,6 +221,18 @@ describe("importing organisations", () => {
     assert.equal((await send(padded(1_048_576)))[0]?.status, "created");
   });
 
+  test("refuses a body that isn't UTF-8, such as an export in Latin-1, and stores nothing of it", async () => {
+    const [first, second] = manyLines("latin", 2).map((line) => JSON.stringify(line));
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" },
+      body: new Uint8Array(Buffer.from(`${first}\n${second?.replace("Practice", "Praxis M\u00fcller")}\n`, "latin1")),
+    });
+    const { detail } = await assertProblem(response, 400, "invalid-request");
+    assert.equal(detail, "The body is not valid UTF-8; see line 2.");
+    assert.equal(await entriesLike("latin-%"), 0);
+  });
+
   test("identical imports at the same time, in any order of lines, store each line once", async () => {
     const lines = manyLines("raced", 300);
     await send(lines.slice(100, 150));
