@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
-import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { slugPattern } from "./catalog-requests.ts";
 import type { ListingCheck, ListingDraft, ListingStatus } from "./listings.ts";
 import { listingStatuses } from "./listings.ts";
+import { displayNamePattern } from "./organisations.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
@@ -24,22 +25,27 @@ export const listReviewsQuery = Type.Object({
 });
 export type ListReviewsQuery = PageQuery & { status: ReviewStatus; vendor?: string };
 
+/** A text that people read as an explanation, so it isn't blank. */
+const explanation = (options: object) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    pattern: displayNamePattern,
+    "x-error-message": "must have 1 to 2,000 characters, not only white space, and no NUL",
+    ...options,
+  });
+
 const rejectionReason = {
   pointer: Type.String({
     maxLength: 500,
     pattern: "^(/([^~/\\u0000]|~[01])*)*$",
-    description: "JSON Pointer into the draft; empty for the whole draft",
+    description: "JSON Pointer into the draft, which begins with one of its fields; empty for the whole draft",
     examples: ["/description"],
   }),
   code: Type.Optional(
     Type.String({ maxLength: 64, pattern: "^[a-z0-9-]+$", description: "One of the codes of `check`, if one fits" }),
   ),
-  text: Type.String({
-    minLength: 1,
-    maxLength: 2_000,
-    pattern: noNulPattern,
-    description: "What is wrong, and what to do; if no code fits, also why",
-  }),
+  text: explanation({ description: "What is wrong, and what to do; if no code fits, also why" }),
 };
 export const rejectReviewBody = Type.Object(
   {
@@ -227,12 +233,9 @@ export interface AdminAppDto {
 
 export const suspendAppBody = Type.Object(
   {
-    reason: Type.String({
-      minLength: 1,
-      maxLength: 2_000,
-      pattern: noNulPattern,
+    reason: explanation({
       description: "Why; the vendor sees it",
-      examples: ["The launch URL answers with somebody else's page."],
+      examples: ["The launch URL opens another company's site."],
     }),
     pauseSubscriptions: Type.Optional(
       Type.Boolean({

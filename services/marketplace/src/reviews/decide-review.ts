@@ -1,4 +1,9 @@
-import type { ApproveReviewBody, RejectReviewBody, ReviewDto } from "@ehr-marketplace/contracts";
+import {
+  type ApproveReviewBody,
+  listingDraft,
+  type RejectReviewBody,
+  type ReviewDto,
+} from "@ehr-marketplace/contracts";
 import { criteria } from "@ehr-marketplace/listing-rules";
 import { invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
@@ -135,7 +140,11 @@ export function rejectReview(
   id: string,
   { reasons }: RejectReviewBody,
 ): Promise<ReviewDto> {
-  for (const [index, { code }] of reasons.entries()) {
+  for (const [index, { pointer, code }] of reasons.entries()) {
+    const field = pointer.split("/")[1];
+    if (field !== undefined && !Object.hasOwn(listingDraft.properties, field)) {
+      throw invalidRequest(`/body/reasons/${index}/pointer`, "must begin with a field of the draft, or be empty");
+    }
     if (code !== undefined && !Object.hasOwn(criteria, code)) {
       throw invalidRequest(`/body/reasons/${index}/code`, "must be one of the codes of check, or absent");
     }

@@ -210,13 +210,20 @@ describe("a revision's way into the catalog", () => {
       { pointer: "/description", code: "text-missing", text: "Say what it does" },
       { pointer: "/icon", text: "It is only black; no criterion says so" },
     ];
-    await assertProblem(
-      await post("operator", `/admin/reviews/${id}/reject`, {
-        reasons: [{ pointer: "", code: "unheard-of", text: "x" }],
-      }),
-      400,
-      "invalid-request",
-    );
+    for (const [field, refused] of [
+      ["code", { pointer: "", code: "unheard-of", text: "x" }],
+      ["pointer", { pointer: "/nosuchfield", text: "x" }],
+      ["pointer", { pointer: "/", text: "x" }],
+      ["text", { pointer: "/plans/0/name", text: " \n" }],
+    ] as const) {
+      const problem = await assertProblem(
+        await post("operator", `/admin/reviews/${id}/reject`, { reasons: [...reasons, refused] }),
+        400,
+        "invalid-request",
+      );
+      const [error] = problem["errors"] as { pointer: string }[];
+      assert.equal(error?.pointer, `/body/reasons/2/${field}`);
+    }
     const rejected = await json<ReviewDto>(post("operator", `/admin/reviews/${id}/reject`, { reasons }));
     assert.deepEqual([rejected.status, rejected.reasons], ["rejected", reasons]);
     const listing = await publisher.read("quill-rejected");
@@ -348,6 +355,7 @@ describe("a revision's way into the catalog", () => {
       201,
     );
     await json(post("riverside-admin", `/subscriptions/${paused.id}/pause`, { reason: "ORG_REQUEST" }));
+    await assertProblem(await post("operator", `${at}/suspend`, { reason: "  " }), 400, "invalid-request");
     const suspended = await json<AdminAppDto>(post("operator", `${at}/suspend`, { reason: "Its page was taken over" }));
     await assertProblem(await post("riverside-admin", `/subscriptions/${paused.id}/resume`), 409, "app-suspended");
     assertShape("AdminAppDto", suspended);
