@@ -241,7 +241,7 @@ export const suspendAppBody = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          "Also pauses the app's active subscriptions (`SECURITY`), in the background; `suspension.subscriptions` tells the progress. Reinstating resumes those, and no others",
+          "Also pauses the app's active subscriptions (`SECURITY`), in the background; `suspension.subscriptions` shows the progress. Reinstating resumes those, and no others",
       }),
     ),
   },

@@ -31,7 +31,7 @@ export const createSubscriptionBody = Type.Object(
     quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
     fhirScopes: Type.Optional(
       givenScopes(
-        "The app's scopes as they were shown to whoever agrees to them. If the app has others by now, nothing is created. Without it, the app's current ones are agreed to",
+        "The app's scopes as they were shown to the person who agrees to them. If the app has others by now, nothing is created. Without it, the app's current ones are agreed to",
       ),
     ),
     acceptBaa: Type.Optional(

@@ -21,6 +21,7 @@ describe("the JSON parser", () => {
           (request, reply) => reply.send({ body: request.body }),
         );
         server.post("/large", { bodyLimit: 65_536 }, (_request, reply) => reply.send({}));
+        server.post("/huge", { bodyLimit: 1_048_576 }, (_request, reply) => reply.send({}));
         server.post("/bodiless", { preValidation: requireNoBody }, (request, reply) =>
           reply.send({ hasBody: request.body !== undefined }),
         );
@@ -101,15 +102,16 @@ describe("the JSON parser", () => {
     await expectProblem(await post("null", "application/json", "/bodiless"), 400, "invalid-request");
   });
 
-  for (const [path, kib] of [
-    ["/echo", 16],
-    ["/large", 64],
+  for (const [path, limit, bytes] of [
+    ["/echo", "16 KiB", 16_384],
+    ["/large", "64 KiB", 65_536],
+    ["/huge", "1 MiB", 1_048_576],
   ] as const) {
-    test(`${path} accepts ${kib} KiB; one byte more is 413, and the problem names the limit`, async () => {
-      assert.equal((await post(bodyOf(kib * 1_024), "application/json", path)).status, 200);
-      const refused = await post(bodyOf(kib * 1_024 + 1), "application/json", path);
+    test(`${path} accepts ${limit}; one byte more is 413, and the problem names the limit`, async () => {
+      assert.equal((await post(bodyOf(bytes), "application/json", path)).status, 200);
+      const refused = await post(bodyOf(bytes + 1), "application/json", path);
       const { detail } = await expectProblem(refused, 413, "payload-too-large");
-      assert.equal(detail, `The body is larger than ${kib} KiB, the limit of this route.`);
+      assert.equal(detail, `The body is larger than ${limit}, the limit of this route.`);
     });
   }
 

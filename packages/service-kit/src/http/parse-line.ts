@@ -42,6 +42,6 @@ export function createLineValidator<S extends TSchema>(schema: S): (value: unkno
 export function toLineProblem({ kind, message, errors }: Problem): ImportProblem {
   if (errors === undefined) return { code: kind.code, detail: message };
   const own = errors.map(({ pointer, detail }) => ({ pointer: pointer.replace(/^\/body/, ""), detail }));
-  const detail = own.map((each) => `${each.pointer} ${each.detail}`.trim()).join("; ");
+  const detail = own.map((each) => `${each.pointer || "The line"} ${each.detail}`).join("; ");
   return { code: kind.code, detail: `${detail}.`, pointer: own[0]?.pointer ?? "" };
 }

@@ -60,7 +60,7 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     case 413:
       return new Problem(
         standardProblems.payloadTooLarge,
-        `The body is larger than ${request.routeOptions.bodyLimit / 1_024} KiB, the limit of this route.`,
+        `The body is larger than ${describeBytes(request.routeOptions.bodyLimit)}, the limit of this route.`,
       );
     case 415: {
       const accept = request.routeOptions.config.acceptedMediaTypes ?? acceptedMediaType;
@@ -72,6 +72,10 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     default:
       return new Problem(standardProblems.internalError, "An unexpected error occurred.", { cause: error });
   }
+}
+
+function describeBytes(bytes: number): string {
+  return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_024} KiB`;
 }
 
 const maxQuotedLength = 100;

@@ -19,7 +19,7 @@ export function checkDocument(bytes: Buffer): void {
 
 function findProblem(bytes: Buffer): string | undefined {
   if (bytes.toString("latin1", 0, 5) !== "%PDF-") {
-    return "The file is no PDF: it doesn't begin with %PDF-. Export the document as PDF.";
+    return "The file isn't a PDF: it doesn't begin with %PDF-. Export the document as PDF.";
   }
   const end = bytes.lastIndexOf("%%EOF");
   if (end === -1) return "The PDF is incomplete: it doesn't end with %%EOF. Export it again.";

@@ -87,7 +87,8 @@ export async function developerMediaRoutes(
         tags,
         operationId: "getMedia",
         summary: "Get a file",
-        description: "A file of the vendor's own listing, published or not. Documents are downloads.",
+        description:
+          "A file of the vendor's listing, published or not; operators name the vendor in `X-Vendor-Slug`. Documents are downloads.",
         headers: vendorHeaders,
         params: mediaParams,
         response: {

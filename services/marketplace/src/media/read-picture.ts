@@ -38,7 +38,8 @@ const unusable = (detail: string): Problem => new Problem(mediaProblems.unusable
  */
 export function readPicture(bytes: Buffer, declaredType: string, kind: "icon" | "screenshot"): Promise<Picture> {
   const [actualType] = signatures.find(([, matches]) => matches(bytes)) ?? [];
-  if (actualType === undefined) throw unusable("The file is no PNG, JPEG or WebP. Export the picture as one of these.");
+  if (actualType === undefined)
+    throw unusable("The file isn't a PNG, JPEG or WebP. Export the picture as one of these.");
   if (actualType !== declaredType) {
     throw unusable(`The file is ${actualType}, but its Content-Type says ${declaredType}. Send the right one.`);
   }

@@ -163,7 +163,7 @@ describe("uploading media", () => {
     await refused(/PNG, JPEG or WebP/, "icon", "application/pdf", pdf());
     await refused(/animated/, "screenshot", "image/webp", await animation());
 
-    await refused(/no PDF/, "document", "application/pdf", Buffer.concat([html, pdf()]));
+    await refused(/isn't a PDF/, "document", "application/pdf", Buffer.concat([html, pdf()]));
     await refused(/incomplete/, "document", "application/pdf", pdf().subarray(0, 20));
     await refused(/after its end/, "document", "application/pdf", Buffer.concat([pdf(), emptyZip]));
     await refused(

@@ -67,7 +67,7 @@ export async function reviewRoutes(scope: FastifyInstance, options: ReviewDeps):
         operationId: "approveReview",
         summary: "Approve a revision",
         description:
-          "Publishes the revision: the catalog shows it at once, its new plans are on sale, and the vendor's endpoints that named `app.updated` hear of it. Nobody approves what they edited themselves.",
+          "Publishes the revision: the catalog shows it at once, its new plans are on sale, and the vendor's endpoints that select `app.updated` receive it. Nobody approves what they edited themselves.",
         params: reviewParams,
         body: approveReviewBody,
         response: {

@@ -32,7 +32,7 @@ describe("an app that requires a business associate agreement", () => {
     for (const more of [{}, { acceptBaa: false }, { acceptBaa: null }]) {
       const problem = await assertProblem(await subscribe(marketplace, slug, { more }), 422, "baa-required");
       assert.deepEqual(problem["errors"], [
-        { pointer: "/body/acceptBaa", detail: "must be true to subscribe to this app" },
+        { pointer: "/body/acceptBaa", detail: "must be true to subscribe to this app; the agreement is at its baaUrl" },
       ]);
     }
     assert.deepEqual(await rows("select from subscriptions"), []);

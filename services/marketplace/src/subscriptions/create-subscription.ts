@@ -116,6 +116,8 @@ export async function createSubscription(
   });
 }
 
+const baaDetail = "must be true to subscribe to this app; the agreement is at its baaUrl";
+
 const countsUnits = ({ pricingModel }: PricingPlanDto): boolean =>
   pricingModel === "PER_UNIT" || pricingModel === "TIERED";
 
@@ -135,7 +137,7 @@ async function requireOffer(
     throw invalidField(subscriptionProblems.scopesChanged, "fhirScopes", "are not the app's current scopes");
   }
   if (offer.baaDocument !== null && input.acceptBaa !== true) {
-    throw invalidField(subscriptionProblems.baaRequired, "acceptBaa", "must be true to subscribe to this app");
+    throw invalidField(subscriptionProblems.baaRequired, "acceptBaa", baaDetail);
   }
   if (offer.baaDocument !== null && input.baaSha256 !== undefined && input.baaSha256 !== offer.baaDocument) {
     throw invalidField(subscriptionProblems.baaChanged, "baaSha256", "is not the agreement that the app requires now");

@@ -37,7 +37,7 @@ export const subscriptionProblems = {
     status: 409,
     title: "The app is suspended",
     advice:
-      "The marketplace has suspended the app and paused its subscriptions. Those that it paused are resumed when the app is reinstated. Cancelling is possible.",
+      "The marketplace has suspended the app, so its subscriptions can't be resumed until it is reinstated. Those that the suspension paused are resumed then. Cancelling is possible.",
   },
   baaChanged: {
     code: "baa-changed",
@@ -111,7 +111,7 @@ export const subscriptionProblems = {
     status: 422,
     title: "The business associate agreement is not accepted",
     advice:
-      "The app has `baaRequired`: show the vendor's business associate agreement to the person who decides, and send `acceptBaa: true` once it is accepted.",
+      "The app has `baaRequired`: show the vendor's business associate agreement, which is at the app's `baaUrl`, to the person who decides, and send `acceptBaa: true` once it is accepted.",
   },
   quantityNotCounted: {
     code: "quantity-not-counted",
