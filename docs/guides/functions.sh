@@ -11,13 +11,17 @@ bearer() {
   token=$(node_modules/.bin/node dev/src/identity-provider/token.ts "$1") && echo "Authorization: Bearer $token"
 }
 
-# Sends a request with curl and prints the response. On an error response it prints the reason, and fails.
+# Sends a request with curl and prints the response. On an error response it prints the reason and what is invalid, and fails.
 call() {
   local response
-  if response=$(curl -sS --fail-with-body "$@"); then
+  # Without curl's own message about the status, "curl: (22)", because the reason says more.
+  if response=$(curl -sS --fail-with-body "$@" 2> >(sed '/^curl: (22)/d' >&2)); then
     if [ -n "$response" ]; then printf '%s\n' "$response"; fi
   else
-    printf '%s' "$response" | pick '.message ?? response.error_description ?? `${response.title}. ${response.detail}`' | sed 's/^/Refused: /' >&2
+    printf '%s' "$response" | pick '.message ?? response.error_description ?? [
+      `${response.title}. ${response.detail}`,
+      ...(response.errors ?? []).filter(each => !response.detail.includes(each.detail)).map(each => `  ${each.pointer}: ${each.detail}`),
+    ].join("\n")' | sed '1s/^/Refused: /' >&2
     return 1
   fi
 }
