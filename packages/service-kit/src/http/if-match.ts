@@ -11,7 +11,7 @@ const etagRegExp = new RegExp(etagPattern);
 export const requireIfMatch: onRequestHookHandler = (request, _reply, next) => {
   const { "if-match": given } = request.headers;
   if (given === undefined) {
-    const detail = `Send the ETag of what you read, as If-Match. GET ${request.routeOptions.url} returns it.`;
+    const detail = `Send the ETag of what you read, as If-Match. GET ${request.url.split("?", 1)[0]} returns it.`;
     next(new Problem(standardProblems.preconditionRequired, detail));
   } else if (!etagRegExp.test(given)) {
     // Not 412: the client would read the same tag again, and send it as before.

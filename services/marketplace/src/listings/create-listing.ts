@@ -8,7 +8,14 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { listingProblems } from "./listing-errors.ts";
-import { countListings, insertListing, lockCreation, neverSubmitted, recordEditor } from "./listing-store.ts";
+import {
+  countListings,
+  findListingIds,
+  insertListing,
+  lockCreation,
+  neverSubmitted,
+  recordEditor,
+} from "./listing-store.ts";
 import { type TaggedListing, tagListing } from "./read-listings.ts";
 
 export interface ListingDeps {
@@ -45,7 +52,11 @@ export function createListing(
       updated_at: now,
     };
     if (!(await insertListing(transaction, { ...row, draft: JSON.stringify(row.draft) }))) {
-      throw new Problem(listingProblems.slugTaken, `Another app has the slug ${slug}.`);
+      const isOwn = (await findListingIds(transaction, by.vendor, slug)) !== undefined;
+      const detail = isOwn
+        ? `The vendor has this listing already: GET /developer/apps/${slug} returns it.`
+        : `Another app has the slug ${slug}.`;
+      throw new Problem(listingProblems.slugTaken, detail);
     }
     const { issuer, subject } = by.caller;
     await recordEditor(transaction, { app_id: row.app_id, issuer, subject, version: row.version });

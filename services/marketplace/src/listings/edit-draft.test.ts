@@ -77,7 +77,10 @@ describe("a listing's draft", () => {
   test("a slug is used once, also by two vendors at once, and never one of an app or of the catalog's paths", async () => {
     const both = await Promise.all([create("raced-slug"), create("raced-slug", "lumen-developer")]);
     assert.deepEqual(both.map(({ status }) => String(status)).toSorted(), ["201", "409"]);
-    await assertProblem(await create("northwind-scribe"), 409, "slug-taken");
+    const own = await assertProblem(await create("northwind-scribe"), 409, "slug-taken");
+    assert.match(String(own["detail"]), /has this listing already: GET \/developer\/apps\/northwind-scribe returns/);
+    const other = await assertProblem(await create("northwind-scribe", "lumen-developer"), 409, "slug-taken");
+    assert.equal(other["detail"], "Another app has the slug northwind-scribe.");
     for (const slug of ["search", "featured", "categories", "No", "-a-", "x".repeat(65)]) {
       await assertProblem(await create(slug), 400, "invalid-request");
     }
@@ -131,7 +134,8 @@ describe("a listing's draft", () => {
 
   test("needs If-Match, 428 before anything else is validated, and 412 where another was faster", async () => {
     const etag = await created("matched");
-    await assertProblem(await patch("matched", "{", undefined), 428, "precondition-required");
+    const { detail } = await assertProblem(await patch("matched", "{", undefined), 428, "precondition-required");
+    assert.match(String(detail), /GET \/api\/v1\/developer\/apps\/matched returns it/);
     await assertProblem(await patch("matched", { bad: 1 }, undefined), 428, "precondition-required");
     const both = await Promise.all(["One", "Two"].map((summary) => patch("matched", { summary }, etag)));
     assert.deepEqual(both.map(({ status }) => String(status)).toSorted(), ["200", "412"]);
