@@ -47,7 +47,9 @@ const draftPlan = Type.Object(
     name: text(200, "The plan's name"),
     description: text(2_000, "What the plan includes"),
     pricingModel: oneOf(["FREE", "FLAT", "PER_UNIT", "TIERED", "USAGE"], "How the plan charges"),
-    currency: Type.Optional(currency),
+    currency: Type.Optional(
+      Type.String({ ...currency, "x-error-message": "must be a currency's ISO 4217 code, such as USD" }),
+    ),
     amount: Type.Optional(nullable(rate, "In the currency's minor unit")),
     interval: Type.Optional(nullable(Type.Enum(["MONTH", "YEAR"]), "Billing interval")),
     trialDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 365 })),
@@ -181,7 +183,7 @@ export const createListingBody = Type.Object(
     slug: Type.String({
       ...slug,
       pattern: newSlugPattern,
-      "x-error-message": `must be lower-case letters and digits with single hyphens, none of ${reservedSlugs.join(", ")}, and not begin with ${sandboxSlugPrefix}`,
+      "x-error-message": `must be 3 to 64 lower-case letters and digits with single hyphens, none of ${reservedSlugs.join(", ")}, and not begin with ${sandboxSlugPrefix}`,
     }),
     name: Type.String({ minLength: 1, maxLength: 200, pattern: noNulPattern }),
   },

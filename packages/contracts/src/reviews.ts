@@ -39,6 +39,7 @@ const rejectionReason = {
   pointer: Type.String({
     maxLength: 500,
     pattern: "^(/([^~/\\u0000]|~[01])*)*$",
+    "x-error-message": "must be a JSON Pointer of at most 500 characters, such as /plans/0/name",
     description: "JSON Pointer into the draft, which begins with one of its fields; empty for the whole draft",
     examples: ["/description"],
   }),

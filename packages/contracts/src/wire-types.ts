@@ -27,5 +27,9 @@ export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(sch
 /** Whole minor units, or a decimal string for fractions of a minor unit. */
 export const rate = Type.Union([
   Type.Integer({ minimum: 0 }),
-  Type.String({ pattern: "^\\d+\\.\\d+$", examples: ["0.45"] }),
+  Type.String({
+    pattern: "^\\d+\\.\\d+$",
+    "x-error-message": 'must be a decimal number as a string, such as "0.45"',
+    examples: ["0.45"],
+  }),
 ]);

@@ -1,4 +1,5 @@
 import type { FastifySchemaValidationError } from "fastify";
+import { collapseUnions } from "./collapse-unions.ts";
 import { describeValidationError } from "./describe-validation-error.ts";
 import { escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -40,7 +41,7 @@ const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
 
 /** A 400 for a part of the request that doesn't match its schema, for example `body`. */
 export function schemaViolations(part: string, errors: FastifySchemaValidationError[]): Problem {
-  const inputs = errors.slice(0, maxListedInputs).map((error) => toInvalidInput(part, error));
+  const inputs = collapseUnions(errors.slice(0, maxListedInputs)).map((error) => toInvalidInput(part, error));
   // A schema with its own error message has the same one for each of its rules.
   return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
 }

@@ -45,6 +45,7 @@ describe("requests are validated strictly", () => {
           scope.addSchema({ $id: "Scoped", type: "object" });
           scope.get("/scoped", { schema: { querystring: query } }, (request) => request.query);
         });
+        const digits = { type: "string", pattern: "^\\d+$" };
         const choices = Array.from({ length: 21 }, (_, nth) => `v${nth}`);
         const described = {
           type: "object",
@@ -59,6 +60,15 @@ describe("requests are validated strictly", () => {
             id: uuid,
             link: { type: "string", format: "uri" },
             mail: { type: "string", format: "email" },
+            day: { type: "string", format: "date" },
+            list: { type: "array", items: text, minItems: 1, maxItems: 2 },
+            short: { type: "string", minLength: 2 },
+            share: { type: "number", minimum: 0, maximum: 100 },
+            yes: { type: "boolean" },
+            price: { anyOf: [{ anyOf: [{ type: "integer", minimum: 0 }, digits] }, { type: "null" }] },
+            interval: { anyOf: [{ enum: ["MONTH", "YEAR"] }, { type: "null" }] },
+            unit: { anyOf: [{ type: "string", minLength: 1 }, { type: "null" }] },
+            nested: { anyOf: [closed(["id"], { id: uuid }), { type: "null" }] },
             code: { type: "string", pattern: "^[A-Z]$" },
             sort: { type: "string", pattern: "^(a|b)$", maxLength: 1, "x-error-message": "must be one of: a, b" },
           },
@@ -88,7 +98,22 @@ describe("requests are validated strictly", () => {
     ["at", "2026-11-15", "must be a date and time with a time zone, such as 2026-03-18T09:30:00Z"],
     ["id", "1", "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057"],
     ["link", "nowhere", "must be a URL, such as https://example.com/path"],
-    ["mail", "nobody", 'must match format "email"'],
+    ["mail", "nobody", "must be an email address, such as help@example.com"],
+    ["day", "18.3.2026", "must be a date, such as 2026-03-18"],
+    ["list", [], "must have at least 1 item"],
+    ["list", ["a", "b", "c"], "must have at most 2 items"],
+    ["list", "a", "must be an array"],
+    ["short", "a", "must have at least 2 characters"],
+    ["short", true, "must be a string"],
+    ["share", 101, "must be at most 100"],
+    ["share", -1, "must be at least 0"],
+    ["share", "1", "must be a number"],
+    ["yes", "yes", "must be true or false"],
+    ["price", 49.5, "must be a whole number, at least 0, or a string, or null"],
+    ["price", -1, "must be at least 0"],
+    ["price", "free", 'must match pattern "^\\d+$"'],
+    ["interval", "DAY", "must be one of: MONTH, YEAR, or null"],
+    ["unit", "", "must have at least 1 character"],
     ["code", "a", 'must match pattern "^[A-Z]$"'],
     ["sort", "c", "must be one of: a, b"],
     ["sort", "cc", "must be one of: a, b"],
@@ -105,6 +130,20 @@ describe("requests are validated strictly", () => {
       assert.equal(problem["detail"], `/body/${field} ${detail}.`);
     });
   }
+
+  test("the errors of an optional object are those of its fields", async () => {
+    const response = await fetch(`${running.url}/described`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ nested: { id: "1", more: 1 }, price: false }),
+    });
+    const problem = await assertProblem(response, 400, "invalid-request");
+    assert.deepEqual(problem["errors"], [
+      { pointer: "/body/price", detail: "must be a whole number, at least 0, or a string, or null" },
+      { pointer: "/body/nested/more", detail: "is not a known field" },
+      { pointer: "/body/nested/id", detail: "must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057" },
+    ]);
+  });
 
   test("the error for a time in the query says how to write the + of a time zone", async () => {
     const times = (from: string): Promise<Response> => fetch(`${running.url}/times?from=${from}`);

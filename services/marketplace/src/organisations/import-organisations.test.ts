@@ -156,6 +156,7 @@ describe("importing organisations", () => {
         [14, "fine-2", "created"],
       ],
     );
+    assert.equal(results[7]?.problem?.detail, "The line must be an object.");
     const asPut = await assertProblem(
       await put("private", { displayName: "Private", callbackUrl }),
       422,
