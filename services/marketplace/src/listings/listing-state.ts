@@ -67,5 +67,7 @@ export function findRefusal(facts: ListingFacts, command: ListingCommand): Probl
 
 export function requireAllowed(facts: ListingFacts, command: ListingCommand): void {
   const refusal = findRefusal(facts, command);
-  if (refusal !== undefined) throw new Problem(refusal, `The listing is ${listingStatus(facts)}.`);
+  if (refusal === undefined) return;
+  // The advice is Markdown, and a detail is plain text.
+  throw new Problem(refusal, `The listing is ${listingStatus(facts)}. ${refusal.advice.replaceAll("`", "")}`);
 }

@@ -15,6 +15,7 @@ import { recordAppUpdated } from "../events/record-app-updated.ts";
 import { type AppliedChange, changeAnyListing } from "../listings/change-listing.ts";
 import { checkStoredDraft } from "../listings/check-listing.ts";
 import type { ListingDeps } from "../listings/create-listing.ts";
+import { listingProblems } from "../listings/listing-errors.ts";
 import { namePlans } from "../listings/name-plans.ts";
 import { factsOf, type ListingRow } from "../listings/read-listings.ts";
 import { getReview, reviewNotFound } from "./read-reviews.ts";
@@ -62,7 +63,11 @@ async function decideReview(
   await changeAnyListing(deps, by, slug, {
     command,
     // Of this review, which may not be the newest.
-    facts: async (transaction, row) => ({ ...factsOf(row), review: (await readReview(transaction)).status }),
+    async facts(transaction, row) {
+      const review = await readReview(transaction);
+      requireOpen(review);
+      return { ...factsOf(row), review: review.status };
+    },
     async apply(transaction, listing, at) {
       const review = await readReview(transaction);
       const { changes, after } = await apply(transaction, review, listing, at);
@@ -78,6 +83,12 @@ async function decideReview(
   return getReview(deps, id);
 }
 
+function requireOpen({ status, decided_at: decidedAt, number }: ReviewedRow): void {
+  if (status === "open") return;
+  const detail = `This review of revision ${number} was ${status} at ${decidedAt?.toISOString()}.`;
+  throw new Problem(listingProblems.noOpenReview, detail);
+}
+
 /** Publishes the revision. */
 export function approveReview(
   deps: ReviewDeps,
@@ -89,7 +100,7 @@ export function approveReview(
     command: "approve",
     async apply(transaction, review, listing, at) {
       if (await isEditor(transaction, review, by.caller)) {
-        throw new Problem(reviewProblems.ownRevision, "You edited or submitted this revision.");
+        throw new Problem(reviewProblems.ownRevision, describeOwnEdits(review));
       }
       requireCertifications(review, verifiedCertifications);
       await requireUsable(transaction, deps, review, at);
@@ -109,6 +120,11 @@ export function approveReview(
       };
     },
   });
+}
+
+function describeOwnEdits({ number, published_revision: publicNumber }: ReviewedRow): string {
+  const since = publicNumber === null ? "before the first approval" : `after revision ${publicNumber} was submitted`;
+  return `You submitted revision ${number}, or edited the draft ${since}. Another operator has to approve it.`;
 }
 
 function requireCertifications({ draft }: ReviewedRow, positions: number[]): void {

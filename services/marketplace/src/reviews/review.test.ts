@@ -239,8 +239,14 @@ describe("a revision's way into the catalog", () => {
     const id = await publisher.submit("quill-withdrawn");
     await assertProblem(await post(vendor, "/developer/apps/quill-withdrawn/submit"), 409, "review-open");
     assert.equal((await json<ListingDto>(post(vendor, "/developer/apps/quill-withdrawn/withdraw"))).status, "draft");
-    await assertProblem(await post("operator", `/admin/reviews/${id}/approve`, {}), 409, "no-open-review");
-    await assertProblem(await post(vendor, "/developer/apps/quill-withdrawn/withdraw"), 409, "no-open-review");
+    const late = await assertProblem(await post("operator", `/admin/reviews/${id}/approve`, {}), 409, "no-open-review");
+    assert.match(String(late["detail"]), /^This review of revision 1 was withdrawn at 20\S+Z\.$/);
+    const again = await assertProblem(
+      await post(vendor, "/developer/apps/quill-withdrawn/withdraw"),
+      409,
+      "no-open-review",
+    );
+    assert.match(String(again["detail"]), /^The listing is draft\. The review was decided or withdrawn/);
     assert.equal((await review(id)).status, "withdrawn");
   });
 
@@ -256,7 +262,8 @@ describe("a revision's way into the catalog", () => {
       }),
     );
     const id = await publisher.submit("quill-own");
-    await assertProblem(await post("operator", `/admin/reviews/${id}/approve`, {}), 403, "own-revision");
+    const own = await assertProblem(await post("operator", `/admin/reviews/${id}/approve`, {}), 403, "own-revision");
+    assert.match(String(own["detail"]), /^You submitted revision 1, or edited the draft before the first approval\./);
     const [editor] = await asOwner(
       "select issuer, subject from revision_editors join reviews using (app_id, number) where id = $1 and subject like 'operator%'",
       [id],
