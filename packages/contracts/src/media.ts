@@ -9,6 +9,7 @@ export const uploadMediaQuery = Type.Object({
   kind: Type.Enum([...mediaKinds], {
     description:
       "What the file is for. An icon is square, with at least 512 × 512 pixels. A document is a PDF; the others are PNG, JPEG or WebP",
+    examples: ["icon"],
   }),
 });
 

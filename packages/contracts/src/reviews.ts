@@ -56,7 +56,12 @@ export const rejectReviewBody = Type.Object(
       description: "One per field that has to change",
     }),
   },
-  closed,
+  {
+    ...closed,
+    examples: [
+      { reasons: [{ pointer: "/description", code: "text-missing", text: "Say which results the app writes back." }] },
+    ],
+  },
 );
 export type RejectReviewBody = Static<typeof rejectReviewBody>;
 export type RejectionReason = RejectReviewBody["reasons"][number];
@@ -67,7 +72,7 @@ export const approveReviewBody = Type.Object(
       Type.Array(Type.Integer({ minimum: 0, maximum: 19 }), {
         maxItems: 20,
         description: "The positions in `trust.certifications`, from 0, whose evidence you have verified",
-        examples: [[0]],
+        examples: [[]],
       }),
     ),
   },

@@ -28,6 +28,8 @@ organisations to apps, and pause, resume and cancel subscriptions.
     { name: "Catalog", description: "Published apps, open to anyone" },
     { name: "Listings", description: "How vendors publish: drafts of their apps, and their checks" },
     { name: "Sandbox", description: "Drafts in sandbox organisations, before anyone reviews them" },
+    { name: "Reviews", description: "How operators decide which revisions are published" },
+    { name: "Apps", description: "How operators feature, suspend and reinstate apps" },
     { name: "Vendors", description: "Vendors, as operators register them" },
     { name: "Subscriptions", description: "An organisation's right to use an app" },
     { name: "Webhooks", description: "Vendors' endpoints, and the log of deliveries" },

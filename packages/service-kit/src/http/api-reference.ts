@@ -6,6 +6,13 @@ import { icon } from "./html-page.ts";
 import { type FieldSchema, withOptionalNulls } from "./optional-fields.ts";
 import { createRepresentation, preparePayload, type Representation, sendRepresentation } from "./representation.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The body's schema in the API reference, where the handler validates what the route's own schema doesn't. */
+    documentedBody?: object;
+  }
+}
+
 export interface ApiDescription {
   title: string;
   version: string;
@@ -81,10 +88,11 @@ export async function apiReference(server: FastifyInstance, api: ApiDescription)
       },
     },
     transform: ({ schema: own, url, route }) => {
-      const { access, bodyMayBeOmitted } = route.config ?? {};
+      const { access, bodyMayBeOmitted, documentedBody } = route.config ?? {};
       if (own === undefined) return { schema: own, url };
       if (bodyMayBeOmitted === true) optionalBodies.add(own.operationId);
-      const schema = own.body === undefined ? own : { ...own, body: withOptionalNulls(own.body as FieldSchema) };
+      const body = documentedBody ?? own.body;
+      const schema = body === undefined ? own : { ...own, body: withOptionalNulls(body as FieldSchema) };
       if (access === undefined || access === "anyone") return { schema, url };
       const describedAccess = `${schema.description}\n\nFor: ${access.map((role) => `\`${role}\``).join(", ")}.`;
       return { schema: { ...schema, description: describedAccess, security: [{ accessToken: [] }] }, url };

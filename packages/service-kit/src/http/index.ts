@@ -19,6 +19,7 @@ export { isNestedTooDeep } from "./json-depth.ts";
 export { acceptMergePatch, requireNoBody } from "./json-parser.ts";
 export { listPage, listPageByName, type PageSlice } from "./list-page.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
+export { withOptionalNulls } from "./optional-fields.ts";
 export { createLineValidator } from "./parse-line.ts";
 export { parseQueryTime, parseTime } from "./parse-time.ts";
 export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses, responseOf } from "./problem.ts";

@@ -1,4 +1,11 @@
-import { createListingBody, listingPage, listingParams, type PageQuery, pageQuery } from "@ehr-marketplace/contracts";
+import {
+  createListingBody,
+  listingDraft,
+  listingPage,
+  listingParams,
+  type PageQuery,
+  pageQuery,
+} from "@ehr-marketplace/contracts";
 import {
   acceptMergePatch,
   etagPattern,
@@ -6,6 +13,7 @@ import {
   requireIfMatch,
   requireNoBody,
   responseOf,
+  withOptionalNulls,
 } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
@@ -22,15 +30,16 @@ import { getListing, listListings } from "./read-listings.ts";
 const tags = ["Listings"];
 const config = { access: ["vendor-developer", "operator"] } as const;
 
-const mergePatchBody = Type.Object(
-  {},
-  {
-    additionalProperties: true,
-    description:
-      "A JSON Merge Patch (RFC 7396) of the draft, see ListingDraft: fields that are absent stay, null removes a field, lists are replaced as a whole",
-    examples: [{ summary: "Notes that write themselves", websiteUrl: null }],
-  },
-);
+/** Any object: the draft that the patch makes is validated. */
+const mergePatchBody = Type.Object({}, { additionalProperties: true });
+
+/** A draft whose fields may be null, for the API reference. */
+const listingPatch = {
+  ...withOptionalNulls(listingDraft as object),
+  $id: "ListingPatch",
+  title: "ListingPatch",
+  examples: [{ summary: "Notes that write themselves", websiteUrl: null }],
+};
 
 const ifMatchHeaders = {
   type: "object",
@@ -41,6 +50,7 @@ const ifMatchHeaders = {
       maxLength: 100,
       pattern: etagPattern,
       description: "The `ETag` of the listing that was read",
+      examples: ['"1"'],
     },
   },
   required: ["if-match"],
@@ -49,6 +59,10 @@ const ifMatchHeaders = {
 export async function listingRoutes(scope: FastifyInstance, options: ListingDeps): Promise<void> {
   acceptMergePatch(scope);
   scope.addSchema(listingPage);
+  // Added in a scope without routes, because Fastify compiles all schemas of a scope for each response of its routes.
+  await scope.register(async (inner) => {
+    inner.addSchema(listingPatch);
+  });
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
 
   routes.post(
@@ -123,16 +137,17 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
     {
       bodyLimit: maxDraftBytes,
       onRequest: requireIfMatch,
-      config,
+      config: { ...config, documentedBody: { $ref: "ListingPatch#" } },
       schema: {
         tags,
         operationId: "editDraft",
         summary: "Change the draft",
         description:
-          "Applies a JSON Merge Patch to the draft. A draft may be incomplete; `check` says what it lacks. Nothing public changes before a reviewer approves it.",
+          "Applies a JSON Merge Patch (RFC 7396) to the draft: fields that are absent stay, null removes a field, and lists are replaced as a whole. A draft may be incomplete; `check` says what it lacks. Nothing public changes before a reviewer approves it.",
         headers: ifMatchHeaders,
         params: listingParams,
         body: mergePatchBody,
+        consumes: ["application/merge-patch+json", "application/json"],
         response: {
           200: listingResponse("The listing as it is now"),
           ...problemResponses(401, 403, 404, 412, 413, 415, 428),

@@ -18,6 +18,18 @@ const acceptedTypes = [...pictureTypes, documentType];
 const tags = ["Listings"];
 const access = ["vendor-developer", "operator"] as const;
 
+/** The API reference can't derive how to send a file from a schema. */
+const uploadSample = {
+  "x-codeSamples": [
+    {
+      lang: "Shell",
+      label: "curl",
+      source: `curl "$API/developer/apps/northwind-scribe/media?kind=icon" \\
+  -H "Authorization: Bearer $TOKEN" -H "Content-Type: image/png" --data-binary @icon.png`,
+    },
+  ],
+};
+
 /** Media of vendors' own listings. */
 export async function developerMediaRoutes(
   scope: FastifyInstance,
@@ -44,6 +56,7 @@ export async function developerMediaRoutes(
       },
       config: { access, acceptedMediaTypes: acceptedTypes.join(", "), timeoutMs: maxTransferMs },
       schema: {
+        ...uploadSample,
         tags,
         operationId: "uploadMedia",
         summary: "Upload a file",
