@@ -210,10 +210,16 @@ const review = nullable(
   "The last review, unless it was approved or withdrawn",
 );
 
+/** A suspended app may be unpublished, too, and then stays so when it is reinstated. */
+export const isUnpublished = Type.Boolean({
+  description: "Whether the vendor has taken the app out of the catalog, also while `status` is `suspended`",
+});
+
 const listingFields = {
   slug,
   status: Type.Enum([...listingStatuses]),
   publishedRevision: nullable(Type.Integer({ minimum: 1 }), "The revision that the public sees"),
+  isUnpublished,
   review,
   suspension: nullable(
     Type.Object({ since: instant("Suspended"), reason: Type.String() }),
@@ -232,6 +238,7 @@ export type ListingSummary = {
   name: string;
   status: ListingStatus;
   publishedRevision: number | null;
+  isUnpublished: boolean;
   review: Static<typeof review>;
   suspension: { since: string; reason: string } | null;
   createdAt: string;

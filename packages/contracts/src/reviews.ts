@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { slugPattern } from "./catalog-requests.ts";
 import type { ListingCheck, ListingDraft, ListingStatus } from "./listings.ts";
-import { listingStatuses } from "./listings.ts";
+import { isUnpublished, listingStatuses } from "./listings.ts";
 import { displayNamePattern } from "./organisations.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
@@ -208,6 +208,7 @@ export const adminAppDto = Type.Object(
     vendor: Type.String({ description: "The vendor's slug" }),
     status: Type.Enum([...listingStatuses]),
     publishedRevision: nullable(Type.Integer({ minimum: 1 }), "The revision that the public sees"),
+    isUnpublished,
     featured: Type.Boolean(),
     suspension: nullable(
       Type.Object({
@@ -231,6 +232,7 @@ export interface AdminAppDto {
   vendor: string;
   status: ListingStatus;
   publishedRevision: number | null;
+  isUnpublished: boolean;
   featured: boolean;
   suspension: { since: string; reason: string; subscriptions: SuspendedSubscriptions | null } | null;
   createdAt: string;

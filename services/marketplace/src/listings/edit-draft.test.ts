@@ -57,6 +57,7 @@ describe("a listing's draft", () => {
       slug: "quill-notes",
       status: "draft",
       publishedRevision: null,
+      isUnpublished: false,
       review: null,
       suspension: null,
       draft: { name: "Quill" },

@@ -33,6 +33,7 @@ const adminAppOf = (row: AdminAppRow, progress: SuspensionProgress | undefined):
   vendor: row.vendor,
   status: listingStatus(factsOf(row)),
   publishedRevision: row.published_revision,
+  isUnpublished: row.unpublished_at !== null,
   featured: row.featured,
   suspension: suspensionOf(row, progress),
   createdAt: row.created_at.toISOString(),

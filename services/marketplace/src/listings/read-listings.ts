@@ -46,6 +46,7 @@ const stateOf = (row: Omit<ListingRow, "draft" | "encrypted_review_notes">) => (
   slug: row.slug,
   status: listingStatus(factsOf(row)),
   publishedRevision: row.published_revision,
+  isUnpublished: row.unpublished_at !== null,
   review: reviewOf(row),
   suspension:
     row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), reason: row.suspension_reason ?? "" },

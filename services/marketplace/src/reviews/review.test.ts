@@ -372,6 +372,15 @@ describe("a revision's way into the catalog", () => {
     const { status, suspension } = await publisher.read("quill-suspended");
     assert.deepEqual([status, suspension?.reason], ["suspended", "Its page was taken over"]);
     await assertProblem(await post("operator", `${at}/suspend`, { reason: "again" }), 409, "already-suspended");
+    for (const [action, isUnpublished] of [
+      ["unpublish", true],
+      ["republish", false],
+    ] as const) {
+      const listing = await json<ListingDto>(post(vendor, `/developer/apps/quill-suspended/${action}`));
+      assert.deepEqual([listing.status, listing.isUnpublished], ["suspended", isUnpublished]);
+      const record = await json<AdminAppDto>(publisher.request("operator", at));
+      assert.deepEqual([record.status, record.isUnpublished], ["suspended", isUnpublished]);
+    }
     await publisher.edit("quill-suspended", { version: "2.0.0" });
     await publisher.approve(await publisher.submit("quill-suspended"));
     assert.equal((await app("quill-suspended")).status, 404);
