@@ -155,9 +155,9 @@ describe("uploading media", () => {
     await refused(/damaged/, "screenshot", "image/png", half(png));
     await refused(/damaged/, "screenshot", "image/webp", half(webp));
     await refused(/damaged/, "screenshot", "image/png", png.subarray(0, 20));
-    await refused(/no PNG/, "screenshot", "image/png", html);
-    await refused(/no PNG/, "screenshot", "image/png", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
-    await refused(/no PNG/, "screenshot", "image/png", await plain(10, 10).gif().toBuffer());
+    await refused(/isn't a PNG/, "screenshot", "image/png", html);
+    await refused(/isn't a PNG/, "screenshot", "image/png", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+    await refused(/isn't a PNG/, "screenshot", "image/png", await plain(10, 10).gif().toBuffer());
     await refused(/Content-Type says image\/jpeg/, "screenshot", "image/jpeg", png);
     await refused(/a PDF/, "document", "image/png", png);
     await refused(/PNG, JPEG or WebP/, "icon", "application/pdf", pdf());
