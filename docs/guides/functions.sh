@@ -13,15 +13,19 @@ bearer() {
 
 # Sends a request with curl and prints the response. On an error response it prints the reason and what is invalid, and fails.
 call() {
-  local response
-  # Without curl's own message about the status, "curl: (22)", because the reason says more.
-  if response=$(curl -sS --fail-with-body "$@" 2> >(sed '/^curl: (22)/d' >&2)); then
+  local response result=0
+  response=$(curl -sS --stderr - --fail-with-body "$@") || result=$?
+  if [ "$result" = 0 ]; then
     if [ -n "$response" ]; then printf '%s\n' "$response"; fi
-  else
-    printf '%s' "$response" | pick '.message ?? response.error_description ?? [
+  elif [ "$result" = 22 ]; then
+    # Without curl's own message about the status, because the reason says more.
+    printf '%s' "${response%'curl: (22)'*}" | pick '.message ?? response.error_description ?? [
       `${response.title}. ${response.detail}`,
       ...(response.errors ?? []).filter(each => !response.detail.includes(each.detail)).map(each => `  ${each.pointer}: ${each.detail}`),
     ].join("\n")' | sed '1s/^/Refused: /' >&2
+    return 1
+  else
+    printf '%s\n' "$response" >&2
     return 1
   fi
 }

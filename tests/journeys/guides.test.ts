@@ -124,6 +124,14 @@ describe(`the guides, in the order of GUIDES_SEED=${seed}`, () => {
       /^Refused: The token names 2 /m,
     ],
     [
+      "each error of a draft",
+      `AUTH=$(bearer northwind-developer)
+       DRAFT="$API/developer/apps/errors-$(node -p 'crypto.randomUUID()')"
+       call "\${DRAFT%/*}" -H "$AUTH" -H "$JSON" -d "{\\"slug\\": \\"\${DRAFT##*/}\\", \\"name\\": \\"Quill\\"}" > /dev/null
+       call -X POST "$DRAFT/submit" -H "$AUTH"`,
+      /^Refused: The draft has errors\. .*\n( {2}\/.*\n)* {2}\/summary: /,
+    ],
+    [
       "a response that isn't JSON",
       'call "${API%/api/v1}/problems" -H "Accept: text/html" | pick .id',
       /^Not JSON: <!doctype html>/,
