@@ -7,7 +7,7 @@ const isWithin = (error: FastifySchemaValidationError, union: FastifySchemaValid
   error.schemaPath.startsWith(`${union.schemaPath}/`) && isAt(error.instancePath, union.instancePath);
 
 /** Violated where the value isn't of the alternative at all. Other rules are only violated by a value of the right type. */
-const typeKeywords = ["type", "const", "enum", "anyOf"];
+const typeKeywords = new Set(["type", "const", "enum", "anyOf"]);
 
 /**
  * Replaces the errors of a union (`anyOf`), of which Ajv reports one for each alternative, by those of the alternative that was meant, or
@@ -40,7 +40,7 @@ function replaceUnion(
   inner: FastifySchemaValidationError[],
 ): FastifySchemaValidationError[] {
   const meant = inner.filter(
-    ({ keyword, instancePath }) => instancePath !== union.instancePath || !typeKeywords.includes(keyword),
+    ({ keyword, instancePath }) => instancePath !== union.instancePath || !typeKeywords.has(keyword),
   );
   if (meant.length > 0) return meant;
   const details = inner.filter(({ keyword }) => keyword !== "anyOf").map(describeValidationError);

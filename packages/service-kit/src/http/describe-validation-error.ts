@@ -46,7 +46,7 @@ export function describeValidationError(error: FastifySchemaValidationError): st
     }
     case "minimum":
     case "maximum":
-      return `must be at ${keyword === "minimum" ? "least" : "most"} ${params["limit"]}`;
+      return `must be at ${keyword === "minimum" ? "least" : "most"} ${String(params["limit"])}`;
     case "minLength":
     case "maxLength":
     case "minItems":

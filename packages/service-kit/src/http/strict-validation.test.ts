@@ -119,7 +119,7 @@ describe("requests are validated strictly", () => {
     ["sort", "cc", "must be one of: a, b"],
     ["sort", 1, "must be one of: a, b"],
   ] as const) {
-    test(`the error for an invalid value describes the allowed values: ${field}=${value}`, async () => {
+    test(`the error for an invalid value describes the allowed values: ${field}=${JSON.stringify(value)}`, async () => {
       const response = await fetch(`${running.url}/described`, {
         method: "POST",
         headers: { "content-type": "application/json" },
