@@ -18,8 +18,8 @@ export interface SandboxMarketplace {
   /** For the EHR service. */
   environment: Record<string, string>;
   requests: SandboxRequest[];
-  /** The installed drafts, and the organisations with a live subscription to them. */
-  apps: Map<string, { app: EventApp & { configSchema?: object }; subscribers: string[] }>;
+  /** The installed drafts, and the organisations with a live subscription to them: its id by alias. */
+  apps: Map<string, { app: EventApp & { configSchema?: object }; subscribers: Record<string, string> }>;
   /** The status of the response to the report of a launch. */
   reportStatus: number;
 }
@@ -40,13 +40,20 @@ export async function startSandboxMarketplace(cleanUp: CleanUp): Promise<Sandbox
     const slug = /^\/api\/v1\/sandbox-apps\/([a-z0-9-]+)$/.exec(path)?.[1];
     if (slug !== undefined) {
       const found = marketplace.apps.get(slug);
-      const mayRead = found?.subscribers.some((alias) => authorization === `Bearer token-of-${alias}`);
+      const mayRead = Object.keys(found?.subscribers ?? {}).some(
+        (alias) => authorization === `Bearer token-of-${alias}`,
+      );
       if (mayRead) json(response, 200, found?.app);
       else json(response, 404, { code: "sandbox-app-not-found" });
     } else if (path.endsWith("/sandbox-launches")) {
       response.writeHead(marketplace.reportStatus).end();
     } else if (path.startsWith("/api/v1/subscriptions?")) {
-      json(response, 200, []);
+      const orgAlias = new URL(path, "http://localhost").searchParams.get("orgAlias") ?? "";
+      const updatedAt = new Date(0).toISOString();
+      const listed = [...marketplace.apps.values()].flatMap(({ app, subscribers: { [orgAlias]: id } }) =>
+        id === undefined ? [] : [{ id, appSlug: app.slug, orgAlias, status: "active", updatedAt, app }],
+      );
+      json(response, 200, listed);
     } else {
       json(response, 404, { code: "app-not-found" });
     }

@@ -71,7 +71,7 @@ export async function applyState(
   const app = await ensureApp(transaction, next.app_slug, now);
   // A confirmation is for one app and ends with the subscription: only a forged event makes a cancelled subscription live again.
   const kept = before?.app_slug === next.app_slug && !(added.isLive && !added.isNew) ? before : undefined;
-  const isConfirmable = app.hasFacts && (isListed || isFreshInCatalog(app, now));
+  const isConfirmable = app.hasFacts && (isListed || (isFreshInCatalog(app, now) && !isSandboxSlug(app.slug)));
   const confirmed_at = kept?.confirmed_at ?? (isConfirmable ? now : null);
   const listed_at = kept?.listed_at ?? (isListed ? now : null);
   await upsertSubscription(transaction, { ...next, org_alias: orgAlias, id: subscriptionId, confirmed_at, listed_at });

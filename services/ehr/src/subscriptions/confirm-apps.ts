@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isSandboxSlug } from "@ehr-marketplace/contracts";
 import { isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
 import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import { LRUCache } from "lru-cache";
@@ -92,6 +93,8 @@ export function createAppConfirmer(deps: FetchDeps & ConfirmDeps): AppConfirmer 
     const awaited = await findUnconfirmedApp(database, orgAlias, appSlug);
     // It may have been confirmed since the caller read it.
     if (awaited === undefined) return true;
+    // The list that confirms it has been requested.
+    if (isSandboxSlug(appSlug)) return false;
     const result = isFreshInCatalog(awaited, clock()) ? "found" : await fetchOnDemand(orgAlias, appSlug, awaited);
     if (result === "found") await confirmFor(deps, orgAlias, appSlug);
     return result === "found";

@@ -1,3 +1,4 @@
+import { isSandboxSlug } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
@@ -42,9 +43,16 @@ async function* eachOrganisation(
   }
 }
 
-/** Installs an app that the catalog has for one organisation that subscribed to it. */
+/**
+ * Installs an app that the catalog has for one organisation that subscribed to it. Nobody has reviewed a sandbox app, so that the marketplace's
+ * list has to confirm the subscription: otherwise, an event that is forged with a practice's secret would install a draft in the practice.
+ */
 export async function confirmFor(deps: ConfirmDeps, orgAlias: string, appSlug: string): Promise<void> {
   await withOrganisationLock(deps, orgAlias, async (transaction) => {
+    if (isSandboxSlug(appSlug)) {
+      await requestReconciliation(transaction, deps.queue, orgAlias);
+      return;
+    }
     const now = deps.clock();
     if (await confirmLive(transaction, orgAlias, appSlug, now)) {
       await deriveInstallation(transaction, orgAlias, appSlug, now);

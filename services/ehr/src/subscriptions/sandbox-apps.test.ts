@@ -44,11 +44,11 @@ describe("a sandbox app", () => {
     eventually(`${slug} is installed as ${name}`, 15_000, async () => (await find(practice, slug))?.name === name);
 
   test("is read with the organisation's token, and never requested from the public catalog", async () => {
-    const slug = `sandbox-${"a".repeat(64)}`;
+    const [slug, id] = [`sandbox-${"a".repeat(64)}`, randomUUID()];
     const configSchema = { type: "object", properties: { site: { type: "string" } }, additionalProperties: false };
     const app = { ...buildApp(slug), name: "First draft", smartLaunchUrl: "https://draft.example/launch" };
-    marketplace.apps.set(slug, { app: { ...app, configSchema }, subscribers: [riverside] });
-    await tell("created", { id: randomUUID(), app: slug });
+    marketplace.apps.set(slug, { app: { ...app, configSchema }, subscribers: { [riverside]: id } });
+    await tell("created", { id, app: slug });
     await installed(slug, "First draft");
     for (const { line, authorization } of requestsFor(slug)) {
       assert.deepEqual([line, authorization], [`GET /api/v1/sandbox-apps/${slug}`, bearer(riverside)]);
@@ -60,11 +60,11 @@ describe("a sandbox app", () => {
   test("takes another draft within seconds of subscription.updated, though it was fetched less than a minute ago", async () => {
     const [slug, id] = ["sandbox-scribe", randomUUID()];
     const app = { ...buildApp(slug), name: "First draft" };
-    marketplace.apps.set(slug, { app, subscribers: [riverside] });
+    marketplace.apps.set(slug, { app, subscribers: { [riverside]: id } });
     await tell("created", { id, app: slug });
     await installed(slug, "First draft");
     const earlier = requestsFor(slug).length;
-    marketplace.apps.set(slug, { app: { ...app, name: "Second draft" }, subscribers: [riverside] });
+    marketplace.apps.set(slug, { app: { ...app, name: "Second draft" }, subscribers: { [riverside]: id } });
     await tell("updated", { id, app: slug });
     await installed(slug, "Second draft");
     assert.deepEqual(
@@ -77,14 +77,31 @@ describe("a sandbox app", () => {
   });
 
   test("is read with the token of another subscriber if the marketplace has no subscription of the first", async () => {
-    const slug = "sandbox-relay";
-    marketplace.apps.set(slug, { app: { ...buildApp(slug), name: "Relay" }, subscribers: [riverside] });
+    const [slug, id] = ["sandbox-relay", randomUUID()];
+    marketplace.apps.set(slug, { app: { ...buildApp(slug), name: "Relay" }, subscribers: { [riverside]: id } });
     await tell("created", { id: randomUUID(), app: slug, orgAlias: hilltop });
     await eventually("it is quarantined", 15_000, async () => (await catalogState(practice, slug))?.isAbsent === true);
-    await tell("created", { id: randomUUID(), app: slug });
+    await tell("created", { id, app: slug });
     await installed(slug, "Relay");
     const tokens = new Set(requestsFor(slug).map(({ authorization }) => authorization));
     assert.deepEqual(tokens, new Set([bearer(hilltop), bearer(riverside)]));
+  });
+
+  test("is installed only where the marketplace lists it, not by a forged event of another organisation", async () => {
+    const [slug, id] = ["sandbox-elsewhere", randomUUID()];
+    marketplace.apps.set(slug, { app: { ...buildApp(slug), name: "Elsewhere" }, subscribers: { [riverside]: id } });
+    await tell("created", { id, app: slug });
+    await installed(slug, "Elsewhere");
+    const listed = (): number =>
+      marketplace.requests.filter(({ line }) => line.includes(`/subscriptions?orgAlias=${hilltop}&`)).length;
+    const earlier = listed();
+    await tell("created", { id: randomUUID(), app: slug, orgAlias: hilltop });
+    await eventually("the list was asked", 15_000, () => listed() > earlier);
+    const { rows } = await withClient(practice.database.ownerUrl, (client) =>
+      client.query("select from installations where org_alias = $1 and app_slug = $2", [hilltop, slug]),
+    );
+    assert.equal(rows.length, 0);
+    assert.equal((await practice.as("hilltop-admin", `/app-installations/${slug}`)).status, 404);
   });
 
   test("that the marketplace doesn't have is not installed", async () => {
@@ -96,7 +113,7 @@ describe("a sandbox app", () => {
 
   test("is fetched at most as often as the organisation's limit, however many events name it", async () => {
     const [slug, id] = ["sandbox-busy", randomUUID()];
-    marketplace.apps.set(slug, { app: { ...buildApp(slug), name: "Busy" }, subscribers: [hilltop] });
+    marketplace.apps.set(slug, { app: { ...buildApp(slug), name: "Busy" }, subscribers: { [hilltop]: id } });
     const start = Date.now() - 100;
     for (let nth = 0; nth < 50; nth += 1) {
       const body = eventOf({ what: "updated", id, at: start + nth, app: slug, orgAlias: hilltop });
@@ -114,7 +131,7 @@ test("without credentials for the marketplace there are no sandbox apps", async 
   const marketplace = await startSandboxMarketplace(cleanUp);
   const practice = await startPractice(cleanUp, { MARKETPLACE_URL: marketplace.url });
   const slug = "sandbox-scribe";
-  marketplace.apps.set(slug, { app: buildApp(slug), subscribers: [riverside] });
+  marketplace.apps.set(slug, { app: buildApp(slug), subscribers: { [riverside]: randomUUID() } });
   const body = eventOf({ what: "created", id: randomUUID(), at: Date.now(), app: slug });
   assert.equal((await send(practice.ehr.url, { body })).status, 200);
   await eventually("it counts as absent", 15_000, async () => (await catalogState(practice, slug))?.isAbsent === true);
