@@ -224,11 +224,14 @@ test("http is for loopback addresses where the marketplace allows it, and for no
     oauth: { ...complete.oauth, redirectUris: ["http://127.0.0.1:4000/back"], jwksUri: "http://[::1]/jwks" },
   } as ListingDraft;
   assert.deepEqual(found(local, { allowsHttp: true }), []);
-  assert.deepEqual(found(local).toSorted(), [
-    ["/oauth/jwksUri", "url-invalid"],
-    ["/oauth/redirectUris/0", "url-invalid"],
-    ["/smartLaunchUrl", "url-invalid"],
-  ]);
+  assert.deepEqual(
+    found(local).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [
+      ["/oauth/jwksUri", "url-invalid"],
+      ["/oauth/redirectUris/0", "url-invalid"],
+      ["/smartLaunchUrl", "url-invalid"],
+    ],
+  );
   const elsewhere = { ...complete, smartLaunchUrl: "http://quill.example/launch" };
   assert.deepEqual(found(elsewhere, { allowsHttp: true }), [["/smartLaunchUrl", "url-invalid"]]);
 });

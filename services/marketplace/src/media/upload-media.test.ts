@@ -363,7 +363,7 @@ describe("uploading media", () => {
     const slow = await startMarketplaceWithCallers(cleanUp, {
       MEDIA_DIRECTORY: directory,
       PUBLIC_URL: "https://market.example",
-      REQUEST_TIMEOUT_MS: "1500",
+      REQUEST_TIMEOUT_MS: "4000",
     });
     const { port } = new URL(slow.url);
     const token = slow.callers.token(vendor);

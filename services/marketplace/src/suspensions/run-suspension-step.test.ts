@@ -182,9 +182,9 @@ describe("an app whose suspension pauses subscriptions", () => {
       .map(({ id }) => id);
     await ground.operate(slug, "suspend", pausing);
     await ground.finish();
-    const before = (await stored(slug)).get(kept);
+    const paused = (await stored(slug)).get(kept);
     const own = await changed(kept, "pause", { reason: "SECURITY" });
-    assert.deepEqual((await stored(slug)).get(kept), { ...before, by_suspension: false });
+    assert.deepEqual((await stored(slug)).get(kept), { ...paused, by_suspension: false });
     assert.deepEqual(await changed(kept, "pause", { reason: "SECURITY" }), own);
     const audited = await ground.query<{ was: boolean; is: boolean; kept: boolean }>(
       `select before -> 'suspensionId' is not null as was, after -> 'suspensionId' is not null as is,
