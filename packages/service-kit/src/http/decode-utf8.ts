@@ -10,13 +10,22 @@ export function decodeUtf8(body: Buffer): string {
 }
 
 const newline = 0x0a;
+/** Many short lines are checked faster together than one by one. */
+const minBlockBytes = 16_384;
 
 /** The first invalid line, counted from 1. No other character of UTF-8 contains the byte of a newline. */
 function findInvalidLine(body: Buffer): number {
-  let line = 1;
-  let start = 0;
-  for (let end = body.indexOf(newline); end >= 0; end = body.indexOf(newline, start)) {
-    if (!isUtf8(body.subarray(start, end))) return line;
+  const endOfLine = (from: number): number => {
+    const found = body.indexOf(newline, from);
+    return found < 0 ? body.length : found;
+  };
+  let [line, start] = [1, 0];
+  for (let end = endOfLine(minBlockBytes); isUtf8(body.subarray(start, end)); end = endOfLine(end + minBlockBytes)) {
+    // Faster than a search for each newline.
+    for (let at = start; at <= end; at += 1) if (body[at] === newline) line += 1;
+    start = end + 1;
+  }
+  for (let end = endOfLine(start); isUtf8(body.subarray(start, end)); end = endOfLine(start)) {
     line += 1;
     start = end + 1;
   }

@@ -41,7 +41,7 @@ export async function getSubscription(
   return subscriptionRecord(row);
 }
 
-/** A subscription of an EHR's organisation to a sandbox app. All others are not found. */
+/** A live subscription of an EHR's organisation to a sandbox app. All others are not found. */
 export async function requireSandboxSubscription(
   database: Kysely<DB>,
   caller: Caller,
@@ -49,7 +49,8 @@ export async function requireSandboxSubscription(
 ): Promise<{ appId: string; orgAlias: string; role: Role }> {
   const row = await findSubscription(database, id);
   const role = row && findRoleForOrganisation(caller, row.org_alias, ["ehr-service"]);
-  if (row === undefined || role === undefined || row.sandbox_revision === null) throw subscriptionNotFound();
+  const isSandbox = row?.sandbox_revision != null && row.status !== "cancelled";
+  if (row === undefined || role === undefined || !isSandbox) throw subscriptionNotFound();
   return { appId: row.app_id, orgAlias: row.org_alias, role };
 }
 
