@@ -46,14 +46,6 @@ function toProblem(error: Partial<FastifyError> | null | undefined, request: Fas
     const detail = "The request conflicted with another one. Nothing was changed.";
     return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "1" }, cause: error });
   }
-  if (error?.code === "FST_ERR_HANDLER_TIMEOUT") {
-    if (!request.raw.complete) {
-      const { requestTimeout } = standardProblems;
-      return new Problem(requestTimeout, requestTimeout.advice, { headers: { connection: "close" } });
-    }
-    const detail = "The request timed out before a response was ready.";
-    return new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "2" }, cause: error });
-  }
   switch (error?.statusCode) {
     case 400:
       return new Problem(standardProblems.invalidRequest, badRequestDetail(error?.code));

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { test } from "node:test";
+import { eventually } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { rawResponse, readResponse, startTestServer } from "./server.test-support.ts";
 
@@ -34,4 +36,107 @@ test("a server whose limit is longer keeps it", async (t) => {
     routes: (routes) => routes.post("/slow", { config: { timeoutMs: 60_000 } }, () => ({})),
   });
   assert.equal(server.server.requestTimeout, 120_000);
+});
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+test("a handler that takes too long is 503 with Retry-After, whether the request has a body or not", async (t) => {
+  const { url, logged } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 500 },
+    routes: (server) => server.route({ method: ["GET", "POST", "PUT"], url: "/never", handler: never }),
+  });
+  const headers = { "content-type": "application/json" };
+  const large = JSON.stringify({ text: "a".repeat(16_000) });
+  for (const options of [
+    {},
+    { method: "POST" },
+    { method: "POST", headers, body: "{}" },
+    { method: "PUT", headers, body: large },
+    { method: "POST", headers, body: new Blob(["{", "}"]).stream(), duplex: "half" as const },
+  ]) {
+    const response = await fetch(`${url}/never`, options);
+    assert.equal(response.headers.get("retry-after"), "2");
+    const { detail, instance } = await assertProblem(response, 503, "unavailable");
+    assert.equal(detail, "The request timed out before a response was ready.");
+    const line = logged.find((each) => each["requestId"] === instance && each["level"] === "error");
+    assert.equal(line?.["msg"], "failed to process a request");
+  }
+});
+
+test("a hook that takes too long is 503, and the handler doesn't run", async (t) => {
+  const hook = Promise.withResolvers<void>();
+  let handled = 0;
+  const { url } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 500 },
+    routes: (server) => {
+      server.post("/late", { preValidation: () => hook.promise }, () => ({ handled: (handled += 1) }));
+    },
+  });
+  const headers = { "content-type": "application/json" };
+  await assertProblem(await fetch(`${url}/late`, { method: "POST", headers, body: "{}" }), 503, "unavailable");
+  hook.resolve();
+  assert.deepEqual(await (await fetch(`${url}/late`, { method: "POST", headers, body: "{}" })).json(), { handled: 1 });
+});
+
+test("a route with more time has it for its handler too, after the body", async (t) => {
+  const work = Promise.withResolvers<object>();
+  const { url } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 500 },
+    routes: (server) => {
+      server.post("/slow", { config: { timeoutMs: 60_000 } }, () => work.promise);
+      server.post("/fast", never);
+    },
+  });
+  const options = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  const slow = fetch(`${url}/slow`, options);
+  for (let nth = 0; nth < 2; nth += 1) await assertProblem(await fetch(`${url}/fast`, options), 503, "unavailable");
+  work.resolve({ done: true });
+  assert.deepEqual(await (await slow).json(), { done: true });
+});
+
+test("a response that takes too long to send is cut, after the time of its route", async (t) => {
+  const startStream = (): Readable => {
+    const stream = new Readable({ read: () => undefined });
+    stream.push("first ");
+    return stream;
+  };
+  const slowStream = startStream();
+  const { url } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 500 },
+    routes: (server) => {
+      server.get("/slow", { config: { timeoutMs: 60_000 } }, () => slowStream);
+      server.route({ method: ["GET", "POST"], url: "/fast", handler: startStream });
+    },
+  });
+  const slow = await fetch(`${url}/slow`);
+  const headers = { "content-type": "application/json" };
+  for (const options of [{}, { method: "POST", headers, body: "{}" }]) {
+    const response = await fetch(`${url}/fast`, options);
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text(), /terminated/);
+  }
+  slowStream.push("last");
+  slowStream.push(null);
+  assert.equal(await slow.text(), "first last");
+});
+
+test("a client that leaves early is no failure", async (t) => {
+  let started = 0;
+  const { url, port, logged } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 500 },
+    routes: (server) => {
+      server.post("/never", () => {
+        started += 1;
+        return never();
+      });
+    },
+  });
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`${head("/never")}}`);
+  await eventually("the request is received", 5_000, () => started === 1);
+  socket.destroy();
+  const response = await fetch(`${url}/never`, { method: "POST" });
+  const { instance } = await assertProblem(response, 503, "unavailable");
+  const failed = logged.filter(({ level }) => level === "error").map(({ requestId }) => requestId);
+  assert.deepEqual(failed, [instance]);
 });

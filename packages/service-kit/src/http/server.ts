@@ -17,7 +17,7 @@ import { registerProblemHandler } from "./problem-handler.ts";
 import { problemRoutes } from "./problem-routes.ts";
 import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
 import { createRouteTable } from "./route-table.ts";
-import { allowSlowRoutes } from "./route-timeouts.ts";
+import { limitRequestTime } from "./route-timeouts.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
 import { strictValidation } from "./strict-validation.ts";
@@ -62,7 +62,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: options.trustedProxies.length === 0 ? false : options.trustedProxies,
     bodyLimit: defaultBodyBytes,
     requestTimeout: limits.requestMs,
-    handlerTimeout: limits.requestMs,
     http: {
       // Node requires that the time for the headers is within that for the request, which Fastify sets later.
       requestTimeout: limits.requestMs,
@@ -88,10 +87,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
 
   await options.tracing.instrument(server);
+  limitRequestTime(server, limits.requestMs);
   registerRequestGuards(server, limits.urlBytes);
   const observe = observeRequests(server, options);
   const routes = createRouteTable(server);
-  allowSlowRoutes(server, limits.requestMs);
   redirectTrailingSlashes(server, routes);
   registerProblemHandler(server, errorShape, routes);
   await shedLoad(server, limits.eventLoopDelayMs);
