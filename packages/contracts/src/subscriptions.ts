@@ -12,9 +12,9 @@ export const pauseReasons = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_RE
 const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` is final" });
 const pauseReason = Type.Enum([...pauseReasons]);
 const quantity = { minimum: 1, maximum: 2_147_483_647 };
-/** As long as a listing's. */
 export const sha256Pattern = "^[0-9a-f]{64}$";
 
+/** As long as a listing's. */
 const givenScopes = (description: string) =>
   Type.String({
     maxLength: 10_000,
