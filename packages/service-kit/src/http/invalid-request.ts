@@ -5,7 +5,10 @@ import { escapePointerSegment, type InvalidInput, Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
 /** How many invalid inputs a 400 lists. */
-export const maxListedInputs = 20;
+const maxListedInputs = 20;
+
+/** How many errors of Ajv are read for them: a union has some for each alternative. Comparing them takes quadratic time. */
+export const maxReadErrors = 200;
 
 /** A 400 that lists the invalid inputs, each with its JSON pointer. */
 export function invalidInputs(inputs: InvalidInput[]): Problem {
@@ -41,7 +44,7 @@ const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
 
 /** A 400 for a part of the request that doesn't match its schema, for example `body`. */
 export function schemaViolations(part: string, errors: FastifySchemaValidationError[]): Problem {
-  const inputs = collapseUnions(errors.slice(0, maxListedInputs)).map((error) => toInvalidInput(part, error));
+  const inputs = collapseUnions(errors.slice(0, maxReadErrors)).map((error) => toInvalidInput(part, error));
   // A schema with its own error message has the same one for each of its rules.
   return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
 }

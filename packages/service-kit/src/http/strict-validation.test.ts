@@ -75,6 +75,8 @@ describe("requests are validated strictly", () => {
         };
         server.post("/described", { schema: { body: described } }, (request) => request.body);
         server.get("/times", { schema: { querystring: closed([], { from: described.properties.at }) } }, () => ({}));
+        const states = { type: "array", items: query.properties.state };
+        server.post("/states", { schema: { body: states } }, (request) => request.body);
         const params = closed(["id"], { id: uuid });
         server.get("/things/:id", { schema: { params } }, (request) => request.params);
       },
@@ -266,6 +268,20 @@ describe("requests are validated strictly", () => {
 
   test("an invalid path parameter is 400", async () => {
     await expectPointers(await fetch(`${running.url}/things/1`), "/path/id");
+  });
+
+  test("the alternatives of a field count as one of the reported errors", async () => {
+    for (const given of [20, 1_000]) {
+      const response = await fetch(`${running.url}/states`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(Array.from({ length: given }, () => "x")),
+      });
+      const { errors } = await assertProblem(response, 400, "invalid-request");
+      const detail = 'must be "on", or "off"';
+      const expected = Array.from({ length: 20 }, (_, nth) => ({ pointer: `/body/${nth}`, detail }));
+      assert.deepEqual(errors, expected);
+    }
   });
 
   test("limits the number of reported errors", async () => {

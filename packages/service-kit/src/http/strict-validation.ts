@@ -1,7 +1,7 @@
 import type { AnySchema } from "ajv/dist/2020.js";
 import type { FastifyServerOptions } from "fastify";
 import type { FastifyRouteSchemaDef } from "fastify/types/schema.js";
-import { maxListedInputs } from "./invalid-request.ts";
+import { maxReadErrors } from "./invalid-request.ts";
 import { dropNulls, type FieldSchema } from "./optional-fields.ts";
 import { createStrictAjv } from "./strict-ajv.ts";
 
@@ -42,7 +42,7 @@ function buildValidator(sharedSchemas: Record<string, AnySchema>) {
     return (value: unknown) => {
       if (httpPart === "querystring") convertQuery(value as Record<string, unknown>);
       if (httpPart === "body") dropNulls(schema, value);
-      return validate(value) || { error: (validate.errors ?? []).slice(0, maxListedInputs) };
+      return validate(value) || { error: (validate.errors ?? []).slice(0, maxReadErrors) };
     };
   };
 }
