@@ -175,7 +175,7 @@ CREATE TABLE public.apps (
     catalog_absent_at timestamp(3) with time zone,
     CONSTRAINT apps_complete_facts_check CHECK ((num_nonnulls(id, name, icon_url, category, extension_points, fhir_scopes) = ANY (ARRAY[0, 6]))),
     CONSTRAINT apps_schema_known_check CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL))),
-    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 72)))),
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
     CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
     CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url))
 );

@@ -331,6 +331,7 @@ declare
   listing listings;
   installed apps;
   drafted apps;
+  new_slug text;
 begin
   -- Everything that changes a listing locks it first.
   select * into listing from listings where app_id = given_listing for update;
@@ -359,11 +360,16 @@ begin
   drafted.config_schema := listing.draft -> 'configSchema';
 
   if installed.id is null then
+    -- A slug has at most 64 characters.
+    new_slug := 'sandbox-' || case
+      when length(listing.slug) <= 56 then listing.slug
+      else rtrim(left(listing.slug, 43), '-') || '-' || left(encode(sha256(convert_to(listing.slug, 'UTF8')), 'hex'), 12)
+    end;
     insert into apps (
       id, slug, vendor_id, sandbox_of, sandbox_revision, status, name, summary, description, version, category, icon_url, audience,
       extension_points, smart_launch_url, cds_services_url, fhir_scopes, scope_purposes, config_schema, published_at, updated_at
     ) values (
-      new_app, 'sandbox-' || listing.slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
+      new_app, new_slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
       drafted.description, drafted.version, drafted.category, drafted.icon_url, drafted.audience, drafted.extension_points,
       drafted.smart_launch_url, drafted.cds_services_url, drafted.fhir_scopes, drafted.scope_purposes, drafted.config_schema,
       -- Required in the form that the catalog's readers know: when it was first installed
@@ -1098,11 +1104,7 @@ CREATE TABLE public.apps (
     CONSTRAINT apps_sandbox_is_never_published CHECK ((((sandbox_of IS NULL) = (sandbox_revision IS NULL)) AND ((sandbox_of IS NULL) OR ((status = 'draft'::text) AND (NOT featured))))),
     CONSTRAINT apps_sandbox_revision_check CHECK ((sandbox_revision >= 1)),
     CONSTRAINT apps_scope_purposes_check CHECK ((json_typeof(scope_purposes) = 'object'::text)),
-    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <=
-CASE
-    WHEN (sandbox_of IS NULL) THEN 64
-    ELSE 72
-END)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])) AND ((slug ~~ 'sandbox-%'::text) = (sandbox_of IS NOT NULL)))),
+    CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])) AND ((slug ~~ 'sandbox-%'::text) = (sandbox_of IS NOT NULL)))),
     CONSTRAINT apps_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'withdrawn'::text]))),
     CONSTRAINT apps_summary_check CHECK ((length(summary) <= 500)),
     CONSTRAINT apps_trust_check CHECK ((json_typeof(trust) = 'object'::text)),

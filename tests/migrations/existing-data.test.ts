@@ -83,3 +83,75 @@ test("the marketplace's migration to https fails with the apps and vendors to co
     await assert.rejects(client.query("update vendors set website_url = 'ftp://a.example'"), /website_url_is_https/);
   });
 });
+
+/** Publishes apps of one vendor, each with a listing, in a database from before sandboxes. */
+async function publishBeforeSandboxes(ownerUrl: string, slugs: string[]): Promise<void> {
+  await withClient(ownerUrl, async (client) => {
+    await client.query("insert into vendors (id, slug, name) values (gen_random_uuid(), 'a-vendor', 'A')");
+    await client.query(
+      `insert into apps (id, slug, vendor_id, category, status, name, summary, description, icon_url, version, published_at)
+       select gen_random_uuid(), given.slug, vendors.id, 'FINANCIAL', 'published', 'n', 's', 'd', 'https://i.example/x', '1', now()
+       from vendors, unnest($1::text[]) given (slug)`,
+      [slugs],
+    );
+    await client.query(
+      `insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, published_at)
+       select gen_random_uuid(), id, 0, 'Free', '', 'FREE', 'USD', 0, now() from apps`,
+    );
+    await client.query("select adopt_apps()");
+  });
+}
+
+const catalogStatement = `select slug, app_dto::json ->> 'baaSha256' as "baaSha256", json_array_length(pricing_dto::json) as plans
+  from app_listings order by slug`;
+
+test("the marketplace's migrations from before sandboxes keep published apps in the catalog, and add the hash of their BAA", async (t) => {
+  const ownerUrl = await databaseBefore(cleanUpAfter(t), "0028", marketplaceMigrations);
+  await publishBeforeSandboxes(ownerUrl, ["plain-app", "sandbox", "with-baa"]);
+  await withClient(ownerUrl, async (client) => {
+    const sha256 = "b".repeat(64);
+    await client.query("update apps set baa_available = true, baa_document_sha256 = $1 where slug = 'with-baa'", [
+      sha256,
+    ]);
+    const expected = [
+      { slug: "plain-app", baaSha256: null, plans: 1 },
+      { slug: "sandbox", baaSha256: null, plans: 1 },
+      { slug: "with-baa", baaSha256: null, plans: 1 },
+    ];
+    assert.deepEqual((await client.query(catalogStatement)).rows, expected);
+    await migrate(ownerUrl, marketplaceMigrations);
+    assert.deepEqual(
+      (await client.query(catalogStatement)).rows,
+      expected.map((app) => (app.slug === "with-baa" ? { ...app, baaSha256: sha256 } : app)),
+    );
+    const { rows } = await client.query("select distinct status, sandbox_of, sandbox_revision from apps");
+    assert.deepEqual(rows, [{ status: "published", sandbox_of: null, sandbox_revision: null }]);
+  });
+});
+
+test("the marketplace's migration to sandboxes fails with the reserved slugs, changes nothing, and succeeds after the correction", async (t) => {
+  const ownerUrl = await databaseBefore(cleanUpAfter(t), "0028", marketplaceMigrations);
+  await publishBeforeSandboxes(ownerUrl, ["plain-app", "sandbox-published"]);
+  await withClient(ownerUrl, async (client) => {
+    await client.query(
+      `insert into listings (app_id, slug, vendor_id, draft, created_at, updated_at)
+       select gen_random_uuid(), 'sandbox-draft', id, '{}', now(), now() from vendors`,
+    );
+    await assert.rejects(
+      migrate(ownerUrl, marketplaceMigrations),
+      /reserved; change these in apps and listings, then migrate again: sandbox-draft, sandbox-published$/m,
+    );
+    const { rows } = await client.query("select from schema_migrations where name >= '0028'");
+    assert.equal(rows.length, 0);
+    for (const table of ["listings", "apps"]) {
+      await client.query(
+        `update ${table} set slug = replace(slug, 'sandbox-', 'formerly-') where slug like 'sandbox-%'`,
+      );
+    }
+    await migrate(ownerUrl, marketplaceMigrations);
+    assert.deepEqual((await client.query(catalogStatement)).rows, [
+      { slug: "formerly-published", baaSha256: null, plans: 1 },
+      { slug: "plain-app", baaSha256: null, plans: 1 },
+    ]);
+  });
+});

@@ -3,7 +3,6 @@ import { auditEntry, describeActionFilter, listAuditQuery } from "./audit.ts";
 import { maxLookupLength, noNulPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import type { PageQuery } from "./paging.ts";
-import { maxAppSlugLength } from "./sandbox.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
 
 /** The response envelope of the EHR API, as the specification defines it. */
@@ -130,7 +129,7 @@ export const consumeLaunchBody = Type.Object(
   {
     launch: Type.String({ minLength: 1, maxLength: 256, pattern: noNulPattern }),
     orgAlias: Type.String({ minLength: 1, maxLength: 64, pattern: noNulPattern }),
-    appSlug: Type.String({ minLength: 1, maxLength: maxAppSlugLength, pattern: noNulPattern }),
+    appSlug: Type.String({ minLength: 1, maxLength: 64, pattern: noNulPattern }),
     user: Type.String({
       minLength: 1,
       maxLength: 256,

@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { slugPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
-import { maxAppSlugLength } from "./sandbox.ts";
 import { instant, optionalUrl, url, uuid } from "./wire-types.ts";
 
 /** The app as contained in events: exactly the eight fields of the specification. */
@@ -56,7 +55,7 @@ export const receivedSubscriptionEvent = Type.Object(
   {
     event: Type.Enum([...subscriptionEventNames]),
     app: Type.Object({
-      slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: maxAppSlugLength }),
+      slug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }),
       fhirScopes: Type.Optional(
         Type.String({
           maxLength: 40_000,

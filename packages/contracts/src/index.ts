@@ -173,9 +173,7 @@ export {
   type InstallDraftBody,
   installDraftBody,
   isSandboxSlug,
-  maxAppSlugLength,
   sandboxAppParams,
-  sandboxSlugOf,
   sandboxSlugPrefix,
 } from "./sandbox.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";

@@ -1,13 +1,12 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 
-/** A draft is installed as an app of its own, whose slug is this prefix and the listing's slug. No listing's slug begins with it. */
+/**
+ * A draft is installed as an app of its own, whose slug is this prefix and the listing's slug, shortened if it has more than 56 characters.
+ * No listing's slug begins with it.
+ */
 export const sandboxSlugPrefix = "sandbox-";
 export const isSandboxSlug = (slug: string): boolean => slug.startsWith(sandboxSlugPrefix);
-export const sandboxSlugOf = (listingSlug: string): string => sandboxSlugPrefix + listingSlug;
-
-/** Of listings: 64 characters. A sandbox app's slug has the prefix as well. */
-export const maxAppSlugLength = 72;
 
 export const installDraftBody = Type.Object(
   {
@@ -25,8 +24,9 @@ export type InstallDraftBody = Static<typeof installDraftBody>;
 export const sandboxAppParams = Type.Object({
   slug: Type.String({
     pattern: slugPattern,
-    maxLength: maxAppSlugLength,
-    description: "The slug of a sandbox app: `sandbox-` and the listing's slug",
+    maxLength: 64,
+    description:
+      "The slug of a sandbox app: `sandbox-` and the listing's slug, which is shortened if it has more than 56 characters",
     examples: ["sandbox-northwind-scribe"],
   }),
 });

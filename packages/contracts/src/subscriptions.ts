@@ -3,7 +3,6 @@ import type { PricingPlanDto } from "./catalog.ts";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
-import { maxAppSlugLength } from "./sandbox.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
@@ -25,7 +24,7 @@ const givenScopes = (description: string) =>
 
 export const createSubscriptionBody = Type.Object(
   {
-    appSlug: Type.String({ pattern: noNulPattern, maxLength: maxAppSlugLength, examples: ["northwind-scribe"] }),
+    appSlug: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["northwind-scribe"] }),
     orgAlias: Type.String({ pattern: noNulPattern, maxLength: 64, examples: ["riverside-clinic"] }),
     pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
     quantity: Type.Optional(Type.Integer({ ...quantity, description: "Units; for PER_UNIT and TIERED plans only" })),
@@ -133,7 +132,7 @@ const { id, orgAlias, updatedAt, fhirScopes, pendingScopes } = subscriptionState
 export const receivedSubscription = Type.Object(
   {
     id,
-    appSlug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: maxAppSlugLength }),
+    appSlug: Type.String({ pattern: slugPattern, minLength: 3, maxLength: 64 }),
     orgAlias,
     fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 40_000 })),
     pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 40_000 })),
@@ -163,7 +162,7 @@ export const listedSubscriptionDto = Type.Object(
 export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };
 
 const appSlug = Type.String({
-  maxLength: maxAppSlugLength,
+  maxLength: 64,
   pattern: noNulPattern,
   description: "Only subscriptions to this app; an unknown app has none",
   examples: ["northwind-scribe"],

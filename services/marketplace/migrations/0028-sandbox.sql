@@ -8,7 +8,25 @@ alter table organisations
   add constraint organisations_sandbox_has_vendor check ((kind = 'SANDBOX') = (vendor_id is not null));
 create index organisations_of_vendor on organisations (vendor_id) where vendor_id is not null;
 
--- Slugs that begin with `sandbox-` are those of sandbox apps.
+-- Slugs that begin with `sandbox-` are those of sandbox apps. A constraint that fails names no row: the operator needs to know which apps
+-- to give another slug.
+do $$
+declare
+  reserved text;
+begin
+  select string_agg(slug, ', ') into reserved from (
+    select slug from apps where slug like 'sandbox-%'
+    union
+    select slug from listings where slug like 'sandbox-%'
+    order by slug limit 20
+  ) named;
+  if reserved is not null then
+    raise exception 'slugs that begin with sandbox- are reserved; change these in apps and listings, then migrate again: %', reserved
+      using errcode = 'check_violation';
+  end if;
+end
+$$;
+
 alter table listings
   drop constraint listings_slug_check,
   add constraint listings_slug_check check (
@@ -29,7 +47,7 @@ alter table apps
   drop constraint apps_slug_check,
   add constraint apps_slug_check check (
     slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'
-    and length(slug) between 3 and case when sandbox_of is null then 64 else 72 end
+    and length(slug) between 3 and 64
     and slug not in ('search', 'featured', 'categories')
     and (slug like 'sandbox-%') = (sandbox_of is not null)
   ),
@@ -110,6 +128,7 @@ declare
   listing listings;
   installed apps;
   drafted apps;
+  new_slug text;
 begin
   -- Everything that changes a listing locks it first.
   select * into listing from listings where app_id = given_listing for update;
@@ -138,11 +157,16 @@ begin
   drafted.config_schema := listing.draft -> 'configSchema';
 
   if installed.id is null then
+    -- A slug has at most 64 characters.
+    new_slug := 'sandbox-' || case
+      when length(listing.slug) <= 56 then listing.slug
+      else rtrim(left(listing.slug, 43), '-') || '-' || left(encode(sha256(convert_to(listing.slug, 'UTF8')), 'hex'), 12)
+    end;
     insert into apps (
       id, slug, vendor_id, sandbox_of, sandbox_revision, status, name, summary, description, version, category, icon_url, audience,
       extension_points, smart_launch_url, cds_services_url, fhir_scopes, scope_purposes, config_schema, published_at, updated_at
     ) values (
-      new_app, 'sandbox-' || listing.slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
+      new_app, new_slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
       drafted.description, drafted.version, drafted.category, drafted.icon_url, drafted.audience, drafted.extension_points,
       drafted.smart_launch_url, drafted.cds_services_url, drafted.fhir_scopes, drafted.scope_purposes, drafted.config_schema,
       -- Required in the form that the catalog's readers know: when it was first installed

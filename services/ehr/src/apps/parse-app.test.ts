@@ -40,7 +40,7 @@ test("rejects URLs that browsers must not or can't open", () => {
 test("rejects an app that can't be stored", () => {
   for (const invalid of [
     { slug: "Not A Slug" },
-    { slug: "a".repeat(73) },
+    { slug: "a".repeat(65) },
     { id: "7" },
     { name: "nul \0" },
     { name: 7 },

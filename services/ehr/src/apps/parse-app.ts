@@ -1,10 +1,10 @@
-import { type EventApp, eventApp, maxAppSlugLength, slugPattern } from "@ehr-marketplace/contracts";
+import { type EventApp, eventApp, slugPattern } from "@ehr-marketplace/contracts";
 import { findUnstorable } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
 
 export type ParseApp = (value: unknown) => { app: EventApp } | { error: string };
 
-const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: maxAppSlugLength };
+const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64 };
 
 /**
  * Validates an app from the marketplace's catalog or from its list of subscriptions. Browsers are sent to the app's URLs, so http, which the

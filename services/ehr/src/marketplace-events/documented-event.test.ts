@@ -47,9 +47,9 @@ describe("the OpenAPI schema of a received event accepts the same events as the 
     "a time without milliseconds": { ...event, timestamp: "2026-03-18T09:30:00Z" },
     "a time with an offset of zero": { ...event, timestamp: "2026-03-18T09:30:00.123456+00:00" },
     "an unknown event": { ...event, event: "subscription.transferred" },
-    "a slug of 72 characters": {
+    "a slug of 64 characters": {
       ...event,
-      app: { ...app, slug: "a".repeat(72) },
+      app: { ...app, slug: "a".repeat(64) },
       subscription: { ...subscription, id: randomUUID() },
     },
     "an unknown event with nothing but its organisation": { event: "usage.reported", subscription: { orgAlias } },
@@ -66,7 +66,7 @@ describe("the OpenAPI schema of a received event accepts the same events as the 
     "no event": { ...event, event: undefined },
     "no app": { ...event, app: undefined },
     "an app without a slug": { ...event, app: { ...app, slug: undefined } },
-    "a slug of 73 characters": { ...event, app: { ...app, slug: "a".repeat(73) } },
+    "a slug of 65 characters": { ...event, app: { ...app, slug: "a".repeat(65) } },
     "a subscription without an id": { ...event, subscription: { ...subscription, id: undefined } },
     "an unknown status": { ...event, subscription: { ...subscription, status: "asleep" } },
     "no time": { ...event, timestamp: undefined },

@@ -213,7 +213,7 @@ describe("receiving an event", () => {
     "an app that is no object": { ...event, app: "northwind-scribe" },
     "an app without a slug": { ...event, app: { ...app, slug: undefined } },
     "a slug that is none": { ...event, app: { ...app, slug: "Not A Slug" } },
-    "a slug that is too long": { ...event, app: { ...app, slug: "a".repeat(73) } },
+    "a slug that is too long": { ...event, app: { ...app, slug: "a".repeat(65) } },
     "an id that PostgreSQL doesn't take": {
       ...event,
       subscription: { ...subscription, id: `urn:uuid:${randomUUID()}` },

@@ -149,7 +149,7 @@ describe("the marketplace's list of subscriptions", () => {
     const record = subscription();
     const invalid: [unknown, RegExp][] = [
       [{ ...record, appSlug: "Not A Slug" }, /^\/appSlug/],
-      [{ ...record, appSlug: "a".repeat(73) }, /^\/appSlug/],
+      [{ ...record, appSlug: "a".repeat(65) }, /^\/appSlug/],
       [{ ...record, status: "asleep" }, /^\/status/],
       [{ ...record, updatedAt: "yesterday" }, /^\/updatedAt/],
       [{ ...record, updatedAt: "2026-12-31T23:59:60.000Z" }, /^\/updatedAt/],
@@ -194,7 +194,7 @@ describe("the marketplace's list of subscriptions", () => {
     const tier = { upTo: Number.MAX_SAFE_INTEGER, unitAmount: price, flatAmount: Number.MAX_SAFE_INTEGER };
     const record = {
       ...subscription(),
-      appSlug: "a".repeat(72),
+      appSlug: "a".repeat(64),
       fhirScopes: scopes,
       pendingScopes: scopes,
       pricingPlan: {
@@ -215,7 +215,7 @@ describe("the marketplace's list of subscriptions", () => {
         features: fill(plan.features, longest(plan.features.items)),
       },
       app: {
-        ...buildApp("a".repeat(72)),
+        ...buildApp("a".repeat(64)),
         name: longest(draft.name),
         iconUrl: longUrl,
         smartLaunchUrl: longUrl,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type {
   AppDto,
@@ -274,6 +275,44 @@ describe("a draft in a sandbox organisation", () => {
     ]);
   });
 
+  test("an organisation that has reached the limit prevents no installation elsewhere, and catches up with a later one", async () => {
+    await create("quill-busy");
+    const busy = await installed("quill-busy");
+    for (let nth = 2; nth <= 30; nth += 1) {
+      await publisher.edit("quill-busy", { summary: `Version ${nth}` });
+      await json(install("quill-busy"));
+    }
+    const revisions = async (): Promise<(number | null)[]> =>
+      (
+        await query<{ behind: number | null }>(
+          `select apps.sandbox_revision - subscriptions.sandbox_revision as behind
+           from subscriptions join apps on apps.id = app_id join organisations on organisations.id = organisation_id
+           where apps.slug = 'sandbox-quill-busy' order by alias = $1 desc`,
+          sandbox,
+        )
+      ).map(({ behind }) => behind);
+    const second = (status = 200): Promise<SubscriptionDto> => json(install("quill-busy", "northwind-second"), status);
+
+    await publisher.edit("quill-busy", { fhirScopes: "openid launch" });
+    assert.equal((await second(201)).fhirScopes, "openid launch");
+    assert.deepEqual(await revisions(), [1, 0], "a new installation");
+    await publisher.edit("quill-busy", { summary: "Once more" });
+    const other = await second();
+    assert.deepEqual(await revisions(), [2, 0], "an update");
+    assert.equal((await eventsOf(busy.id)).length, 30);
+    assert.equal((await eventsOf(other.id)).length, 2);
+    await assertProblem(await install("quill-busy"), 429, "subscription-changed-too-often");
+
+    await query("update events set occurred_at = occurred_at - interval '1 hour' where subscription_id = $1", busy.id);
+    await second();
+    assert.deepEqual(await revisions(), [0, 0]);
+    const events = await eventsOf(busy.id);
+    assert.equal(events.length, 31);
+    assert.equal(events.at(-1)?.app.fhirScopes, "openid launch");
+    assert.equal((await eventsOf(other.id)).length, 2, "unchanged there");
+    assert.deepEqual(await findInconsistencies(marketplace.database.ownerUrl), []);
+  });
+
   test("is never in the public catalog, and doesn't change it", async () => {
     const counts = async (): Promise<number[]> =>
       (await json<CategoryDto[]>(marketplace.get("/apps/categories"))).map(({ appCount }) => appCount);
@@ -387,10 +426,23 @@ describe("a draft in a sandbox organisation", () => {
     await create("sandbox");
   });
 
-  test("the longest slug can be installed", async () => {
-    const slug = "q".repeat(64);
-    await create(slug);
-    assert.equal((await installed(slug)).appSlug, `sandbox-${slug}`);
+  test("a slug with more than 56 characters is shortened, with a part of its hash: no sandbox app's has more than 64", async () => {
+    const hashOf = (slug: string): string => createHash("sha256").update(slug).digest("hex").slice(0, 12);
+    const start = "q".repeat(42);
+    const expected: Record<string, string> = {
+      ["q".repeat(56)]: "q".repeat(56),
+      ["q".repeat(57)]: `${start}q-${hashOf("q".repeat(57))}`,
+      ["q".repeat(64)]: `${start}q-${hashOf("q".repeat(64))}`,
+      [`${start}-${"r".repeat(21)}`]: `${start}-${hashOf(`${start}-${"r".repeat(21)}`)}`,
+    };
+    for (const [slug, shortened] of Object.entries(expected)) {
+      await create(slug);
+      const { appSlug, id } = await installed(slug);
+      assert.equal(appSlug, `sandbox-${shortened}`);
+      assert.ok(appSlug.length <= 64);
+      assert.equal((await json<SubscriptionDto>(install(slug))).id, id, "installed again, it is the same app");
+      assert.equal((await json<AppDto>(asEhr(`/sandbox-apps/${appSlug}`))).slug, appSlug);
+    }
   });
 });
 

@@ -33,7 +33,7 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
         operationId: "installDraft",
         summary: "Install the draft in a sandbox organisation",
         description:
-          "Subscribes the sandbox organisation to the draft, which is installed as an app of its own: `sandbox-` and the listing's slug. Again, it takes the draft as it is now, in every sandbox organisation that has it; if the draft has changed, they receive `subscription.updated`. Only errors in `name`, `category`, `extensionPoints`, `smartLaunchUrl`, `fhirScopes`, `configSchema` and `cdsServicesUrl` prevent it. It is never charged, and never in the public catalog.",
+          "Subscribes the sandbox organisation to the draft, which is installed as an app of its own: `sandbox-` and the listing's slug, which is shortened if it has more than 56 characters. Again, it takes the draft as it is now, in every sandbox organisation that has it, except others in which it has changed 30 times within an hour; if the draft has changed, they receive `subscription.updated`. Only errors in `name`, `category`, `extensionPoints`, `smartLaunchUrl`, `fhirScopes`, `configSchema` and `cdsServicesUrl` prevent it. It is never charged, and never in the public catalog.",
         headers: { type: "object", properties: { ...vendorHeaders.properties, ...idempotencyKeyHeader } } as const,
         params: listingParams,
         body: installDraftBody,
@@ -47,7 +47,7 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
             403: "`orgAlias` is not a sandbox organisation of the vendor, or you may not act for the vendor",
             409: "The subscription is paused, or subscribing again is blocked",
             422: "The draft has errors; `errors` lists them. Or the `Idempotency-Key` was used with another body",
-            429: "A subscription to the draft has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
+            429: "The organisation's subscription to the draft has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
           }),
         },
       },

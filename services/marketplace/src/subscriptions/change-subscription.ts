@@ -91,12 +91,11 @@ const describeState = ({ row }: Pick<LockedSubscription, "row">): string =>
 /** Limits changes per hour, because each one causes deliveries to the EHR and to every endpoint of the vendor. */
 export async function requireChangeAllowed(
   transaction: Transaction<DB>,
-  { caller }: RequestContext,
-  { row }: { row: Pick<LockedSubscription["row"], "id" | "revision"> },
+  by: RequestContext,
+  { row }: { row: ChangedRow },
   now: Date,
 ): Promise<void> {
-  if (caller.roles.has("operator")) return;
-  const retryAfterMs = await msUntilNextEvent(transaction, row, now);
+  const retryAfterMs = await msUntilChangeAllowed(transaction, by, row, now);
   if (retryAfterMs === 0) return;
   throw rateLimitProblem(
     subscriptionProblems.changedTooOften,
@@ -104,6 +103,22 @@ export async function requireChangeAllowed(
     { limit: maxEventsPerHour, retryAfterMs },
   );
 }
+
+export const isChangeAllowed = async (
+  transaction: Transaction<DB>,
+  by: RequestContext,
+  row: ChangedRow,
+  now: Date,
+): Promise<boolean> => (await msUntilChangeAllowed(transaction, by, row, now)) === 0;
+
+type ChangedRow = Pick<LockedSubscription["row"], "id" | "revision">;
+
+const msUntilChangeAllowed = async (
+  transaction: Transaction<DB>,
+  { caller }: RequestContext,
+  row: ChangedRow,
+  now: Date,
+): Promise<number> => (caller.roles.has("operator") ? 0 : msUntilNextEvent(transaction, row, now));
 
 interface Change {
   by: RequestContext;

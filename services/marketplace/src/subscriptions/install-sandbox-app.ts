@@ -8,7 +8,7 @@ import { type NewAuditEntry, recordAudits } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordEvent } from "../events/record-event.ts";
-import { requireChangeAllowed } from "./change-subscription.ts";
+import { isChangeAllowed, requireChangeAllowed } from "./change-subscription.ts";
 import { insertSubscriptionOrThrow, requireCreationAllowed } from "./create-subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionState } from "./subscription-record.ts";
@@ -38,7 +38,8 @@ type Row = LockedOfBatch["row"];
 
 /**
  * Subscribes a sandbox organisation to a sandbox app, if it isn't yet. Every subscription to the app gets the app as it is now, with its
- * scopes, which the vendor's developer agrees to. The caller has locked the listing, so no other installation of the app is in progress.
+ * scopes, which the vendor's developer agrees to; those of other organisations that have changed too often get it with a later
+ * installation. The caller has locked the listing, so no other installation of the app is in progress.
  */
 export async function installSandboxApp(
   transaction: Transaction<DB>,
@@ -58,7 +59,8 @@ export async function installSandboxApp(
   let updatedTarget = target?.row;
   for (const { row } of live) {
     if (row.sandbox_revision === sandboxApp.revision) continue;
-    await requireChangeAllowed(transaction, installation.by, { row }, installation.now);
+    if (row.id === target?.row.id) await requireChangeAllowed(transaction, installation.by, { row }, installation.now);
+    else if (!(await isChangeAllowed(transaction, installation.by, row, installation.now))) continue;
     const updated = await update(transaction, queue, installation, sandboxApp, row);
     if (row.id === updatedTarget?.id) updatedTarget = updated;
     audits.push(toAudit(installation, row, updated));
