@@ -44,7 +44,7 @@ describe("a sandbox app", () => {
     eventually(`${slug} is installed as ${name}`, 15_000, async () => (await find(practice, slug))?.name === name);
 
   test("is read with the organisation's token, and never requested from the public catalog", async () => {
-    const [slug, id] = [`sandbox-${"a".repeat(64)}`, randomUUID()];
+    const [slug, id] = [`sandbox-${"a".repeat(56)}`, randomUUID()];
     const configSchema = { type: "object", properties: { site: { type: "string" } }, additionalProperties: false };
     const app = { ...buildApp(slug), name: "First draft", smartLaunchUrl: "https://draft.example/launch" };
     marketplace.apps.set(slug, { app: { ...app, configSchema }, subscribers: { [riverside]: id } });
