@@ -3,35 +3,75 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AppDto, ListingDto } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, cloneDatabase, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
 import {
   createPublisher,
   fetchCallers,
   findHalfPublished,
   type Publisher,
+  type ServiceProcess,
   sendApiRequest,
   signToken,
   startApiProcess,
+  startReceiver,
+  startWorkerProcess,
 } from "@ehr-marketplace/tests/support";
+import { readAttemptLog, waitUntilSettled } from "./arrivals.ts";
 
 const publishersAtOnce = 3;
 /** A vendor can submit 50 revisions a day; a submission without a response may count too. */
 const maxSubmissions = 40;
+const count = rounds(4, 20);
 
-test("kill -9 during publications: nothing is half published, and what was acknowledged stays", async (t) => {
+interface Publication {
+  vendor: string;
+  slug: string;
+  payload: string;
+  /** Null if the event has no delivery. */
+  delivery: string | null;
+}
+
+/** The `app.updated` events of the given vendors, with their deliveries. */
+const findPublications = (ownerUrl: string, vendors: string[]): Promise<Publication[]> =>
+  withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<Publication>(
+      `select v.slug as vendor, e.payload::json #>> '{app,slug}' as slug, e.payload, d.id as delivery
+       from events e join vendors v on v.id = e.vendor_id left join deliveries d on d.event_id = e.id
+       where e.event = 'app.updated' and v.slug = any ($1)`,
+      [vendors],
+    );
+    return rows;
+  });
+
+test("kill -9 of API and worker during publications: nothing is half published, what was acknowledged stays, and each app.updated arrives", {
+  timeout: timeLimitMs(count, 60),
+}, async (t) => {
   const cleanUp = cleanUpAfter(t);
   const callers = await fetchCallers();
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const operator = callers.token("operator");
-  const count = rounds(4, 20);
+  const receiver = await startReceiver(cleanUp);
+  receiver.respond = (_received, response) => {
+    // The delay gives a worker time to die between request and response.
+    setTimeout(() => response.writeHead(204).end(), randomInt(30));
+  };
+  const options = { environment: { ...callers.environment, LOG_LEVEL: "error" } };
+  const startBoth = (): Promise<[ServiceProcess, ServiceProcess]> =>
+    Promise.all([startApiProcess(cleanUp, serviceUrl, options), startWorkerProcess(cleanUp, serviceUrl, options)]);
+  const killSoon = async ({ child, exited }: ServiceProcess, beforeKill?: () => void): Promise<void> => {
+    await delay(randomInt(300));
+    beforeKill?.();
+    child.kill("SIGKILL");
+    await exited;
+    assert.equal(child.signalCode, "SIGKILL", "the process has run until it was killed");
+  };
+  const vendors: string[] = [];
   /** The version of each app that an approval was acknowledged for last. */
   const acknowledged = new Map<string, number>();
   let approvals = 0;
 
   for (let round = 0; round < count; round += 1) {
-    const api = await startApiProcess(cleanUp, serviceUrl, {
-      environment: { ...callers.environment, LOG_LEVEL: "warn" },
-    });
+    const [api, worker] = await startBoth();
     let isAlive = true;
     const publish = async (publisher: Publisher<"vendor">, slug: string): Promise<void> => {
       const send = async <T>(...args: Parameters<Publisher<"vendor">["request"]>): Promise<T> => {
@@ -54,10 +94,11 @@ test("kill -9 during publications: nothing is half published, and what was ackno
       }
     };
 
-    const before = approvals;
+    const before = { approvals, received: receiver.received.length };
     const working = Promise.all(
       Array.from({ length: publishersAtOnce }, async (_, index) => {
         const vendor = `killed-${round}-${index}`;
+        vendors.push(vendor);
         const tokens = {
           vendor: await signToken(callers, { sub: vendor, vendor, roles: ["vendor-developer"] }),
           operator,
@@ -66,6 +107,12 @@ test("kill -9 during publications: nothing is half published, and what was ackno
           const registered = { method: "PUT", body: { name: vendor } };
           assert.equal((await sendApiRequest(api.url, `/admin/vendors/${vendor}`, operator, registered)).status, 201);
           const publisher = createPublisher<"vendor">(api.url, (who) => tokens[who], "vendor");
+          const endpoint = {
+            url: `${receiver.url}/${vendor}`,
+            secret: `a secret of ${vendor}`,
+            events: ["app.updated"],
+          };
+          assert.equal((await publisher.request("vendor", "/developer/webhooks", { body: endpoint })).status, 201);
           await publisher.create(`app-of-${vendor}`);
           await publish(publisher, `app-of-${vendor}`);
         } catch (error) {
@@ -74,23 +121,49 @@ test("kill -9 during publications: nothing is half published, and what was ackno
         }
       }),
     );
-    await Promise.race([working, eventually("approvals succeed", 60_000, () => approvals > before + 1)]);
-    await delay(randomInt(0, 300));
-    isAlive = false;
-    api.child.kill("SIGKILL");
-    await api.exited;
+    const underWay = eventually(
+      "approvals succeed and events arrive",
+      60_000,
+      () => approvals > before.approvals + 1 && receiver.received.length > before.received,
+    );
+    await Promise.race([working, underWay]);
+    await Promise.all([
+      killSoon(api, () => {
+        isAlive = false;
+      }),
+      killSoon(worker),
+    ]);
     await working;
     assert.deepEqual(await findHalfPublished(ownerUrl), [], `after round ${round + 1}`);
   }
 
-  const api = await startApiProcess(cleanUp, serviceUrl, {
-    environment: { ...callers.environment, LOG_LEVEL: "warn" },
-  });
+  const [api] = await startBoth();
+  await waitUntilSettled(ownerUrl);
+  const publications = await findPublications(ownerUrl, vendors);
   for (const [slug, version] of acknowledged) {
     const app = (await (await sendApiRequest(api.url, `/apps/${slug}`, undefined)).json()) as AppDto;
     // An approval without a response may have been committed.
     assert.ok([version, version + 1].includes(Number(app.version)), `${slug}: ${app.version}, acknowledged ${version}`);
+    const published = publications.filter((each) => each.slug === slug);
+    assert.equal(published.length, Number(app.version), `${slug}: each version has one event with one delivery`);
   }
   assert.ok(approvals > count, `${approvals} approvals`);
-  t.diagnostic(`${count} kills: ${approvals} approvals acknowledged, none half published`);
+
+  const expected = new Map(publications.map((each) => [each.delivery, each]));
+  const arrived = new Set<string>();
+  for (const { path, headers, body } of receiver.received) {
+    const id = String(headers["x-marketplace-delivery-id"]);
+    const { vendor, payload } = expected.get(id) ?? assert.fail(`${id} is no delivery of a publication`);
+    assert.deepEqual({ path, body }, { path: `/${vendor}`, body: payload }, "each request is what was committed");
+    arrived.add(id);
+  }
+  const lost = publications.filter(({ delivery }) => delivery === null || !arrived.has(delivery));
+  assert.deepEqual(lost, [], "each event has arrived");
+  const { unknown, unlogged } = await readAttemptLog(ownerUrl);
+  assert.equal(unlogged, 0);
+  t.diagnostic(
+    `${count} kills of API and worker: ${approvals} approvals acknowledged, ${publications.length - approvals} committed without a ` +
+      `response, none half published; ${arrived.size} app.updated delivered, lost 0, ` +
+      `${receiver.received.length - arrived.size} duplicates, ${unknown} attempts with an unknown outcome`,
+  );
 });
