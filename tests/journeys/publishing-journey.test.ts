@@ -137,12 +137,15 @@ describe("a new vendor's app", () => {
 
   /** Approves the review, and measures how long the search takes to find the new text. */
   async function publish(reviewId: string, words: string): Promise<void> {
+    const search = async (): Promise<AppDto[]> => {
+      const found = await fetch(`${stack.marketplaceUrl}/api/v1/apps/search?q=${encodeURIComponent(words)}`);
+      return (await found.json()) as AppDto[];
+    };
+    // From here on the response is cached; the approval has to drop it.
+    await search();
     await decide(reviewId, "approve");
     const approvedAt = performance.now();
-    await eventually(`the search finds "${words}"`, 15_000, async () => {
-      const found = await fetch(`${stack.marketplaceUrl}/api/v1/apps/search?q=${encodeURIComponent(words)}`);
-      return ((await found.json()) as AppDto[])[0]?.slug === appSlug;
-    });
+    await eventually(`the search finds "${words}"`, 15_000, async () => (await search())[0]?.slug === appSlug);
     secondsUntilFound.push((performance.now() - approvedAt) / 1_000);
   }
 
