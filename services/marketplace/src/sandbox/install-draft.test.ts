@@ -247,6 +247,14 @@ describe("a draft in a sandbox organisation", () => {
     assert.deepEqual(await query("select from apps where slug = 'sandbox-quill-elsewhere'"), []);
   });
 
+  test("is installed at most 120 times a minute by a vendor, whatever the result", async () => {
+    const again = (): Promise<Response> => install("quill-elsewhere", "lumen-sandbox", {}, "lumen-developer");
+    const responses = await Promise.all(Array.from({ length: 130 }, again));
+    const refused = responses.filter(({ status }) => status === 429);
+    assert.ok(refused.length >= 10 && refused.length <= 20, String(refused.length));
+    assert.equal((await install("quill-elsewhere", "no-such-clinic")).status, 403, "other vendors go on");
+  });
+
   test("isn't installed where it is paused, or cancelled out of a pause by an operator", async () => {
     await create("quill-paused");
     const { id } = await installed("quill-paused");

@@ -7,7 +7,13 @@ import {
   subscriptionDto,
   subscriptionParams,
 } from "@ehr-marketplace/contracts";
-import { getCaller, problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  createRateCounter,
+  getCaller,
+  problemResponses,
+  requireNoBody,
+  responseOf,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
@@ -18,11 +24,18 @@ import { getSandboxApp } from "./read-sandbox-app.ts";
 import { reportLaunch } from "./report-launch.ts";
 
 const tags = ["Sandbox"];
+const installationsPerMinute = 120;
 const recorded: object = { description: "The launch is recorded", type: "null" };
 
 export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps): Promise<void> {
   for (const schema of [appDto, pricingPlanDto, subscriptionDto]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
+  // Each installation takes the catalog's lock, which approvals and suspensions wait for.
+  const installations = createRateCounter(scope, {
+    perMinute: installationsPerMinute,
+    detail: `A vendor can install drafts ${installationsPerMinute} times a minute.`,
+    keyGenerator: (request) => vendorContextOf(request).vendor,
+  });
 
   routes.post(
     "/developer/apps/:slug/test-subscriptions",
@@ -47,12 +60,14 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
             403: "`orgAlias` is not a sandbox organisation of the vendor, or you may not act for the vendor",
             409: "The subscription is paused, or subscribing again is blocked",
             422: "The draft has errors; `errors` lists them. Or the `Idempotency-Key` was used with another body",
-            429: "The organisation's subscription to the draft has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
+            429: "The organisation's subscription to the draft has changed 30 times within an hour, or the vendor has installed drafts 120 times within a minute; try again after `Retry-After` seconds",
           }),
         },
       },
     },
     async (request, reply) => {
+      const tooMany = await installations.count(request);
+      if (tooMany !== undefined) throw tooMany;
       const input = { ...request.body, slug: request.params.slug };
       const { created, subscription } = await installDraftInSandbox(
         options,
