@@ -75,7 +75,7 @@ export async function startDevStack(
     signal("SIGTERM");
     await exited;
   });
-  await eventually(`the stack prints ${until}`, 60_000, () => until.test(output) || child.exitCode !== null);
+  await eventually(`the stack prints ${until}`, 180_000, () => until.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
   const idp = Number(ports.IDP_PORT);
   const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [
