@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isUtf8 } from "node:buffer";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
 import fc from "fast-check";
@@ -14,6 +15,7 @@ type Expected = { status: 200; body: unknown } | { status: 400; pointer?: string
 function expectedOf(bytes: Buffer): Expected {
   if (bytes.length > maxBodyBytes) return { status: 413 };
   if (bytes.length === 0) return { status: 200, body: undefined };
+  if (!isUtf8(bytes)) return { status: 400 };
   // A leading byte order mark is dropped, as RFC 8259 allows.
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
   let body: unknown;
@@ -128,7 +130,7 @@ describe("a body of arbitrary bytes", () => {
     });
   });
 
-  test("is parsed as JSON.parse does, or refused as too deep, as text that can't be stored, or as invalid", async () => {
+  test("is parsed as JSON.parse does, or refused as too deep, as not UTF-8, as text that can't be stored, or as invalid", async () => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(anyBody, async (payload) => {
