@@ -71,7 +71,7 @@ const insertSubscriptions = `
     returning id, organisation_id
   )
   select json_build_object('id', made.id, 'status', 'active', 'orgAlias', alias) as subscription,
-    organisation_id as "organisationId", vendor_id as "vendorId",
+    organisation_id as "organisationId", offer.vendor_id as "vendorId",
     json_build_object('id', offer.id, 'slug', slug, 'name', 'Scribe', 'iconUrl', 'https://a.example/icon.svg',
       'category', 'DOCUMENTATION', 'extensionPoints', '[]'::json, 'smartLaunchUrl', null, 'fhirScopes', '') as app
   from made join organisations on organisations.id = organisation_id, offer`;

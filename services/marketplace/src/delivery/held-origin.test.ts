@@ -44,7 +44,7 @@ const insertSubscriptions = `
     returning id, organisation_id
   )
   select organisation_id as id, json_build_object('id', made.id, 'status', 'active', 'orgAlias', alias) as subscription,
-    offer.id as "appId", vendor_id as "vendorId"
+    offer.id as "appId", offer.vendor_id as "vendorId"
   from made join organisations on organisations.id = organisation_id, offer order by 1`;
 
 describe("the practices of a host that can't be reached", () => {
