@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePort, isFree } from "@ehr-marketplace/dev/free-port";
+import { freePorts } from "@ehr-marketplace/dev/free-port";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { eventually } from "@ehr-marketplace/test-kit";
 
@@ -22,18 +22,11 @@ const root = new URL("../../", import.meta.url).pathname;
 /** Load from other processes on this machine must not cause load shedding. */
 const withoutLoadShedding = { MAX_EVENT_LOOP_DELAY_MS: "60000" };
 
-/** Finds a port followed by two free ones, which the demo app and the worker use. */
-async function findThreeFreePorts(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if ((await isFree(port + 1)) && (await isFree(port + 2))) return port;
-  }
-}
-
 type Ports = DevStack["ports"];
 
+/** The demo app and the worker use the two ports after that of the identity provider. */
 async function findPorts(): Promise<Ports> {
-  const [marketplace, ehr, idp] = [await freePort(), await freePort(), await findThreeFreePorts()];
+  const [marketplace, ehr, idp] = await freePorts(5);
   return { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
 }
 
