@@ -1,9 +1,23 @@
+import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { Client as UndiciClient } from "undici";
 
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Returns a function that tells which share of the CPU time a virtual machine's host has given to others since. */
+export async function startStolenTime(): Promise<() => Promise<number>> {
+  const read = async (): Promise<{ all: number; stolen: number }> => {
+    const [, ...times] = (await readFile("/proc/stat", "utf8")).split("\n", 1)[0]?.split(/ +/).map(Number) ?? [];
+    return { all: times.slice(0, 8).reduce((sum, time) => sum + time, 0), stolen: times[7] ?? 0 };
+  };
+  const before = await read();
+  return async () => {
+    const after = await read();
+    return (after.stolen - before.stolen) / (after.all - before.all);
+  };
 }
 
 export const median = (values: number[]): number => percentile(values, 0.5);

@@ -4,13 +4,16 @@ import { loadWithProgress } from "@ehr-marketplace/dev/plausible-apps";
 import { prepareMarketplaceDatabase } from "@ehr-marketplace/dev/postgres";
 import { withClient } from "@ehr-marketplace/test-kit";
 import type { Figure } from "../figures.ts";
-import { Client, percentile } from "../measure.ts";
+import { Client, median, percentile, startStolenTime } from "../measure.ts";
 import { startPublishingApi } from "./publishing-api.ts";
 
 const requestsPerSecond = 200;
 const publicationsPerSecond = 5;
-const secondsPerWindow = 10;
-const windows = 3;
+const secondsPerWindow = 2;
+const pairsOfWindows = 15;
+/** Pairs during which others took more of the machine's CPU time than this are measured again. */
+const maxStolenShare = 0.03;
+const maxPairs = 3 * pairsOfWindows;
 const reviewsPerVendor = 10;
 const maxRatio = 1.5;
 
@@ -26,7 +29,7 @@ async function atRate(perSecond: number, seconds: number, send: (index: number) 
   await Promise.all(sent);
 }
 
-/** Figure 2: how much slower the cached catalog is while revisions are published. Windows with and without alternate. */
+/** Figure 2: how much slower the cached catalog is while revisions are published. Windows without and with publications alternate. */
 export async function catalogUnderPublication(
   clusterUrl: string,
   issuer: IdentityProvider,
@@ -36,7 +39,7 @@ export async function catalogUnderPublication(
   await loadWithProgress(database.ownerUrl, { count: apps, seed: 1 });
   const api = await startPublishingApi(database.serviceUrl, issuer, mediaDirectory);
   try {
-    const reviews = await submitReviews(api, windows * secondsPerWindow * publicationsPerSecond);
+    const reviews = await submitReviews(api, maxPairs * secondsPerWindow * publicationsPerSecond);
     const slugs = await withClient(database.ownerUrl, async (client) => {
       const { rows } = await client.query<{ slug: string }>("select slug from app_listings order by app_id limit 100");
       return rows.map(({ slug }) => slug);
@@ -50,8 +53,9 @@ export async function catalogUnderPublication(
       ...slugs.map((slug) => `/apps/${slug}`),
     ];
     const clients = Array.from({ length: 20 }, () => new Client(api.url));
-    const measureWindow = async (times: number[]): Promise<void> =>
-      atRate(requestsPerSecond, secondsPerWindow, async (index) => {
+    const p95OfWindow = async (): Promise<number> => {
+      const times: number[] = [];
+      await atRate(requestsPerSecond, secondsPerWindow, async (index) => {
         // Half of the requests are for lists.
         const path = paths[index % 2 === 0 ? index % 11 : index % paths.length] ?? "/apps";
         const began = performance.now();
@@ -59,6 +63,8 @@ export async function catalogUnderPublication(
         times.push(performance.now() - began);
         if (status !== 200) throw new Error(`${status} for ${path}`);
       });
+      return percentile(times, 0.95);
+    };
     const operator = await issuer.accessToken("operator");
     const reviewer = new Client(api.url);
     const publish = (): Promise<void> =>
@@ -68,20 +74,23 @@ export async function catalogUnderPublication(
         if (status !== 200) throw new Error(`${status} for the approval of ${id}`);
       });
 
-    await measureWindow([]);
-    const [quiet, busy]: [number[], number[]] = [[], []];
-    for (let window = 0; window < windows; window += 1) {
-      await measureWindow(quiet);
-      await Promise.all([measureWindow(busy), publish()]);
+    await p95OfWindow();
+    const pairs: { without: number; during: number }[] = [];
+    for (let measured = 0; measured < maxPairs && pairs.length < pairsOfWindows; measured += 1) {
+      const stolenShare = await startStolenTime();
+      const without = await p95OfWindow();
+      const [during] = await Promise.all([p95OfWindow(), publish()]);
+      const stolen = await stolenShare();
+      if (stolen <= maxStolenShare) pairs.push({ without, during });
     }
     await Promise.all([...clients, reviewer].map((client) => client.close()));
-    const [without, during] = [percentile(quiet, 0.95), percentile(busy, 0.95)];
+    if (pairs.length < pairsOfWindows) throw new Error("the machine is too busy: others took its CPU time all along");
     return [
       {
         name: `catalog p95 while ${publicationsPerSecond} revisions a second are published, ratio`,
-        measured: `${during.toFixed(2)} ms`,
-        reference: `${without.toFixed(2)} ms without`,
-        value: during / without,
+        measured: `${median(pairs.map((pair) => pair.during)).toFixed(2)} ms`,
+        reference: `${median(pairs.map((pair) => pair.without)).toFixed(2)} ms without`,
+        value: median(pairs.map((pair) => pair.during / pair.without)),
         goal: { atMost: maxRatio },
       },
     ];
