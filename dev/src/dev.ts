@@ -64,6 +64,7 @@ function listUrls({
       ["API reference", `${ehrUrl}/docs`],
       ["OpenAPI document", `${ehrUrl}/api/openapi.json`],
       ["Demo app", `${demoAppUrl}  opened by POST /api/app-installations/northwind-scribe/launch`],
+      ["Background service", `${demoAppUrl}/background  of northwind-watch`],
       ["Health and metrics", `${ehrUrl}/health/ready  ${ehrUrl}/metrics`],
       ["Database, as owner", databases.ehr.ownerUrl],
     ],

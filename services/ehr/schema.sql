@@ -15,6 +15,20 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.clients_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_notify('installations_changed',
+    coalesce(new.org_alias, old.org_alias, 'app:' || coalesce(new.app_slug, old.app_slug)));
+  if old.client_id is not null then perform pg_notify('installations_changed', 'client:' || old.client_id); end if;
+  if new.client_id is distinct from old.client_id and new.client_id is not null then
+    perform pg_notify('installations_changed', 'client:' || new.client_id);
+  end if;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.drop_oldest_audit_entries(today date, kept_days integer) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -205,6 +219,55 @@ CREATE TABLE public.audit_log_retention (
     CONSTRAINT audit_log_retention_only_row_check CHECK (only_row)
 );
 
+CREATE TABLE public.client_metadata (
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL,
+    metadata text,
+    sha256 text,
+    etag text,
+    fetched_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT client_metadata_check CHECK ((num_nonnulls(metadata, sha256) = ANY (ARRAY[0, 2]))),
+    CONSTRAINT client_metadata_check1 CHECK (((outcome <> 'found'::text) OR (metadata IS NOT NULL))),
+    CONSTRAINT client_metadata_etag_check CHECK ((length(etag) <= 200)),
+    CONSTRAINT client_metadata_metadata_check CHECK ((length(metadata) <= 16384)),
+    CONSTRAINT client_metadata_outcome_check CHECK ((outcome = ANY (ARRAY['found'::text, 'absent'::text, 'suspended'::text]))),
+    CONSTRAINT client_metadata_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE public.clients (
+    id uuid NOT NULL,
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    org_alias text COLLATE pg_catalog."C",
+    method text NOT NULL,
+    status text NOT NULL,
+    task text,
+    client_id text COLLATE pg_catalog."C",
+    registration_uri text,
+    encrypted_registration_token text,
+    registered_sha256 text,
+    attempt text,
+    attempted_at timestamp(3) with time zone,
+    reason text,
+    version uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT clients_attempt_check CHECK ((attempt = ANY (ARRAY['register'::text, 'update'::text, 'remove'::text]))),
+    CONSTRAINT clients_attempt_method_check CHECK (((attempt IS NULL) OR (method = 'dcr'::text))),
+    CONSTRAINT clients_attempted_at_check CHECK (((attempted_at IS NULL) OR (attempt IS NOT NULL))),
+    CONSTRAINT clients_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 2048))),
+    CONSTRAINT clients_encrypted_registration_token_check CHECK ((encrypted_registration_token ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
+    CONSTRAINT clients_failed_check CHECK (((status <> 'failed'::text) OR (reason IS NOT NULL))),
+    CONSTRAINT clients_managed_check CHECK (((num_nonnulls(registration_uri, encrypted_registration_token) = ANY (ARRAY[0, 2])) AND ((registration_uri IS NULL) OR ((method = 'dcr'::text) AND (client_id IS NOT NULL))))),
+    CONSTRAINT clients_method_check CHECK ((method = ANY (ARRAY['cimd'::text, 'dcr'::text, 'manual'::text]))),
+    CONSTRAINT clients_ready_check CHECK (((status <> 'ready'::text) OR ((client_id IS NOT NULL) AND (registered_sha256 IS NOT NULL)))),
+    CONSTRAINT clients_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+    CONSTRAINT clients_registered_sha256_check CHECK ((registered_sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT clients_registration_uri_check CHECK ((length(registration_uri) <= 2048)),
+    CONSTRAINT clients_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text, 'uncertain'::text, 'removing'::text]))),
+    CONSTRAINT clients_task_check CHECK ((task = ANY (ARRAY['register'::text, 'update'::text, 'remove'::text, 'check'::text]))),
+    CONSTRAINT clients_uncertain_check CHECK ((((status = 'uncertain'::text) = (NOT (task IS DISTINCT FROM 'check'::text))) AND ((status <> 'uncertain'::text) OR (num_nonnulls(attempt, attempted_at, reason) = 3))))
+);
+
 CREATE TABLE public.installations (
     id uuid NOT NULL,
     org_alias text NOT NULL COLLATE pg_catalog."C",
@@ -216,6 +279,7 @@ CREATE TABLE public.installations (
     installed_at timestamp(3) with time zone NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
     removed_at timestamp(3) with time zone,
+    reported_version uuid,
     CONSTRAINT installations_config_secrets_check CHECK (((config_secrets IS NULL) OR (encrypted_config IS NOT NULL))),
     CONSTRAINT installations_encrypted_config_check CHECK ((encrypted_config ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
     CONSTRAINT installations_removed_at_check CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL))),
@@ -322,6 +386,18 @@ ALTER TABLE ONLY public.audit_entries
 ALTER TABLE ONLY public.audit_log_retention
     ADD CONSTRAINT audit_log_retention_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY public.client_metadata
+    ADD CONSTRAINT client_metadata_pkey PRIMARY KEY (app_slug);
+
+ALTER TABLE ONLY public.clients
+    ADD CONSTRAINT clients_client_id_key UNIQUE (client_id);
+
+ALTER TABLE ONLY public.clients
+    ADD CONSTRAINT clients_of_app UNIQUE NULLS NOT DISTINCT (app_slug, org_alias);
+
+ALTER TABLE ONLY public.clients
+    ADD CONSTRAINT clients_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.installations
     ADD CONSTRAINT installations_org_alias_app_slug_key UNIQUE (org_alias, app_slug);
 
@@ -356,7 +432,13 @@ CREATE INDEX audit_entries_of_actor ON ONLY public.audit_entries USING btree (ac
 
 CREATE INDEX audit_entries_on_behalf_of ON ONLY public.audit_entries USING btree (on_behalf_of, at, id);
 
-CREATE INDEX installations_of_app ON public.installations USING btree (app_slug);
+CREATE INDEX clients_by_status ON public.clients USING btree (status, created_at, id);
+
+CREATE INDEX clients_newest ON public.clients USING btree (created_at, id);
+
+CREATE INDEX clients_with_tasks ON public.clients USING btree (created_at, id) WHERE (task IS NOT NULL);
+
+CREATE INDEX installations_of_app_by_alias ON public.installations USING btree (app_slug, org_alias);
 
 CREATE INDEX installations_removed ON public.installations USING btree (removed_at) WHERE (status = 'removed'::text);
 
@@ -382,7 +464,13 @@ CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((
 
 CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_reject_changes();
 
-CREATE TRIGGER installations_changed AFTER INSERT OR DELETE OR UPDATE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
+CREATE TRIGGER clients_changed AFTER INSERT OR DELETE ON public.clients FOR EACH ROW EXECUTE FUNCTION public.clients_changed();
+
+CREATE TRIGGER clients_updated AFTER UPDATE ON public.clients FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR (old.client_id IS DISTINCT FROM new.client_id)) OR (old.reason IS DISTINCT FROM new.reason))) EXECUTE FUNCTION public.clients_changed();
+
+CREATE TRIGGER installations_changed AFTER INSERT OR DELETE ON public.installations FOR EACH ROW EXECUTE FUNCTION public.installations_changed();
+
+CREATE TRIGGER installations_updated AFTER UPDATE ON public.installations FOR EACH ROW WHEN (((old.updated_at IS DISTINCT FROM new.updated_at) OR (NOT (old.reported_version IS DISTINCT FROM new.reported_version)))) EXECUTE FUNCTION public.installations_changed();
 
 CREATE TRIGGER launches_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.launches FOR EACH STATEMENT EXECUTE FUNCTION public.launches_reject_changes();
 
@@ -390,6 +478,15 @@ CREATE TRIGGER subscriptions_scopes_changed AFTER UPDATE ON public.subscriptions
 
 ALTER TABLE ONLY public.applied_deliveries
     ADD CONSTRAINT applied_deliveries_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
+
+ALTER TABLE ONLY public.client_metadata
+    ADD CONSTRAINT client_metadata_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
+
+ALTER TABLE ONLY public.clients
+    ADD CONSTRAINT clients_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
+
+ALTER TABLE ONLY public.clients
+    ADD CONSTRAINT clients_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
 
 ALTER TABLE ONLY public.installations
     ADD CONSTRAINT installations_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
@@ -427,6 +524,44 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.apps TO ehr_service;
 GRANT SELECT,INSERT ON TABLE public.audit_entries TO ehr_service;
 
 GRANT SELECT ON TABLE public.audit_log_retention TO ehr_service;
+
+GRANT SELECT,INSERT ON TABLE public.client_metadata TO ehr_service;
+
+GRANT UPDATE(outcome) ON TABLE public.client_metadata TO ehr_service;
+
+GRANT UPDATE(metadata) ON TABLE public.client_metadata TO ehr_service;
+
+GRANT UPDATE(sha256) ON TABLE public.client_metadata TO ehr_service;
+
+GRANT UPDATE(etag) ON TABLE public.client_metadata TO ehr_service;
+
+GRANT UPDATE(fetched_at) ON TABLE public.client_metadata TO ehr_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(method) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(status) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(task) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(client_id) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(registration_uri) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(encrypted_registration_token) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(registered_sha256) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(attempt) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(attempted_at) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(reason) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(version) ON TABLE public.clients TO ehr_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.clients TO ehr_service;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installations TO ehr_service;
 

@@ -358,6 +358,7 @@ begin
   drafted.fhir_scopes := coalesce(listing.draft ->> 'fhirScopes', '');
   drafted.scope_purposes := coalesce(listing.draft -> 'scopePurposes', '{}');
   drafted.config_schema := listing.draft -> 'configSchema';
+  drafted.sandbox_oauth := listing.draft -> 'oauth';
 
   if installed.id is null then
     -- A slug has at most 64 characters.
@@ -367,11 +368,13 @@ begin
     end;
     insert into apps (
       id, slug, vendor_id, sandbox_of, sandbox_revision, status, name, summary, description, version, category, icon_url, audience,
-      extension_points, smart_launch_url, cds_services_url, fhir_scopes, scope_purposes, config_schema, published_at, updated_at
+      extension_points, smart_launch_url, cds_services_url, fhir_scopes, scope_purposes, config_schema, sandbox_oauth,
+      published_at, updated_at
     ) values (
       new_app, new_slug, listing.vendor_id, given_listing, 1, 'draft', drafted.name, drafted.summary,
       drafted.description, drafted.version, drafted.category, drafted.icon_url, drafted.audience, drafted.extension_points,
       drafted.smart_launch_url, drafted.cds_services_url, drafted.fhir_scopes, drafted.scope_purposes, drafted.config_schema,
+      drafted.sandbox_oauth,
       -- Required in the form that the catalog's readers know: when it was first installed
       given_at, given_at
     );
@@ -387,7 +390,8 @@ begin
       category = drafted.category, icon_url = drafted.icon_url, audience = drafted.audience,
       extension_points = drafted.extension_points, smart_launch_url = drafted.smart_launch_url,
       cds_services_url = drafted.cds_services_url, fhir_scopes = drafted.fhir_scopes, scope_purposes = drafted.scope_purposes,
-      config_schema = drafted.config_schema, sandbox_revision = sandbox_revision + 1, updated_at = greatest(given_at, updated_at)
+      config_schema = drafted.config_schema, sandbox_oauth = drafted.sandbox_oauth, sandbox_revision = sandbox_revision + 1,
+      updated_at = greatest(given_at, updated_at)
     where id = installed.id;
   end if;
   return installed.id;
@@ -397,6 +401,16 @@ $$;
 CREATE FUNCTION public.is_stop_word(word text) RETURNS boolean
     LANGUAGE sql STABLE
     RETURN (ts_lexize('english_stem'::regdictionary, word) = '{}'::text[]);
+
+CREATE FUNCTION public.listings_notify_client_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  perform pg_notify('catalog_changed', new.slug);
+  return null;
+end
+$$;
 
 CREATE FUNCTION public.listings_update_app_status() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -942,6 +956,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.suspensions_notify_client_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  perform pg_notify('catalog_changed', slug) from listings where app_id = new.app_id;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.webhook_endpoints_insert_recipient() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1095,13 +1119,16 @@ CREATE TABLE public.apps (
     certified_until date,
     sandbox_of uuid,
     sandbox_revision integer,
+    sandbox_oauth json,
     CONSTRAINT apps_audience_check CHECK ((audience = ANY (ARRAY['CLINICIAN'::text, 'PATIENT'::text, 'BACKEND'::text]))),
     CONSTRAINT apps_baa_document_sha256_check CHECK ((baa_document_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT apps_check CHECK (((status <> 'published'::text) OR (published_at IS NOT NULL))),
     CONSTRAINT apps_config_schema_check CHECK ((json_typeof(config_schema) = 'object'::text)),
     CONSTRAINT apps_description_check CHECK ((length(description) <= 50000)),
     CONSTRAINT apps_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT apps_oauth_of_sandbox_only CHECK (((sandbox_oauth IS NULL) OR (sandbox_of IS NOT NULL))),
     CONSTRAINT apps_sandbox_is_never_published CHECK ((((sandbox_of IS NULL) = (sandbox_revision IS NULL)) AND ((sandbox_of IS NULL) OR ((status = 'draft'::text) AND (NOT featured))))),
+    CONSTRAINT apps_sandbox_oauth_check CHECK ((json_typeof(sandbox_oauth) = 'object'::text)),
     CONSTRAINT apps_sandbox_revision_check CHECK ((sandbox_revision >= 1)),
     CONSTRAINT apps_scope_purposes_check CHECK ((json_typeof(scope_purposes) = 'object'::text)),
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)) AND (slug <> ALL (ARRAY['search'::text, 'featured'::text, 'categories'::text])) AND ((slug ~~ 'sandbox-%'::text) = (sandbox_of IS NOT NULL)))),
@@ -1170,6 +1197,23 @@ CREATE TABLE public.category_counts (
     category text NOT NULL,
     apps integer NOT NULL,
     CONSTRAINT category_counts_apps_check CHECK ((apps >= 0))
+);
+
+CREATE TABLE public.connections (
+    subscription_id uuid NOT NULL,
+    status text NOT NULL,
+    client_id text,
+    fhir_base_url text,
+    reason text,
+    updated_at timestamp(3) with time zone NOT NULL,
+    changed_at timestamp(3) with time zone[] NOT NULL,
+    CONSTRAINT connections_changes_are_bounded CHECK ((((cardinality(changed_at) >= 1) AND (cardinality(changed_at) <= 30)) AND (changed_at[cardinality(changed_at)] = updated_at))),
+    CONSTRAINT connections_client_id_check CHECK (((client_id ~ '^[ -~]+$'::text) AND (length(client_id) <= 2048))),
+    CONSTRAINT connections_failed_has_reason CHECK (((status <> 'failed'::text) OR (reason IS NOT NULL))),
+    CONSTRAINT connections_fhir_base_url_check CHECK (public.is_web_url(fhir_base_url)),
+    CONSTRAINT connections_ready_has_client CHECK (((status <> 'ready'::text) OR ((client_id IS NOT NULL) AND (fhir_base_url IS NOT NULL)))),
+    CONSTRAINT connections_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+    CONSTRAINT connections_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text])))
 );
 
 CREATE TABLE public.deliveries (
@@ -1664,6 +1708,14 @@ CREATE VIEW public.sandbox_apps AS
             public.wire_instant(app.updated_at) AS "updatedAt") wire)
   WHERE (app.sandbox_of IS NOT NULL);
 
+CREATE VIEW public.sandbox_clients AS
+ SELECT app.id AS app_id,
+    app.slug,
+    json_strip_nulls(json_build_object('name', app.name, 'version', NULLIF(app.version, ''::text), 'audience', app.audience, 'fhirScopes', app.fhir_scopes, 'oauth', app.sandbox_oauth)) AS draft,
+    app.icon_url
+   FROM public.apps app
+  WHERE (app.sandbox_of IS NOT NULL);
+
 CREATE TABLE public.schema_migrations (
     id integer NOT NULL,
     name character varying(255) NOT NULL,
@@ -1856,6 +1908,9 @@ ALTER TABLE ONLY public.categories
 
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_pkey PRIMARY KEY (category);
+
+ALTER TABLE ONLY public.connections
+    ADD CONSTRAINT connections_pkey PRIMARY KEY (subscription_id);
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_event_id_recipient_id_key UNIQUE (event_id, recipient_id);
@@ -2143,6 +2198,8 @@ CREATE TRIGGER draft_editors_reject_changes BEFORE UPDATE ON public.draft_editor
 
 CREATE TRIGGER events_set_vendor BEFORE INSERT ON public.events FOR EACH ROW WHEN (((new.vendor_id IS NULL) AND (new.subscription_id IS NOT NULL))) EXECUTE FUNCTION public.events_set_vendor();
 
+CREATE TRIGGER listings_notify_client_changed AFTER UPDATE OF published_revision, suspended_at ON public.listings FOR EACH ROW WHEN (((old.published_revision IS DISTINCT FROM new.published_revision) OR (old.suspended_at IS DISTINCT FROM new.suspended_at))) EXECUTE FUNCTION public.listings_notify_client_changed();
+
 CREATE TRIGGER listings_update_app_status AFTER UPDATE OF unpublished_at, suspended_at ON public.listings FOR EACH ROW WHEN ((((old.unpublished_at IS NULL) AND (old.suspended_at IS NULL)) <> ((new.unpublished_at IS NULL) AND (new.suspended_at IS NULL)))) EXECUTE FUNCTION public.listings_update_app_status();
 
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.apps FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
@@ -2185,6 +2242,10 @@ CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organ
 
 CREATE TRIGGER subscriptions_set_scopes BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.fhir_scopes IS NULL)) EXECUTE FUNCTION public.subscriptions_set_scopes();
 
+CREATE TRIGGER suspensions_notify_client_changed AFTER UPDATE OF state ON public.suspensions FOR EACH ROW WHEN (((old.state = ANY (ARRAY['pausing'::text, 'paused'::text])) <> (new.state = ANY (ARRAY['pausing'::text, 'paused'::text])))) EXECUTE FUNCTION public.suspensions_notify_client_changed();
+
+CREATE TRIGGER suspensions_notify_client_started AFTER INSERT ON public.suspensions FOR EACH ROW EXECUTE FUNCTION public.suspensions_notify_client_changed();
+
 CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
 
 ALTER TABLE ONLY public.app_listings
@@ -2213,6 +2274,9 @@ ALTER TABLE ONLY public.baa_agreements
 
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.connections
+    ADD CONSTRAINT connections_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
@@ -2392,6 +2456,20 @@ GRANT UPDATE(probed_id) ON TABLE public.callback_origins TO marketplace_service;
 GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(client_id) ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(fhir_base_url) ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(reason) ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.connections TO marketplace_service;
+
+GRANT UPDATE(changed_at) ON TABLE public.connections TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.deliveries TO marketplace_service;
 
@@ -2622,6 +2700,8 @@ GRANT INSERT(listing_version) ON TABLE public.revisions TO marketplace_service;
 GRANT INSERT(submitted_at) ON TABLE public.revisions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.sandbox_apps TO marketplace_service;
+
+GRANT SELECT ON TABLE public.sandbox_clients TO marketplace_service;
 
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 

@@ -97,9 +97,13 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
     ["PUT /api/admin/organisations/:alias/secret", "riverside", "operator"],
     ["POST /api/admin/organisations/import", "new", "operator"],
     ["POST /api/admin/organisations/:alias/reconcile", "riverside", "operator"],
+    ["PUT /api/admin/clients/:id", "existing", "operator"],
+    ["POST /api/admin/clients/:id/retry", "existing", "operator"],
+    ["DELETE /api/admin/clients/:id", "existing", "operator"],
   ];
   const exceptions = new Map([
     ["POST /api/app-installations/:appSlug/launch", "the append-only launch log has it"],
+    ["GET /api/internal/app-clients", "it is requested at every token, and reveals no secret"],
     ["POST /api/internal/marketplace-webhook", "the marketplace signs it and audits its cause"],
   ]);
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
@@ -152,6 +156,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`POST ${subscription}/cancel`, "riverside"],
     [`POST ${subscription}/consent`, "riverside"],
     [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
+    [`PUT ${subscription}/connection`, "riverside", "ehr-service"],
     ["POST /api/v1/developer/webhooks", "northwind's by name"],
     [`PATCH ${webhook}`, "northwind's by name"],
     [`DELETE ${webhook}`, "northwind's by name"],

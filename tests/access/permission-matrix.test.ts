@@ -37,6 +37,11 @@ const matrix = parseMatrix(`
 | GET ${id}                              | riverside to northwind's  | 401       | 200      | 200     | 200     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
 | GET ${id}                              | hilltop to lumen's        | 401       | 200      | 200     | 200     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
 | GET ${id}                              | an unknown id             | 401       | 404      | 404     | 404     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| GET ${id}/connection                   | riverside to northwind's  | 401       | 200      | 403     | 200     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}/connection                   | hilltop to lumen's        | 401       | 200      | 403     | 200     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}/connection                   | an unknown id             | 401       | 404      | 403     | 404     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| PUT ${id}/connection                   | riverside                 | 401       | 403      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
+| PUT ${id}/connection                   | an unknown id             | 401       | 403      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 404         | 403             | 403                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
@@ -111,6 +116,8 @@ const matrix = parseMatrix(`
 | POST /api/v1/developer/apps/:slug/test-subscriptions | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/test-subscriptions | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
+| GET /api/v1/sandbox-apps/:slug/client | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
+| GET /api/v1/sandbox-apps/:slug/client | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 404 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 404 | 403 | 403 | 404 | 403 |
 | POST /api/v1/subscriptions/:id/sandbox-launches | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 403 | 403 | 403 | 403 |
 | POST /api/v1/subscriptions/:id/sandbox-launches | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 |
@@ -165,6 +172,7 @@ describe("permissions, each use case on one database connection", () => {
         "GET /api/v1/admin/webhooks/health",
         "GET /api/v1/organisations/:alias/audit",
         `GET ${id}`,
+        `GET ${id}/connection`,
       ],
     );
   });

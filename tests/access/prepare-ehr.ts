@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
+import type { AppClientDto, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { eventually } from "@ehr-marketplace/test-kit";
 import { type Callers, type MatrixRequest, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support";
 
@@ -54,9 +54,30 @@ export async function prepareEhr(
     return new URL(data.launchUrl ?? "").searchParams.get("launch");
   };
 
+  /** The id of the shared app's client. One that was deleted is replaced by a job, because the app is installed. */
+  const findClient = async (): Promise<string> => {
+    let id: string | undefined;
+    await eventually("the app has a client", 30_000, async () => {
+      const { data } = (await (await sendAsOperator("/admin/clients", undefined, "GET")).json()) as {
+        data: { items: AppClientDto[] };
+      };
+      id = data.items.find(({ appSlug }) => appSlug === sharedApp)?.id;
+      return id !== undefined;
+    });
+    return id ?? assert.fail();
+  };
+
   return {
     async buildRequest(route, on) {
       const [, pattern = ""] = route.split(" ");
+      if (pattern.startsWith("/api/admin/clients/:id")) {
+        const path = pattern.replace(":id", on === "existing" ? await findClient() : randomUUID());
+        return route.startsWith("PUT") ? { path, body: { clientId: `client-${randomUUID()}` } } : { path };
+      }
+      if (pattern === "/api/internal/app-clients") {
+        const query = new URLSearchParams({ clientId: "a-client", orgAlias: aliases[on] ?? "" });
+        return { path: `${pattern}?${query.toString()}` };
+      }
       const [whose = "", app = "app of both"] = on.split(", ");
       const alias = aliases[whose.split(" ")[0] ?? ""] ?? "";
       const path = pattern.replace(":appSlug", app === "app of both" ? sharedApp : hilltopApp).replace(":alias", alias);

@@ -26,7 +26,10 @@ export async function prepareSandbox(url: string, operator: string): Promise<Req
   const sandbox = { displayName: "Sandbox", kind: "SANDBOX", vendorSlug: "northwind-health" };
   await send(`/admin/organisations/${orgAlias}`, { method: "PUT", body: sandbox });
   await send("/developer/apps", { body: { slug, name: "Of the matrix" } });
-  await edit({ category: "DOCUMENTATION" });
+  await edit({
+    category: "DOCUMENTATION",
+    oauth: { type: "PUBLIC", redirectUris: ["https://matrix.example/back"] },
+  });
   const installed = await send(`${path}/test-subscriptions`, { body: { orgAlias } });
   const { id } = (await installed.json()) as SubscriptionDto;
 

@@ -111,6 +111,10 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       const named = existing[on as keyof typeof existing] as string | undefined;
       const id = named ?? (await live(`${route} ${on}`, alias));
       const path = (route.split(" ")[1] ?? "").replace(":id", id);
+      // A report that changes nothing leaves no audit entry.
+      if (route.startsWith("PUT") && action === "connection") {
+        return { path, body: { status: "pending", reason: randomUUID() } };
+      }
       if (action === "pause") return { path, body: { reason } };
       if (action === "consent") return { path, body: { fhirScopes: await currentScopesOf(id) } };
       if (action === "resume" || action === "lift-block") await act(id, "pause", { reason });

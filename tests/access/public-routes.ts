@@ -30,6 +30,8 @@ const getAndHead: Record<string, string> = {
   "/api/v1/apps/:slug": "/api/v1/apps/northwind-scribe",
   "/api/v1/apps/:slug/pricing": "/api/v1/apps/northwind-scribe/pricing",
   "/api/v1/apps/:slug/versions": "/api/v1/apps/northwind-scribe/versions",
+  // An authorization server fetches it as a Client ID Metadata Document, without a token.
+  "/api/v1/apps/:slug/client": "/api/v1/apps/northwind-scribe/client",
   "/api/v1/vendors/:slug": "/api/v1/vendors/northwind-health",
 };
 

@@ -27,7 +27,7 @@ test("every alert of the EHR uses existing metrics and has a summary, a descript
     }
     const usedMetrics = [
       ...rule.matchAll(
-        /\b(?:http|launch|launches|reconciliation|subscriptions|database|nodejs|process)_[a-z_]+\b(?!=)/g,
+        /\b(?:http|client|launch|launches|reconciliation|subscriptions|database|nodejs|process)_[a-z_]+\b(?!=)/g,
       ),
     ].map(([name]) => name.replace(/_(bucket|count)$/, ""));
     assert.ok(usedMetrics.length > 0, alert);

@@ -54,7 +54,7 @@ test("without its database the EHR starts and returns 503 in its wrapper, and wo
 
   proxy.restore();
   await eventually("the event is applied", 15_000, async () => (await send()).status === 200);
-  await eventually("the scheduled jobs are registered", 15_000, async () => (await countSchedules()) === 3);
+  await eventually("the scheduled jobs are registered", 15_000, async () => (await countSchedules()) === 4);
   const { rows } = await withClient(ownerUrl, (client) => client.query("select status from installations"));
   assert.deepEqual(rows, [{ status: "active" }]);
 });

@@ -177,6 +177,12 @@ describe("the guides show", () => {
       "Reconcile on demand": ["0"],
       "Cancel the subscriptions": ["cancelled", "paused\ncancelled\nsubscription-blocked\ncancelled"],
     },
+    "connect-authorization-server": {
+      "Watch an app being connected": ["none\nauthorization_code refresh_token", "dcr", "true\ntrue"],
+      "Check every token": ["true\ntrue\nlaunch openid fhirUser online_access\nfalse", "paused\nfalse\nactive\ntrue"],
+      "Do the tasks": ["0", "This service registers the client itself, so its client_id can't be set."],
+      "Disconnect it": ["cancelled\nfalse"],
+    },
     vendor: {
       "Signing keys": [
         "b1c71659cdc8773d6707fd4db2d55514aa0246ae61b9ac96f9ccb3ab1e97d712\nv1,3944FoVHc1O6ULctcYLef3UCo4pvbxWPdA4okcwjABU=",
@@ -209,7 +215,9 @@ describe("the guides show", () => {
         "rejected\nchanges-requested: /summary: Say for whom it is. No criterion covers this.",
         "in-review",
       ],
-      "When it is approved": ["approved\npublished, revision 3\nNotes for clinicians that write themselves"],
+      "When it is approved": [
+        "approved\npublished, revision 3\nNotes for clinicians that write themselves\nhttps://quill.example/back, authorization_code",
+      ],
       "Publish a new revision": ["plan-changed", "in-review\napproved\nSolo, the same plan\nTeam, a new plan"],
       "Unpublish and republish": ["unpublished\npublished"],
     },

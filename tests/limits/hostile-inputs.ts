@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  clientIdPattern,
   contactPattern,
   displayNamePattern,
   newSlugPattern,
@@ -100,6 +101,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   [noNulPattern]: (length) => [`${fill(length, "a")}\0`],
   [displayNamePattern]: (length) => [fill(length, " "), `${fill(length, "a")}\0`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
+  [clientIdPattern]: (length) => [`${fill(length, " ")}\u007f`, `${fill(length, "~")}é`],
   [orgAliasPattern]: (length) => [`${fill(length, "a")}!`],
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
   "^[A-Za-z0-9.-]{1,64}$": (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")}!`],

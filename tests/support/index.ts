@@ -3,6 +3,12 @@
 export { insertSubscribers, type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { advanceTime, expireLeases } from "./advance-time.ts";
 export { type Callers, fetchCallers, type RequestOptions, sendApiRequest, sendRequest } from "./callers.ts";
+export {
+  type ClientMarketplace,
+  clientMetadataOf,
+  type ReportedConnection,
+  startClientMarketplace,
+} from "./client-marketplace.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";
@@ -11,6 +17,7 @@ export { signToken } from "./forged-tokens.ts";
 export { parseGuide, runGuide } from "./guide-commands.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
+export { type MarketplaceStub, sendJson, startMarketplaceStub } from "./marketplace-stub.ts";
 export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
 export {
   assertDeclaredAccess,
@@ -33,6 +40,7 @@ export {
 export { findHalfPublished } from "./publication-consistency.ts";
 export { completeDraft, createPublisher, drawPng, freePlan, type Publisher } from "./publisher.ts";
 export { type Received, type Receiver, startReceiver } from "./receiver.ts";
+export { type RegistrationServer, startRegistrationServer } from "./registration-server.ts";
 export { postImport, sendImport } from "./send-import.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
 export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";

@@ -3,11 +3,11 @@ import { withClient } from "@ehr-marketplace/test-kit";
 const checks: Record<string, string> = {
   "as many events as its revision says, in a sequence without gaps": `
     select s.id from subscriptions s left join events e on e.subscription_id = s.id
-    group by s.id having count(e.id) <> s.revision or max(e.sequence) is distinct from s.revision`,
+    group by s.id having count(e.sequence) <> s.revision or max(e.sequence) is distinct from s.revision`,
   "timestamps that strictly increase": `
     select subscription_id as id from (
       select subscription_id, occurred_at, lag(occurred_at) over (partition by subscription_id order by sequence) as before
-      from events where subscription_id is not null
+      from events where sequence is not null
     ) ordered where before >= occurred_at`,
   "the status that its last event says": `
     select s.id from subscriptions s join events e on e.subscription_id = s.id and e.sequence = s.revision

@@ -57,6 +57,10 @@ const payloads = [
     ...aboutSubscription("usage.reported", "active"),
     usage: [{ metric: "notes", quantity: "12.5", from: timestamp, to: timestamp, recordCount: 3 }],
   },
+  {
+    ...aboutSubscription("connection.updated", "active"),
+    connection: { status: "pending", clientId: null, fhirBaseUrl: null, reason: null },
+  },
   { event: "app.updated", app, timestamp },
   { event: "ping", timestamp },
 ];
@@ -128,13 +132,18 @@ describe("the document's webhooks", () => {
     );
     const agreement = { body: { fhirScopes: "launch patient/Device.rs" } };
     await marketplace.requestAs("riverside-admin", `/subscriptions/${id}/consent`, agreement);
+    const connection = {
+      method: "PUT",
+      body: { status: "pending", reason: "An operator has to register the client." },
+    };
+    await marketplace.requestAs("ehr-service", `/subscriptions/${id}/connection`, connection);
     await operate(`/subscriptions/${id}/pause`, { reason: "SECURITY" });
     await operate(`/subscriptions/${id}/resume`);
     await operate(`/subscriptions/${id}/cancel`);
-    await eventually("all of them arrive", 20_000, () => vendor.received.length >= 6);
+    await eventually("all of them arrive", 20_000, () => vendor.received.length >= 7);
 
     const names = vendor.received.map(({ event }) => event.event as string);
-    assert.deepEqual(names.toSorted(), [...subscriptionEventNames, "ping"].toSorted());
+    assert.deepEqual(names.toSorted(), [...subscriptionEventNames, "connection.updated", "ping"].toSorted());
     for (const { event, headers } of vendor.received) {
       const { post } = webhooks[event.event] ?? assert.fail(event.event);
       const path = `document#/webhooks/${event.event}/post/requestBody/content/application~1json/schema`;

@@ -23,7 +23,11 @@ describe("deliveries of a sandbox organisation's events", () => {
     ehr = await startReceiver(cleanUp);
     vendor = await startReceiver(cleanUp);
   });
-  const send = async <T>(who: "operator" | "northwind-developer", path: string, options: object): Promise<T> => {
+  const send = async <T>(
+    who: "operator" | "northwind-developer" | "ehr-service",
+    path: string,
+    options: object,
+  ): Promise<T> => {
     const response = await marketplace.requestAs(who, path, options);
     assert.ok(response.ok, await response.clone().text());
     return (await response.json()) as T;
@@ -46,7 +50,7 @@ describe("deliveries of a sandbox organisation's events", () => {
       body: {
         url: `${vendor.url}/hooks`,
         secret: "a secret of the sandbox",
-        events: ["subscription.created", "subscription.cancelled"],
+        events: ["subscription.created", "subscription.cancelled", "connection.updated"],
       },
     });
     await send("northwind-developer", "/developer/apps", { body: { slug: "quill", name: "Quill" } });
@@ -89,5 +93,21 @@ describe("deliveries of a sandbox organisation's events", () => {
     await eventually("both are replayed", 20_000, () => marksOf(vendor, installed.id).length >= 5);
     assert.ok(marksOf(vendor, installed.id).every((each) => (each as string[])[1] === "true"));
     assert.ok(marksOf(vendor, live.id).every((each) => (each as string[])[1] === undefined));
+  });
+
+  test("a report about a sandbox's connection carries it too, and goes to the vendor alone", async () => {
+    const installed = await send<SubscriptionDto>("northwind-developer", "/developer/apps/quill/test-subscriptions", {
+      body: { orgAlias: "northwind-sandbox" },
+    });
+    const body = { status: "pending", reason: "An operator has to register the client." };
+    await send("ehr-service", `/subscriptions/${installed.id}/connection`, { method: "PUT", body });
+    await eventually("both arrive", 20_000, () => marksOf(vendor, installed.id).length === 2);
+    const expected = [
+      ["connection.updated", "true"],
+      ["subscription.created", "true"],
+    ];
+    assert.deepEqual(new Set(marksOf(vendor, installed.id)), new Set(expected));
+    await eventually("the EHR has its event", 20_000, () => marksOf(ehr, installed.id).length > 0);
+    assert.deepEqual(marksOf(ehr, installed.id), [["subscription.created", "true"]]);
   });
 });

@@ -15,8 +15,11 @@ import { remoteCareApps } from "./apps/remote-care.ts";
 import { specialtyEhrApps } from "./apps/specialty-ehr.ts";
 import type { DemoApp } from "./demo-app.ts";
 
+/** The demo app's server runs the background service of this app, beside the app that is launched. */
+export const backgroundAppSlug = "northwind-watch";
+
 export function demoApps(demoAppUrl: string): DemoApp[] {
-  return [
+  const apps = [
     ...frontOfficeApps,
     ...financialApps,
     ...officeAdministrationApps,
@@ -33,4 +36,5 @@ export function demoApps(demoAppUrl: string): DemoApp[] {
     ...clinicalDecisionSupportApps,
     ...remoteCareApps,
   ];
+  return apps.map((app) => (app.slug === backgroundAppSlug ? { ...app, jwksUri: `${demoAppUrl}/jwks.json` } : app));
 }

@@ -40,6 +40,8 @@ export interface DemoApp {
   hue: number;
   extensionPoints: string[];
   smartLaunchUrl: string | null;
+  /** The keys of an app that runs in the background; by default at its vendor's website, which doesn't exist. */
+  jwksUri?: string;
   fhirScopes: string;
   featured: boolean;
   /** The number of demo practices that subscribe to it. */

@@ -5,7 +5,7 @@ import { scopePurposesOf } from "./scope-purposes.ts";
 type Oauth = NonNullable<ListingDraft["oauth"]>;
 
 /** An app that is launched is a public client; one that runs in the background has keys of its own. */
-function oauthOf({ smartLaunchUrl, fhirScopes }: DemoApp, site: string): Oauth {
+function oauthOf({ smartLaunchUrl, jwksUri, fhirScopes }: DemoApp, site: string): Oauth {
   const usesSystemScopes = fhirScopes.includes("system/");
   const launch = smartLaunchUrl === null ? {} : { redirectUris: [new URL("./", smartLaunchUrl).href] };
   if (!usesSystemScopes) return { type: "PUBLIC", ...launch };
@@ -13,7 +13,7 @@ function oauthOf({ smartLaunchUrl, fhirScopes }: DemoApp, site: string): Oauth {
   return {
     type: "ASYMMETRIC",
     ...launch,
-    jwksUri: `${site}/jwks.json`,
+    jwksUri: jwksUri ?? `${site}/jwks.json`,
     grantTypes: [...grants, "client_credentials"],
   };
 }

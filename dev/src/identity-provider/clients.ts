@@ -1,8 +1,11 @@
-import type { ClientMetadata } from "oidc-provider";
+import type { Client, ClientMetadata } from "oidc-provider";
 import { personaNames } from "./personas.ts";
 
 /** The secret of every persona. It is public; the provider listens on loopback only. */
 export const developmentSecret = "development-only";
+
+/** The initial access token (RFC 7591) with which the local stack's EHR registers apps. It is as public as the secret. */
+export const registrationToken = "development-only-registration";
 
 export const consoleClientId = "marketplace-console";
 
@@ -32,4 +35,13 @@ const consoleClient: ClientMetadata = {
   redirect_uris: [consoleRedirectUri, localhostRedirectUri],
 };
 
+/** The stack's own clients. Apps of vendors are registered while it runs. */
 export const clients = [...personaClients, consoleClient];
+const ownClientIds = new Set(clients.map(({ client_id: id }) => id));
+
+/** A vendor's app. Registration admits no native ones, whose redirect URIs have any port. */
+export type AppClient = Client & { readonly applicationType: "web" };
+
+/** Whether the client is a vendor's app, which gets tokens for FHIR servers only. */
+export const isApp = (client: Client | undefined): client is AppClient =>
+  client !== undefined && !ownClientIds.has(client.clientId);

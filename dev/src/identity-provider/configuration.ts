@@ -1,38 +1,57 @@
 import { randomBytes } from "node:crypto";
+import type { Resolve } from "@ehr-marketplace/outbound-http";
 import type { JWK } from "jose";
 import { type Configuration, errors } from "oidc-provider";
-import { clients } from "./clients.ts";
+import { clientFetchLimits, createClientFetch } from "./client-fetch.ts";
+import { clients, isApp } from "./clients.ts";
 import { errorPage } from "./login-page.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { claimsOf, isPersona, nameOf } from "./personas.ts";
-import { clientOf, grantableScopes } from "./smart/smart-apps.ts";
+import { extraClientMetadata, registrationFeatures } from "./registration.ts";
+import type { SmartApps } from "./smart/smart-apps.ts";
 import type { SmartLaunches } from "./smart/smart-launches.ts";
 
-const hour = 3600;
+const minute = 60;
+const hour = 60 * minute;
 const day = 24 * hour;
+export const grantLifetimeMs = day * 1_000;
 
 /** The provider issues JWTs only for a resource with one audience; the audiences below are added to the token afterwards. */
 const resource = "urn:ehr-marketplace:apis";
 const audiences = ["marketplace", "ehr"];
 const loopbackHosts = new Set<string | undefined>(["127.0.0.1", "localhost"]);
 
-const createFeatures = (smart: SmartLaunches): Configuration["features"] => ({
+export interface ProviderParts {
+  keys: JWK[];
+  apps: SmartApps;
+  launches: SmartLaunches;
+  resolve: Resolve;
+  /** Where registered clients are kept, so that they outlive the process. */
+  clientsFile: string | undefined;
+  /** Client identifiers that begin so are the URLs of metadata documents. */
+  metadataDocuments: string | undefined;
+}
+
+const createFeatures = ({ apps, metadataDocuments }: ProviderParts): Configuration["features"] => ({
   clientCredentials: { enabled: true },
   resourceIndicators: {
     enabled: true,
-    defaultResource: (context, client) => (smart.appOf(client) === undefined ? resource : smart.audienceOf(context)),
+    defaultResource: (context, client) => (isApp(client) ? apps.audienceOf(context) : resource),
     useGrantedResource: () => true,
-    getResourceServerInfo(_context, indicator, client) {
-      const jwt = { accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } } as const;
-      const app = smart.appOf(client);
-      if (app !== undefined) {
-        // Tokens of a vendor's app are for the FHIR server only, whichever user has signed in.
-        smart.organisationOf(indicator);
-        return { scope: grantableScopes(app).join(" "), audience: indicator, ...jwt };
-      }
+    getResourceServerInfo(context, indicator, client) {
+      // Tokens of a vendor's app are for the FHIR server only, whichever user has signed in.
+      if (isApp(client)) return apps.describeServer(context, indicator, client);
       if (indicator !== resource) throw new errors.InvalidTarget("omit the resource: tokens are for all APIs");
-      return { scope: "", ...jwt };
+      return { scope: "", accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } };
     },
+  },
+  ...registrationFeatures,
+  clientIdMetadataDocument: {
+    enabled: metadataDocuments !== undefined,
+    ack: "draft-02",
+    allowFetch: (_context, clientId) => metadataDocuments !== undefined && clientId.startsWith(metadataDocuments),
+    // An app that is suspended for security has no document any more.
+    cacheDuration: { min: 0, max: minute },
   },
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
@@ -42,31 +61,38 @@ const createFeatures = (smart: SmartLaunches): Configuration["features"] => ({
   userinfo: { enabled: false },
 });
 
-export function createConfiguration(keys: JWK[], smart: SmartLaunches): Configuration {
+export function createConfiguration(parts: ProviderParts): Configuration {
+  const { apps, launches } = parts;
   return {
-    adapter: createMemoryStore(),
-    clients: [...clients, ...smart.apps.map(clientOf)],
-    jwks: { keys },
-    features: createFeatures(smart),
+    adapter: createMemoryStore(parts.clientsFile),
+    clients,
+    jwks: { keys: parts.keys },
+    features: createFeatures(parts),
+    extraClientMetadata,
+    fetch: createClientFetch(parts.resolve),
+    fetchResponseBodyLimits: clientFetchLimits,
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
     // The name would be in the FHIR resource of fhirUser, which doesn't exist here, so it is a claim.
     claims: { openid: ["sub"], fhirUser: ["fhirUser", "name"] },
     extraParams: {
       aud: null,
-      launch: (context, launch, client) => smart.assertLaunched(context, launch, client),
+      launch: (context, launch, client) => launches.assertLaunched(context, launch, client),
     },
-    clientAuthMethods: ["client_secret_basic", "none"],
+    clientAuthMethods: ["client_secret_basic", "none", "private_key_jwt"],
+    // Those of SMART App Launch 2.2.
+    enabledJWA: { clientAuthSigningAlgValues: ["ES384", "RS384"] },
+    assertJwtClientAuthClaimsAndHeader: (_context, claims) => apps.assertAssertionLifetime(claims),
     pkce: { required: () => true },
     clientBasedCORS(_context, origin, client) {
-      const app = smart.appOf(client);
-      if (app !== undefined) return origin === new URL(app.redirectUri).origin;
+      if (isApp(client)) return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
       return client.clientAuthMethod === "none" && loopbackHosts.has(URL.parse(origin)?.hostname);
     },
     cookies: { keys: [randomBytes(32).toString("base64url")] },
     ttl: {
       AccessToken: hour,
-      ClientCredentials: hour,
+      // SMART App Launch 2.2, "Backend services": five minutes at most.
+      ClientCredentials: (_context, _token, client) => (isApp(client) ? 5 * minute : hour),
       IdToken: hour,
       AuthorizationCode: 60,
       Interaction: hour,
@@ -76,12 +102,12 @@ export function createConfiguration(keys: JWK[], smart: SmartLaunches): Configur
     },
     findAccount(_context, name, token) {
       if (!isPersona(name)) return undefined;
-      const fhirServer = token?.kind === "AuthorizationCode" ? String(token.resource) : "";
-      const fhirUser = `${fhirServer}/Practitioner/${name}`;
+      const isSource = token?.kind === "AuthorizationCode" || token?.kind === "RefreshToken";
+      const fhirUser = `${isSource ? String(token.resource) : ""}/Practitioner/${name}`;
       return { accountId: name, claims: async () => ({ sub: name, name: nameOf(name), fhirUser }) };
     },
     extraTokenClaims({ oidc }, token) {
-      if (smart.appOf(oidc.client) !== undefined) return undefined;
+      if (isApp(oidc.client)) return undefined;
       const name = token.kind === "AccessToken" ? token.accountId : (token.clientId ?? "");
       return isPersona(name) ? { ...claimsOf(name) } : undefined;
     },
@@ -100,13 +126,22 @@ export function createConfiguration(keys: JWK[], smart: SmartLaunches): Configur
         accountId: oidc.account.accountId,
         clientId: oidc.client?.clientId ?? "",
       });
-      grant.addOIDCScope([...oidc.requestParamOIDCScopes].join(" "));
-      const app = smart.appOf(oidc.client);
-      if (app !== undefined) await smart.redeem(context, app, grant);
-      else await grant.save();
+      if (isApp(oidc.client)) {
+        await launches.redeem(context, oidc.client, grant);
+      } else {
+        grant.addOIDCScope([...oidc.requestParamOIDCScopes].join(" "));
+        await grant.save();
+      }
       return grant;
     },
-    issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),
+    issueRefreshToken: (_context, client, source) =>
+      isApp(client) ? apps.isRefreshable(client, source.scopes) : client.grantTypeAllowed("refresh_token"),
+    async rotateRefreshToken(context) {
+      const { client, refreshToken } = context.oidc;
+      // Before the token is used up: a refresh that is refused during a pause must work again after it.
+      if (isApp(client)) await apps.requireActive(context, client, refreshToken?.resource);
+      return client?.clientAuthMethod === "none";
+    },
     // Two tabs of a browser may have different personas, although they share a session.
     expiresWithSession: () => false,
     renderError(context, { error, error_description: description }) {

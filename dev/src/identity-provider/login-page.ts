@@ -47,11 +47,11 @@ function choices(): string {
 export const loginPage = {
   // Browsers check `form-action` against each redirect after the form is submitted, including the one to the client.
   headers: (redirectUri: string) => headers(`'self' ${new URL(redirectUri).origin}`),
-  body: (clientId: string) =>
+  body: (clientName: string) =>
     page(
       "Who are you today?",
       `<p class="status">LOCAL STACK</p><h1>Who are you today?</h1>` +
-        `<p><code>${escape(clientId)}</code> asks who you are. Everyone here is made up, and has no password.</p>` +
+        `<p><code>${escape(clientName)}</code> asks who you are. Everyone here is made up, and has no password.</p>` +
         `<form method="post">${choices()}</form>`,
     ),
 };

@@ -24,7 +24,9 @@ async function submitPersona(provider: Provider, context: Context): Promise<void
 async function showLoginPage(provider: Provider, context: Context): Promise<void> {
   const { params } = await provider.interactionDetails(context.req, context.res);
   context.set(loginPage.headers(String(params["redirect_uri"])));
-  context.body = loginPage.body(String(params["client_id"]));
+  const clientId = String(params["client_id"]);
+  const client = await provider.Client.find(clientId);
+  context.body = loginPage.body(client?.clientName ?? clientId);
 }
 
 /** Adds the page on which a user chooses a persona. The provider shows it at every sign-in. */

@@ -1,7 +1,7 @@
 import { readConfig as readEhrConfig } from "@ehr-marketplace/ehr/config";
 import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
 import { readWorkerConfig } from "@ehr-marketplace/marketplace/worker-config";
-import { developmentSecret } from "../identity-provider/clients.ts";
+import { developmentSecret, registrationToken } from "../identity-provider/clients.ts";
 import { fhirBaseUrl } from "../identity-provider/index.ts";
 import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment, type TokenIssuer } from "../service-environments.ts";
 import type { Ports } from "./ports.ts";
@@ -76,6 +76,9 @@ export function ehrService({ ports, databases, identityProvider }: StackContext)
       MARKETPLACE_TOKEN_URL: `${issuer}/token`,
       MARKETPLACE_CLIENT_ID: "ehr-service",
       MARKETPLACE_CLIENT_SECRET: developmentSecret,
+      CLIENT_REGISTRATION: "dcr",
+      CLIENT_REGISTRATION_URL: `${issuer}/reg`,
+      CLIENT_REGISTRATION_TOKEN: registrationToken,
     },
   };
 }

@@ -1,7 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { smartAppOf } from "../demo-app/smart-app.ts";
 import { startDemoApp } from "../demo-app/start-demo-app.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
@@ -87,11 +86,12 @@ export async function startStack(
     await loadSubscribers(databases.marketplace.ownerUrl, ehrUrl);
 
     beginStep("Starting the identity provider and the demo app");
-    const smart = { ehrUrl, apps: [smartAppOf(demoAppUrl)] };
-    const identityProvider = await startIdentityProvider({ port: ports.idp, smart });
+    // Named by the port, which is in the URLs of clients. The EHR's database has the clients too, and both are kept together.
+    const clientsFile = join(directory, `clients-${ports.idp}.json`);
+    const identityProvider = await startIdentityProvider({ port: ports.idp, ehrUrl, clientsFile });
     stops.push(() => identityProvider.stop());
     const { issuer } = identityProvider;
-    const demoApp = await startDemoApp(ports.demoApp, issuer);
+    const demoApp = await startDemoApp(ports.demoApp, { issuer, marketplaceUrl });
     stops.push(() => demoApp.stop());
 
     beginStep("Starting the marketplace, its worker and the EHR");

@@ -62,6 +62,7 @@ const actions = [
   "organisation.register",
   "organisation.change",
   ...subscriptionActions.map((action) => `subscription.${action}`),
+  "connection.report",
   ...endpointActions.map((action) => `webhook-endpoint.${action}`),
   "webhook-replay.start",
   "webhook-replay.cancel",

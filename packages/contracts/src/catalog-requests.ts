@@ -59,7 +59,7 @@ export const listVersionsQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 20,
-      description: "Maximum number of versions, at most 100; larger values are treated as 100",
+      description: "Maximum number of versions, at most 20; larger values are treated as 20",
     }),
   ),
   after: pageQuery.properties.after,

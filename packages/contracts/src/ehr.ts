@@ -51,6 +51,14 @@ export const installationDto = Type.Object(
     }),
     status: Type.Enum(["active", "paused"]),
     subscriptionId: uuid("The newest live subscription to the app"),
+    connection: nullable(
+      Type.Object({
+        status: Type.Enum(["pending", "ready", "failed"]),
+        clientId: nullable(Type.String(), "The app's `client_id` at the authorization server; null until it is known"),
+        reason: nullable(Type.String(), "Why it isn't ready, or what is wrong with it"),
+      }),
+      "Whether the app can sign in: its OAuth client; null for an app that has none",
+    ),
     config,
     installedAt: instant("Installed"),
     updatedAt: instant("Last changed"),
@@ -215,7 +223,7 @@ const { properties: entry } = auditEntry;
 export const ehrAuditEntry = Type.Object(
   {
     ...entry,
-    onBehalfOf: Type.String({ description: "The organisation that the action concerns" }),
+    onBehalfOf: Type.String({ description: "The organisation that the action concerns; `*`: all of them" }),
     action: Type.String({ ...entry.action, ...action }),
     target: Type.Object(
       { kind: Type.String({ examples: ["installation"] }), id: Type.String() },
@@ -230,6 +238,9 @@ const ehrActions = [
   "installation.configure",
   "installation.read-config",
   "launch-context.redeem",
+  "client.put",
+  "client.delete",
+  "client.retry",
 ];
 export const ehrAuditQuery = Type.Object({
   ...listAuditQuery.properties,

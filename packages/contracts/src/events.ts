@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { slugPattern } from "./catalog-requests.ts";
+import { connectionState } from "./connections.ts";
 import { orgAliasPattern } from "./organisations.ts";
 import { instant, optionalUrl, url, uuid } from "./wire-types.ts";
 
@@ -116,6 +117,22 @@ export const appUpdatedEvent = Type.Object(
   { event: Type.Literal("app.updated"), app: Type.Ref("EventApp#"), timestamp: instant("When it happened") },
   { $id: "AppUpdatedEvent", title: "AppUpdatedEvent" },
 );
+
+export const connectionUpdatedEvent = Type.Object(
+  {
+    event: Type.Literal("connection.updated"),
+    app: Type.Ref("EventApp#"),
+    subscription: Type.Object({
+      id: uuid("Subscription identifier"),
+      status: Type.Enum(["active", "paused"]),
+      orgAlias: Type.String(),
+    }),
+    connection: Type.Object(connectionState, { description: "What the organisation's EHR has reported" }),
+    timestamp: instant("When it happened; strictly increasing within the connection of one subscription"),
+  },
+  { $id: "ConnectionUpdatedEvent", title: "ConnectionUpdatedEvent" },
+);
+export type ConnectionUpdatedEvent = Omit<Static<typeof connectionUpdatedEvent>, "app"> & { app: EventApp };
 
 export const pingEvent = Type.Object(
   { event: Type.Literal("ping"), timestamp: instant("When the test was requested") },

@@ -1,4 +1,28 @@
 export {
+  type AppClientDto,
+  type AppClientGrantDto,
+  appClientDeletedResponse,
+  appClientDto,
+  appClientGrantDto,
+  appClientGrantResponse,
+  appClientParams,
+  appClientResponse,
+  appClientsResponse,
+  type ClientAttempt,
+  type ClientStatus,
+  type ClientTask,
+  type FindAppClientQuery,
+  findAppClientQuery,
+  type ListAppClientsQuery,
+  listAppClientsQuery,
+  type PutAppClientBody,
+  putAppClientBody,
+  type ReceivedClientMetadata,
+  type RegistrationMethod,
+  receivedClientMetadata,
+  registrationMethods,
+} from "./app-clients.ts";
+export {
   type AuditEntry,
   type AuditPage,
   auditEntry,
@@ -37,6 +61,21 @@ export {
   slugPattern,
   sortProperties,
 } from "./catalog-requests.ts";
+export {
+  type ClientGrantType,
+  type ClientMetadata,
+  type ConnectionDto,
+  type ConnectionState,
+  type ConnectionStatus,
+  clientGrantTypes,
+  clientIdPattern,
+  clientMetadata,
+  connectionDto,
+  connectionStatuses,
+  maxClientMetadataBytes,
+  type PutConnectionBody,
+  putConnectionBody,
+} from "./connections.ts";
 export {
   appSlugParams,
   auditResponse,
@@ -78,6 +117,8 @@ export {
 } from "./ehr.ts";
 export {
   appUpdatedEvent,
+  type ConnectionUpdatedEvent,
+  connectionUpdatedEvent,
   type EventApp,
   eventApp,
   otherReceivedEvent,

@@ -4,7 +4,13 @@ import { subscriptionEventNames } from "./events.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
 
-export const webhookEventNames = [...subscriptionEventNames, "usage.reported", "app.updated", "ping"] as const;
+export const webhookEventNames = [
+  ...subscriptionEventNames,
+  "connection.updated",
+  "usage.reported",
+  "app.updated",
+  "ping",
+] as const;
 export type WebhookEventName = (typeof webhookEventNames)[number];
 
 export const endpointStatuses = ["active", "held", "disabled"] as const;

@@ -159,6 +159,54 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     { oauth: { type: "ASYMMETRIC", redirectUris: ["https://quill.example/back"] } },
   ],
   ["oauth-incomplete", "/oauth/grantTypes", { oauth: { ...complete.oauth, grantTypes: ["client_credentials"] } }],
+  ...[
+    "https://quill.example/*",
+    "https://*.quill.example/back",
+    "https://quill.example/back#",
+    "https://quill.example/#a",
+  ].map((uri): [CriterionCode, string, ListingDraft] => [
+    "redirect-uri-invalid",
+    "/oauth/redirectUris/1",
+    { oauth: { type: "PUBLIC", redirectUris: ["https://quill.example/back", uri] } },
+  ]),
+  ["url-invalid", "/oauth/redirectUris/0", { oauth: { type: "PUBLIC", redirectUris: ["https://a:b@quill.example/"] } }],
+  ...[
+    "https://10.0.0.1/back",
+    "https://203.0.113.7/back",
+    "https://0x7f.1/back",
+    "https://[::1]/back",
+    "https://localhost/back",
+    "https://localhost./back",
+    "https://quill/back",
+    "https://quill.local/back",
+    "https://metadata.google.internal/back",
+    "https://QUILL.LOCALHOST/back",
+  ].flatMap((url): [CriterionCode, string, ListingDraft][] => [
+    ["oauth-host-not-public", "/oauth/redirectUris/0", { oauth: { type: "PUBLIC", redirectUris: [url] } }],
+    ["oauth-host-not-public", "/oauth/jwksUri", { oauth: { ...complete.oauth, type: "ASYMMETRIC", jwksUri: url } }],
+  ]),
+  [
+    "redirect-uri-elsewhere",
+    "/oauth/redirectUris/1",
+    {
+      oauth: { type: "PUBLIC", redirectUris: ["https://quill.example:8443/back", "https://login.quill.example/back"] },
+    },
+  ],
+  [
+    "grant-type-unknown",
+    "/oauth/grantTypes/1",
+    { oauth: { ...complete.oauth, grantTypes: ["refresh_token", "password"] } },
+  ],
+  [
+    "client-metadata-too-large",
+    "/oauth",
+    {
+      oauth: {
+        type: "PUBLIC",
+        redirectUris: Array.from({ length: 20 }, (_, n) => `https://quill.example/${n}/${"x".repeat(200)}`),
+      },
+    },
+  ],
   [
     "config-schema-invalid",
     "/configSchema/properties/a/type",
@@ -234,6 +282,12 @@ test("http is for loopback addresses where the marketplace allows it, and for no
   );
   const elsewhere = { ...complete, smartLaunchUrl: "http://quill.example/launch" };
   assert.deepEqual(found(elsewhere, { allowsHttp: true }), [["/smartLaunchUrl", "url-invalid"]]);
+});
+
+test("hosts of a developer's machine are allowed where the marketplace allows http", () => {
+  const redirectUris = ["https://localhost:4000/back", "http://127.0.0.1:4000/back"];
+  const local = { ...complete, smartLaunchUrl: "http://[::1]:4000/launch", oauth: { type: "PUBLIC", redirectUris } };
+  assert.deepEqual(found(local as ListingDraft, { allowsHttp: true }), []);
 });
 
 test("a launch URL, a BAA and a sandbox launch are missed where they are needed only", () => {

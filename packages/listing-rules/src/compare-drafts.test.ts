@@ -47,6 +47,16 @@ describe("the difference of", () => {
       [{ pointer: "/oauth/redirectUris/0", after: "c", mark: "redirect-uri-changed" }],
     ],
     [
+      "a redirect URI and the keys is marked, also if nothing else of the client changes",
+      { oauth: { type: "ASYMMETRIC", redirectUris: ["a"], jwksUri: "k", grantTypes: ["authorization_code"] } },
+      { oauth: { type: "ASYMMETRIC", redirectUris: ["b"], jwksUri: "l", grantTypes: ["authorization_code"] } },
+      [
+        { pointer: "/oauth/redirectUris/0", after: "b", mark: "redirect-uri-changed" },
+        { pointer: "/oauth/redirectUris/0", before: "a", mark: "redirect-uri-changed" },
+        { pointer: "/oauth/jwksUri", before: "k", after: "l", mark: "url-changed" },
+      ],
+    ],
+    [
       "an object that was added has each marked field, and the rest",
       {},
       { oauth: { type: "ASYMMETRIC", redirectUris: ["a"], jwksUri: "b" } },

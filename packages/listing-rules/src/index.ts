@@ -2,6 +2,12 @@ export { type CheckContext, checkDraft, type DraftCheck } from "./check-draft.ts
 export type { KnownPlan } from "./check-known-plans.ts";
 export type { FindMedia, KnownMedia } from "./check-media.ts";
 export {
+  buildClientMetadata,
+  type ClientDraft,
+  type ClientSource,
+  measureClientMetadata,
+} from "./client-metadata.ts";
+export {
   type Comparison,
   compareDrafts,
   type Difference,

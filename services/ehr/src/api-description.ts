@@ -15,7 +15,8 @@ export const apiDescription = {
   rejected; \`null\` in an optional field counts as absent. Where no body is expected, an empty one is accepted whatever its
   \`Content-Type\`, and so is \`{}\`.
 - **Patients**: no patient's id is ever in a URL, a log line, a trace or a metric.
-- **Limits**: each caller may send 1,200 requests a minute; callers with the role \`ehr-service\` have no limit.`,
+- **Limits**: each caller may send 1,200 requests a minute; callers with the role \`ehr-service\`, and
+  \`GET /api/internal/app-clients\`, have no limit.`,
   tokens:
     "A JWT of the identity provider that the operator configured, with the audience `ehr`. In the local stack: " +
     "`npm run --silent token -- PERSONA`.",

@@ -17,6 +17,15 @@ import { workAppFetches } from "./apps/fetch-app.ts";
 import { createMarketplaceCatalog } from "./apps/marketplace-catalog.ts";
 import { createAppParser } from "./apps/parse-app.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { createServerClient } from "./clients/authorization-server.ts";
+import { createClientCache } from "./clients/client-cache.ts";
+import { workClientJobs } from "./clients/client-jobs.ts";
+import { registerClientMetrics } from "./clients/client-metrics.ts";
+import { createClientRegistrar } from "./clients/client-registrar.ts";
+import { clientRoutes } from "./clients/client-routes.ts";
+import { createClientMetadataReader } from "./clients/marketplace-clients.ts";
+import { createClientMetadataParser } from "./clients/parse-client-metadata.ts";
+import { createConnectionReporter, workConnectionReports } from "./clients/report-connections.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
@@ -48,6 +57,8 @@ import { findSandboxSubscribers } from "./subscriptions/stored-states.ts";
 import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
 const service = "ehr-api";
+/** Clients take a sixteenth of the memory for installations: an entry is small, and there may be one for each installation. */
+const clientCacheShare = 16;
 
 /** The composition root of the process. It contains no business logic. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
@@ -74,14 +85,28 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     listSubscriptions: createSubscriptionLister(marketplaceUrl, marketplaceTokens, parseApp),
   };
   const reconciles = reconciliation !== undefined;
-  const catalog = createMarketplaceCatalog(marketplaceUrl, {
-    parseApp,
-    sandbox: marketplaceTokens && {
-      tokens: marketplaceTokens,
-      findSubscribers: (appSlug) => findSandboxSubscribers(database.query, appSlug),
-    },
-  });
+  const sandbox = marketplaceTokens && {
+    tokens: marketplaceTokens,
+    findSubscribers: (appSlug: string) => findSandboxSubscribers(database.query, appSlug),
+  };
+  const catalog = createMarketplaceCatalog(marketplaceUrl, { parseApp, sandbox });
   const reportLaunch = marketplaceTokens && createLaunchReporter(marketplaceUrl, marketplaceTokens);
+  const putConnection =
+    marketplaceTokens && createConnectionReporter(marketplaceUrl, marketplaceTokens, config.fhirBaseUrl);
+  const { method, per, ...registration } = config.clientRegistration;
+  const clientStore = { ...common, encryption, reports: putConnection !== undefined };
+  const clientDeps = {
+    ...clientStore,
+    logger,
+    method,
+    per,
+    registrar: createClientRegistrar({ ...registration, send: createServerClient() }),
+    fetchMetadata: createClientMetadataReader(marketplaceUrl, {
+      parse: createClientMetadataParser({ allowsHttp: config.marketplace.allowsHttp }),
+      sandbox,
+    }),
+  };
+  registerClientMetrics(metrics.registry, database.query);
   const confirmer = createAppConfirmer({ ...common, catalog, logger, reconciles });
   started.defer(() => confirmer.stop());
   registerSubscriptionMetrics(metrics.registry, database.query);
@@ -90,14 +115,16 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     maxBytes: config.installationCacheBytes,
     load: (orgAlias) => loadInstallations(database.query, encryption, orgAlias, logger),
   });
+  const clients = createClientCache(database.query, config.installationCacheBytes / clientCacheShare);
+  const caches = [installations, clients];
   const slots = createOrganisationSlots();
   const listener = listen({
     url: config.database.url,
     service,
     channel: "installations_changed",
-    onNotification: installations.handleNotification,
-    onConnected: installations.connected,
-    onDisconnected: installations.disconnected,
+    onNotification: (payload) => caches.forEach((cache) => cache.handleNotification(payload)),
+    onConnected: () => caches.forEach((cache) => cache.connected()),
+    onDisconnected: () => caches.forEach((cache) => cache.disconnected()),
     logger,
   });
   started.defer(() => listener.stop());
@@ -136,6 +163,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       await scope.register(auditRoutes, { database: database.query, clock });
       await scope.register(reconciliationRoutes, { database: database.query, reconciliation });
       await scope.register(installationRoutes, { ...common, encryption, installations, confirmer, slots });
+      await scope.register(clientRoutes, { ...clientStore, clients, installations });
       await scope.register(launchRoutes, {
         database,
         queue,
@@ -157,6 +185,10 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     (boss) => workAppFetches(boss, (slug, since) => confirmer.confirm(slug, since)),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),
     async (boss) => (reportLaunch === undefined ? undefined : workLaunchReports(boss, { reportLaunch, logger })),
+    (boss) => workClientJobs(boss, clientDeps),
+    async (boss) => {
+      if (putConnection !== undefined) await workConnectionReports(boss, { ...common, logger, putConnection });
+    },
   ]);
   started.defer(async () => {
     stopping.abort();

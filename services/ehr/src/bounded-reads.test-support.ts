@@ -29,7 +29,16 @@ export const appOf = (practiceNth: number, nth: number): string => `app-${(pract
 export const subscriptionId = (practiceNth: number, nth: number): string =>
   `01890a5d-ac96-774b-bcce-${String(practiceNth * 1_000 + nth).padStart(12, "0")}`;
 
-const tables = ["installations", "subscriptions", "applied_deliveries", "launch_contexts", "apps", "organisations"];
+const tables = [
+  "clients",
+  "client_metadata",
+  "installations",
+  "subscriptions",
+  "applied_deliveries",
+  "launch_contexts",
+  "apps",
+  "organisations",
+];
 
 /**
  * A database with 100,000 installations, launch contexts, applied deliveries, launches and audit entries, and wrong statistics: `stale` ones
@@ -63,10 +72,11 @@ export async function startLoaded(
     await useOnce(given);
   }
 
-  await run("truncate launch_contexts, applied_deliveries, installations, subscriptions");
+  await run("truncate launch_contexts, applied_deliveries, installations, subscriptions, clients");
   await run(insertOrganisations, 1, practices);
   await run(insertApps, each, apps);
   await run(insertSubscriptions, 0, practices, each, "active");
+  await run(insertClients);
   await run(insertContexts, 0, practices, each, "5 minutes");
   await run(insertDeliveries, 0, practices, each, "1 hour");
   for (const insert of [insertLaunches, insertAudit]) await run(insert, 0, practices, each);
@@ -118,6 +128,15 @@ const insertSubscriptions = `
   select mint_uuid(), org_alias, app_slug, case $4 when 'cancelled' then 'removed' else 'active' end, id, now(), now(),
     case $4 when 'cancelled' then now() end
   from made`;
+
+/** One for each installation, registered and reported. */
+const insertClients = `
+  with made as (
+    insert into clients (id, app_slug, org_alias, method, status, client_id, registered_sha256, version, created_at, updated_at)
+    select id, app_slug, org_alias, 'manual', 'ready', 'client of ' || id, repeat('a', 64), id, now(), now() from installations
+    returning *
+  )
+  update installations set reported_version = made.version from made where made.id = installations.id`;
 
 const insertContexts = `
   insert into launch_contexts (launch_hash, launch_id, org_alias, app_slug, user_subject, patient_id, expires_at)

@@ -18,6 +18,12 @@ import {
   startLoaded,
   subscriptionId,
 } from "./bounded-reads.test-support.ts";
+import type { ClientDeps } from "./clients/advance-client.ts";
+import { createClientCache } from "./clients/client-cache.ts";
+import { requestClientRefreshes, runClientJob } from "./clients/client-jobs.ts";
+import { createClientRegistrar } from "./clients/client-registrar.ts";
+import { listClients } from "./clients/manage-clients.ts";
+import { reportConnections } from "./clients/report-connections.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { type ConfigDeps, putConfig, readConfig } from "./installations/put-config.ts";
 import { loadInstallations } from "./installations/read-installations.ts";
@@ -100,6 +106,21 @@ const configDepsOf = ({ connected }: Loaded): ConfigDeps => ({
   slots: createOrganisationSlots(),
   confirmer: { confirmOnDemand: () => Promise.resolve(false), fetchOnDemand: () => Promise.resolve() },
 });
+
+/** The marketplace says how each app signs in, and operators register clients. */
+function clientDepsOf({ connected }: Loaded): ClientDeps {
+  const metadata = { clientId: "https://marketplace.example", text: '{"client_id":"https://marketplace.example"}' };
+  return {
+    ...connected,
+    encryption,
+    method: "manual",
+    per: "organisation",
+    reports: true,
+    registrar: createClientRegistrar({ url: "", token: "", send: () => assert.fail("nothing is sent") }),
+    fetchMetadata: () =>
+      Promise.resolve({ kind: "found", metadata: { ...metadata, sha256: "a".repeat(64) }, etag: null }),
+  };
+}
 
 interface UseCase {
   work: (given: Loaded) => Promise<unknown>;
@@ -184,6 +205,31 @@ const useCases: Record<string, UseCase> = {
     maxPages: 5_000,
   },
   "requesting fetches of stale apps": { work: ({ connected }) => refreshApps(connected), ...batch },
+  "requesting refreshes of clients": { work: ({ connected }) => requestClientRefreshes(connected), ...batch },
+  "refreshing the clients of an app": {
+    work: (given) => runClientJob(clientDepsOf(given), { refresh: app }),
+  },
+  "connecting the client of an installation": {
+    work: (given) => runClientJob(clientDepsOf(given), { appSlug: app, orgAlias: practice }),
+  },
+  "reporting the connections of an app": {
+    async work(given) {
+      const { database, logger } = given.connected;
+      const find = "select id from clients where app_slug = $1 and org_alias = $2";
+      const [client] = await given.run<{ id: string }>(find, app, practice);
+      const deps = { database, logger, putConnection: () => Promise.resolve(200) };
+      await reportConnections(deps, { clientId: client?.id ?? randomUUID() });
+    },
+  },
+  "listing clients": {
+    async work({ connected }) {
+      const deps = { ...connected, encryption, reports: true };
+      await listClients(deps, { limit: 100 });
+      await listClients(deps, { limit: 100, status: "ready" });
+      await listClients(deps, { limit: 100, tasks: true });
+      await createClientCache(connected.database, 1_000_000).find("no-such-client");
+    },
+  },
   "counting quarantined subscriptions": {
     work({ connected }) {
       const registry = new Registry();

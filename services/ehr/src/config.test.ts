@@ -57,6 +57,20 @@ for (const given of ["fhir.example/{orgAlias}", "ftp://fhir.example", "https://"
   });
 }
 
+test("a client for each organisation can't be a document of the marketplace", () => {
+  const cimd = { ...least, NODE_ENV: "test", CLIENT_REGISTRATION: "cimd" };
+  assert.equal(readConfig(cimd).clientRegistration.per, "app");
+  assert.throws(
+    () => readConfig({ ...cimd, CLIENT_REGISTRATION_PER: "organisation" }),
+    /CLIENT_REGISTRATION_PER: can't be organisation with CLIENT_REGISTRATION=cimd/,
+  );
+});
+
+test("clients are registered by operators, one for each app, unless it is configured", () => {
+  const { method, per } = readConfig({ ...least, NODE_ENV: "test" }).clientRegistration;
+  assert.deepEqual([method, per], ["manual", "app"]);
+});
+
 test("the README names every variable, and its default", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (\S+) +\|/gm)].map(([, name, value]) => [name, value]);

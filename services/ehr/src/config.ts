@@ -1,3 +1,4 @@
+import { registrationMethods } from "@ehr-marketplace/contracts";
 import {
   apiConfig,
   apiEnvironment,
@@ -34,7 +35,7 @@ export const variables = {
     example: "https://marketplace.example.com/api/v1",
   }),
   MARKETPLACE_TOKEN_URL: str({
-    desc: "Token endpoint for a token with the role ehr-service (OAuth 2.0 client credentials); without it, nothing is reconciled, and there are no sandbox apps",
+    desc: "Token endpoint for a token with the role ehr-service (OAuth 2.0 client credentials); without it, nothing is reconciled, connections are not reported, and there are no sandbox apps",
     example: "https://id.example.com/token",
     default: "",
   }),
@@ -53,6 +54,22 @@ export const variables = {
     desc: "Retention of the launch log in days",
     default: 2_192,
   }),
+  CLIENT_REGISTRATION: str({
+    desc: "How apps' OAuth clients come to the authorization server: it reads them from the marketplace (cimd), this service registers them (dcr), or operators do (manual)",
+    choices: [...registrationMethods],
+    default: "manual",
+  }),
+  CLIENT_REGISTRATION_URL: str({
+    desc: "For dcr: the authorization server's client registration endpoint (RFC 7591)",
+    example: "https://id.example.com/realms/practices/clients-registrations/openid-connect",
+    default: "",
+  }),
+  CLIENT_REGISTRATION_TOKEN: str({ desc: "For dcr: the initial access token, if one is needed", default: "" }),
+  CLIENT_REGISTRATION_PER: str({
+    desc: "One client for each app, or one for each organisation and app",
+    choices: ["app", "organisation"],
+    default: "app",
+  }),
   INSTALLATION_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({
     desc: "Memory for the installation cache of this process",
     default: 128,
@@ -70,9 +87,25 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): VariableErrors
     MARKETPLACE_TOKEN_URL: https(read.MARKETPLACE_TOKEN_URL, "this service's secret is sent there"),
     MARKETPLACE_CLIENT_ID: withTokenUrl(read.MARKETPLACE_CLIENT_ID),
     MARKETPLACE_CLIENT_SECRET: withTokenUrl(read.MARKETPLACE_CLIENT_SECRET),
+    CLIENT_REGISTRATION_URL:
+      registrationUrlComplaint(read) ??
+      https(read.CLIENT_REGISTRATION_URL, "it receives the initial access token and decides where apps sign in"),
+    CLIENT_REGISTRATION_PER:
+      read.CLIENT_REGISTRATION === "cimd" && read.CLIENT_REGISTRATION_PER === "organisation"
+        ? "can't be organisation with CLIENT_REGISTRATION=cimd: the marketplace has one document for each app"
+        : undefined,
     FHIR_BASE_URL:
       fhirBaseUrlComplaint(read.FHIR_BASE_URL) ?? https(read.FHIR_BASE_URL, "apps exchange patients' data with it"),
   };
+}
+
+function registrationUrlComplaint({
+  CLIENT_REGISTRATION: method,
+  CLIENT_REGISTRATION_URL: endpoint = "",
+}: Partial<CleanedEnv<typeof variables>>): string | undefined {
+  if (endpoint === "") return method === "dcr" ? "is missing, though CLIENT_REGISTRATION is dcr" : undefined;
+  if (URL.canParse(endpoint) && /^https?:\/\//.test(endpoint)) return undefined;
+  return `"${endpoint}" is not a URL that begins with https:// or http://`;
 }
 
 function fhirBaseUrlComplaint(template: string | undefined): string | undefined {
@@ -109,6 +142,12 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
               parameters: read.MARKETPLACE_TOKEN_PARAMETERS,
               plainHttp: read.NODE_ENV !== "production",
             },
+    },
+    clientRegistration: {
+      method: read.CLIENT_REGISTRATION,
+      per: read.CLIENT_REGISTRATION_PER,
+      url: read.CLIENT_REGISTRATION_URL,
+      token: read.CLIENT_REGISTRATION_TOKEN,
     },
     fhirBaseUrl: read.FHIR_BASE_URL,
     launchLogDays: read.LAUNCH_LOG_DAYS,

@@ -71,6 +71,34 @@ export interface AuditLogRetention {
   only_row: Generated<boolean>;
 }
 
+export interface ClientMetadata {
+  app_slug: string;
+  etag: string | null;
+  fetched_at: Timestamp;
+  metadata: string | null;
+  outcome: string;
+  sha256: string | null;
+}
+
+export interface Clients {
+  app_slug: string;
+  attempt: string | null;
+  attempted_at: Timestamp | null;
+  client_id: string | null;
+  created_at: Timestamp;
+  encrypted_registration_token: string | null;
+  id: string;
+  method: string;
+  org_alias: string | null;
+  reason: string | null;
+  registered_sha256: string | null;
+  registration_uri: string | null;
+  status: string;
+  task: string | null;
+  updated_at: Timestamp;
+  version: string;
+}
+
 export interface Installations {
   app_slug: string;
   /**
@@ -82,6 +110,7 @@ export interface Installations {
   installed_at: Timestamp;
   org_alias: string;
   removed_at: Timestamp | null;
+  reported_version: string | null;
   status: string;
   subscription_id: string;
   updated_at: Timestamp;
@@ -150,6 +179,8 @@ export interface DB {
   apps: Apps;
   audit_entries: AuditEntries;
   audit_log_retention: AuditLogRetention;
+  client_metadata: ClientMetadata;
+  clients: Clients;
   installations: Installations;
   launch_contexts: LaunchContexts;
   launch_log_retention: LaunchLogRetention;

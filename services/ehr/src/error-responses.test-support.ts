@@ -6,7 +6,7 @@ import {
   type RequestOptions,
   sendRequest,
 } from "@ehr-marketplace/tests/support";
-import { install, type Practice, startPractice } from "./installations/installations.test-support.ts";
+import { change, install, type Practice, startPractice } from "./installations/installations.test-support.ts";
 
 export const kib = (count: number): string => "x".repeat(count * 1_024);
 export const apps = "/app-installations";
@@ -14,6 +14,13 @@ export const webhook = "/internal/marketplace-webhook";
 export const consume = "/internal/launch-contexts/consume";
 export const putSecret = "/admin/organisations/hilltop-family-practice/secret";
 export const reconcile = "/admin/organisations/hilltop-family-practice/reconcile";
+export const clients = {
+  unknown: "/admin/clients/01890a5d-ac96-774b-bcce-b302099a8050",
+  /** Registered by this service. */
+  managed: "/admin/clients/01890a5d-ac96-774b-bcce-b302099a8051",
+  /** A request for it is in progress. */
+  busy: "/admin/clients/01890a5d-ac96-774b-bcce-b302099a8052",
+};
 export const patientId = "6f2a1d0c-5c5e-4a52-9a59-0d6a1b7f3c11";
 
 interface Refused extends RequestOptions {
@@ -39,13 +46,29 @@ export async function startErrorTest(cleanUp: CleanUp, environment: Record<strin
     properties: { language: { type: "string", enum: ["en", "es"] } },
     additionalProperties: false,
   };
+  const native = await install(ownerUrl, { schema });
+  const paused = await install(ownerUrl, { schema: null, status: "paused" });
+  await change(
+    ownerUrl,
+    `insert into clients (id, app_slug, method, status, client_id, registration_uri, encrypted_registration_token,
+       registered_sha256, version, created_at, updated_at)
+     values ($1, $2, 'dcr', 'ready', 'a-client', 'https://id.example/a-client', '1.none', repeat('a', 64), gen_random_uuid(),
+       now(), now())`,
+    [clients.managed.split("/").at(-1), native],
+  );
+  await change(
+    ownerUrl,
+    `insert into clients (id, app_slug, method, status, attempt, attempted_at, version, created_at, updated_at)
+     values ($1, $2, 'dcr', 'pending', 'register', now() + interval '1 hour', gen_random_uuid(), now(), now())`,
+    [clients.busy.split("/").at(-1), paused],
+  );
   const documented = await loadDocumentedResponses(`${practice.ehr.url}/api/openapi.json`);
   return {
     practice,
     documented,
     installed: {
-      native: await install(ownerUrl, { schema }),
-      paused: await install(ownerUrl, { schema: null, status: "paused" }),
+      native,
+      paused,
       unread: await install(ownerUrl),
       unusable: await install(ownerUrl, { schema: { $ref: "https://schemas.example/elsewhere.json" } }),
     },

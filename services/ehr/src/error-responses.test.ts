@@ -6,6 +6,7 @@ import { assertFailure } from "@ehr-marketplace/test-kit/contract";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import {
   apps,
+  clients,
   consume,
   type ErrorTest,
   kib,
@@ -67,6 +68,15 @@ describe("refused requests get an error in the wrapper", () => {
     ["POST", importSecrets],
     ["POST", reconcile],
     ["GET", "/admin/audit"],
+    [
+      "GET",
+      `/internal/app-clients?${new URLSearchParams({ clientId: "a-client", orgAlias: "riverside-clinic" }).toString()}`,
+    ],
+    ["GET", "/admin/clients"],
+    ["GET", clients.managed],
+    ["PUT", clients.managed],
+    ["DELETE", clients.managed],
+    ["POST", `${clients.managed}/retry`],
   ] as const;
 
   test("returns 401 without a token and with an invalid one", async () => {
@@ -138,6 +148,30 @@ describe("refused requests get an error in the wrapper", () => {
     assert.match((await refused(422, webhook, { as: null, body, headers })).message, /1000 live subscriptions/);
   });
 
+  test("returns 404 for an unknown client, and 409 for one that this service manages or has a request for", async () => {
+    const put = { as: "operator", method: "PUT", body: { clientId: "another" } } as const;
+    await refused(404, clients.unknown, { as: "operator" });
+    await refused(404, clients.unknown, put);
+    await refused(404, clients.unknown, { as: "operator", method: "DELETE" });
+    await refused(404, `${clients.unknown}/retry`, { as: "operator", method: "POST" });
+    await refused(409, clients.managed, put);
+    await refused(409, clients.managed, { as: "operator", method: "DELETE" });
+    assert.match((await refused(409, clients.busy, put)).message, /in progress/);
+    assert.match(
+      (await refused(409, `${clients.busy}/retry`, { as: "operator", method: "POST" })).message,
+      /in progress/,
+    );
+  });
+
+  test("returns 400 for a client_id with other characters than ASCII's, and for parameters that are missing", async () => {
+    const put = { as: "operator", method: "PUT" } as const;
+    for (const clientId of ["", "one\n", "é"]) await refused(400, clients.managed, { ...put, body: { clientId } });
+    await refused(400, "/admin/clients/none", { as: "operator" });
+    await refused(400, "/admin/clients?status=none", { as: "operator" });
+    await refused(400, "/internal/app-clients?clientId=one", { as: "launch-redeemer" });
+    await refused(400, "/internal/app-clients?orgAlias=one", { as: "launch-redeemer" });
+  });
+
   for (const [what, raw] of [
     ["no JSON", "{"],
     ["null", "null"],
@@ -201,6 +235,9 @@ describe("refused requests get an error in the wrapper", () => {
     const ndjson = { "content-type": "application/x-ndjson" };
     await refused(413, importSecrets, { as: "operator", raw: "{}\n".repeat(1_001), headers: ndjson });
     await refused(413, reconcile, { as: "operator", body: { x: kib(17) } });
+    await refused(413, clients.managed, { as: "operator", method: "PUT", body: { clientId: kib(17) } });
+    await refused(413, clients.managed, { as: "operator", method: "DELETE", body: { x: kib(17) } });
+    await refused(413, `${clients.managed}/retry`, { as: "operator", body: { x: kib(17) } });
     await refused(413, consume, { as: "launch-redeemer", body: { launch: kib(17) } });
   });
 
@@ -217,6 +254,9 @@ describe("refused requests get an error in the wrapper", () => {
       await refused(415, webhook, { raw: "{}", headers });
       await refused(415, importSecrets, { as: "operator", raw: "{}", headers });
       await refused(415, reconcile, { as: "operator", raw: "{}", headers });
+      await refused(415, clients.managed, { as: "operator", method: "PUT", raw: "{}", headers });
+      await refused(415, clients.managed, { as: "operator", method: "DELETE", raw: "{}", headers });
+      await refused(415, `${clients.managed}/retry`, { as: "operator", raw: "{}", headers });
       await refused(415, consume, { as: "launch-redeemer", raw: "{}", headers });
       await refused(415, putSecret, { as: "operator", method: "PUT", raw: "{}", headers });
     }

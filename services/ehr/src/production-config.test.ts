@@ -15,6 +15,8 @@ testProductionConfig(
     MARKETPLACE_CLIENT_ID: "ehr",
     MARKETPLACE_CLIENT_SECRET: "secret",
     FHIR_BASE_URL: "https://fhir.example/{orgAlias}",
+    CLIENT_REGISTRATION: "dcr",
+    CLIENT_REGISTRATION_URL: "https://id.example/register",
   },
   [
     ...apiRows,
@@ -31,6 +33,15 @@ testProductionConfig(
       /contains a brace other than those of \{orgAlias\}/,
     ],
     ["FHIR_BASE_URL", "fhir.example/{orgAlias}", /is not a URL/],
+    ["CLIENT_REGISTRATION_URL", "http://id.example/register", /must begin with https/],
+    ["CLIENT_REGISTRATION_URL", "id.example/register", /is not a URL/],
+    ["CLIENT_REGISTRATION_URL", "", /is missing, though CLIENT_REGISTRATION is dcr/],
   ],
-  ["MARKETPLACE_TOKEN_URL", "MARKETPLACE_CLIENT_ID", "MARKETPLACE_CLIENT_SECRET"],
+  [
+    "MARKETPLACE_TOKEN_URL",
+    "MARKETPLACE_CLIENT_ID",
+    "MARKETPLACE_CLIENT_SECRET",
+    "CLIENT_REGISTRATION",
+    "CLIENT_REGISTRATION_URL",
+  ],
 );

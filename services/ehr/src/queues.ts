@@ -6,6 +6,10 @@ export const appFetches = "app-fetches";
 export const reconciliations = "reconciliations";
 /** Tells the marketplace that a sandbox app was launched. */
 export const sandboxLaunchReports = "sandbox-launch-reports";
+/** Brings apps' clients to the authorization server. */
+export const clientRegistrations = "client-registrations";
+/** Tells the marketplace how apps sign in. */
+export const connectionReports = "connection-reports";
 /** Scheduled jobs. The queue's name in the database stays as it was created. */
 export const scheduledJobs = "chores";
 
@@ -40,6 +44,25 @@ export const queues: Queues = {
     expireInSeconds: 60,
     retryLimit: 1_000,
     retryDelay: 10,
+    retryBackoff: true,
+    retryDelayMax: 3_600,
+  },
+  // The policy `short` lets a job be queued while one runs, which may have read the state before the change.
+  [clientRegistrations]: {
+    ...common,
+    policy: "short",
+    expireInSeconds: 45,
+    retryLimit: 1_000,
+    retryDelay: 2,
+    retryBackoff: true,
+    retryDelayMax: 600,
+  },
+  [connectionReports]: {
+    ...common,
+    policy: "short",
+    expireInSeconds: 600,
+    retryLimit: 1_000,
+    retryDelay: 5,
     retryBackoff: true,
     retryDelayMax: 3_600,
   },

@@ -8,6 +8,7 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { findEncryptedColumns } from "@ehr-marketplace/tests/support";
+import { registrationTokenOwner } from "./clients/stored-client.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { configOwner } from "./installations/stored-config.ts";
 import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
@@ -24,7 +25,7 @@ const reencrypt = (databaseUrl: string, keys: string) =>
     env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
   });
 
-test("re-encrypts secrets, previous secrets and configurations with the new key, so that the old one can be removed", async (t) => {
+test("re-encrypts secrets, previous secrets, configurations and registration tokens with the new key, so that the old one can be removed", async (t) => {
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), "ehr");
   const old = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
   await withClient(ownerUrl, async (client) => {
@@ -43,14 +44,20 @@ test("re-encrypts secrets, previous secrets and configurations with the new key,
        values ($2, $1, 'an-app', 'removed', $2, $3, now(), now(), now())`,
       [alias, installation, old.encrypt('{"key":"value"}', configOwner(installation))],
     );
+    await client.query(
+      `insert into clients (id, app_slug, method, status, client_id, registration_uri, encrypted_registration_token,
+         registered_sha256, version, created_at, updated_at)
+       values ($1, 'an-app', 'dcr', 'ready', 'one', 'https://id.example/one', $2, repeat('a', 64), $1, now(), now())`,
+      [installation, old.encrypt("a token", registrationTokenOwner(installation))],
+    );
   });
-  assert.match((await reencrypt(serviceUrl, both)).stdout, /Re-encrypted 3 secrets/);
+  assert.match((await reencrypt(serviceUrl, both)).stdout, /Re-encrypted 4 secrets/);
   assert.match((await reencrypt(serviceUrl, both)).stdout, /Re-encrypted 0 secrets/);
 
   const encryption = createEncryption(parseEncryptionKeys(newKey));
   const { rows } = await withClient(ownerUrl, (client) =>
-    client.query<{ encrypted_secret: string; encrypted_previous_secret: string; encrypted_config: string }>(
-      "select * from organisations join installations on org_alias = alias where alias = $1",
+    client.query<Record<`encrypted_${"secret" | "previous_secret" | "config" | "registration_token"}`, string>>(
+      "select * from organisations join installations on org_alias = alias, clients where alias = $1",
       [alias],
     ),
   );
@@ -60,6 +67,8 @@ test("re-encrypts secrets, previous secrets and configurations with the new key,
     "the one before",
   );
   assert.equal(encryption.decrypt(rows[0]?.encrypted_config ?? "", configOwner(installation)), '{"key":"value"}');
+  const token = rows[0]?.encrypted_registration_token ?? "";
+  assert.equal(encryption.decrypt(token, registrationTokenOwner(installation)), "a token");
 });
 
 for (const [what, keys, reason] of [

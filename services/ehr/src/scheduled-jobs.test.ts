@@ -32,11 +32,11 @@ describe("scheduled jobs", () => {
     (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;
   const start = (chore: string): Promise<unknown> => queue.boss().send(scheduledJobs, { chore });
 
-  test("delete expired launch contexts every minute, run maintenance and refresh apps every hour, and reconcile every night, missed nights included", async () => {
+  test("delete expired launch contexts every minute, run maintenance and refresh apps and clients every hour, and reconcile every night, missed nights included", async () => {
     await eventually(
       "all jobs are scheduled",
       20_000,
-      async () => (await rows("select from pgboss.schedule")).length === 4,
+      async () => (await rows("select from pgboss.schedule")).length === 5,
     );
     const wound = await rows("select key, cron, options ->> 'missed' as missed from pgboss.schedule order by key");
     assert.deepEqual(wound, [
@@ -44,6 +44,7 @@ describe("scheduled jobs", () => {
       { key: "keep-house", cron: "11 * * * *", missed: "skip" },
       { key: "reconcile", cron: "23 1 * * *", missed: "once" },
       { key: "refresh-apps", cron: "41 * * * *", missed: "skip" },
+      { key: "refresh-clients", cron: "51 * * * *", missed: "skip" },
     ]);
   });
 
@@ -133,7 +134,7 @@ describe("starting the scheduled jobs", () => {
     const works: string[] = [];
     start({ ...deps, reconciles: true }, [async () => void works.push("started")]);
     await eventually("the first failure is logged", 20_000, async () => logged.length === 1);
-    await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 4 && works.length === 1);
+    await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 5 && works.length === 1);
     assert.deepEqual(works, ["started"]);
     await deps.queue.boss().send(scheduledJobs, { chore: "keep-house" });
     await eventually("the other steps have run", 20_000, async () => {
@@ -165,7 +166,7 @@ describe("starting the scheduled jobs", () => {
   test("schedules no reconciliation if none is configured, and removes an earlier schedule", async () => {
     const { rows, ...deps } = await prepare();
     start({ ...deps, reconciles: false });
-    await eventually("all jobs are scheduled", 20_000, async () => (await scheduled(rows)) === 3);
+    await eventually("all jobs are scheduled", 20_000, async () => (await scheduled(rows)) === 4);
     const boss = deps.queue.boss();
     const id = await boss.send(scheduledJobs, { chore: "reconcile" });
     await eventually("the job is completed", 20_000, async () => {

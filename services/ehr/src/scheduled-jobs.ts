@@ -3,6 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import { refreshApps } from "./apps/refresh-apps.ts";
 import { dropOldAuditEntries, prepareAuditPartitions } from "./audit/audit-log-retention.ts";
+import { requestClientRefreshes } from "./clients/client-jobs.ts";
 import type { DB } from "./database-schema.ts";
 import { deleteRemovedInstallations } from "./installations/installation-retention.ts";
 import { dropOldLaunches, prepareLaunchPartitions, warnOfShortRetention } from "./launches/launch-log-retention.ts";
@@ -55,6 +56,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "expire-contexts": { cron: "* * * * *", work: () => deleteExpiredContexts(database, clock()) },
       "keep-house": { cron: "11 * * * *", work: () => runMaintenanceSteps(hourlySteps(deps), deps) },
       "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(deps) },
+      "refresh-clients": { cron: "51 * * * *", work: () => requestClientRefreshes(deps) },
       ...(reconciles ? { reconcile } : {}),
     },
     runAtStartup: () => runMaintenanceSteps(startupSteps(deps), deps),

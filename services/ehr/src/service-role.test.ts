@@ -55,6 +55,13 @@ const escalations: Escalations = {
     "delete from organisations",
     "truncate organisations cascade",
   ],
+  "can't give a client to another app or organisation": [
+    "update clients set app_slug = 'planted'",
+    "update clients set org_alias = 'planted'",
+    "truncate clients",
+    "delete from client_metadata",
+    "update client_metadata set app_slug = 'planted'",
+  ],
   "can't change launch contexts and applied deliveries": [
     "update launch_contexts set patient_id = gen_random_uuid()",
     "update launch_contexts set expires_at = 'infinity'",

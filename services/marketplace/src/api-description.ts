@@ -20,7 +20,7 @@ organisations to apps, and pause, resume and cancel subscriptions.
 - **Retries**: send an \`Idempotency-Key\` with a POST, and it is safe to repeat when no response arrived.
 - **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. An organisation
   subscribes to one app at most 30 times an hour, and a subscription changes its state at most 30 times an hour,
-  operators exempt; an endpoint is tested at most 10 times a minute. Above that, the response is 429 with \`Retry-After\`.`,
+  operators exempt; its connection changes at most 30 times an hour; an endpoint is tested at most 10 times a minute. Above that, the response is 429 with \`Retry-After\`.`,
   tokens:
     "A JWT of the identity provider that the operator configured, with the audience `marketplace`. In the local stack: " +
     "`npm run --silent token -- PERSONA`.",
@@ -28,6 +28,7 @@ organisations to apps, and pause, resume and cancel subscriptions.
     { name: "Catalog", description: "Published apps, open to anyone" },
     { name: "Listings", description: "How vendors publish: drafts of their apps, and their checks" },
     { name: "Sandbox", description: "Drafts in sandbox organisations, before anyone reviews them" },
+    { name: "Connections", description: "How installed apps sign in: what EHRs report about their OAuth clients" },
     { name: "Reviews", description: "How operators decide which revisions are published" },
     { name: "Apps", description: "How operators feature, suspend and reinstate apps" },
     { name: "Vendors", description: "Vendors, as operators register them" },

@@ -19,6 +19,8 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import type { Config } from "./config.ts";
+import { connectionProblems } from "./connections/connection-errors.ts";
+import { connectionRoutes } from "./connections/connection-routes.ts";
 import type { DB } from "./database-schema.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointProblems } from "./endpoints/endpoint-errors.ts";
@@ -87,6 +89,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       mediaProblems,
       reviewProblems,
       sandboxProblems,
+      connectionProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -124,6 +127,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     prefix: basePath,
     database: database.query,
     responseCache,
+    publicUrl: config.publicUrl,
     requestsPerMinute: config.publicRequestsPerMinute,
   });
   await server.register(
@@ -156,14 +160,10 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(submissionRoutes, listingDeps);
       await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
       await scope.register(appRoutes, { ...listingDeps, queue });
-      await scope.register(sandboxRoutes, {
-        database: database.query,
-        clock,
-        queue,
-        bodyDigest,
-        publicUrl: config.publicUrl,
-        allowsHttp: config.allowsHttp,
-      });
+      const { publicUrl, allowsHttp } = config;
+      const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp };
+      await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest });
+      await scope.register(connectionRoutes, installationDeps);
     },
     { prefix: basePath },
   );

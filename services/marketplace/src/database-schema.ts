@@ -77,6 +77,7 @@ export interface Apps {
   name: string;
   privacy_policy_url: string | null;
   published_at: Timestamp | null;
+  sandbox_oauth: Json | null;
   sandbox_of: string | null;
   sandbox_revision: number | null;
   scope_purposes: Generated<Json>;
@@ -149,6 +150,16 @@ export interface Categories {
 export interface CategoryCounts {
   apps: number;
   category: string;
+}
+
+export interface Connections {
+  changed_at: ArrayType<Timestamp>;
+  client_id: string | null;
+  fhir_base_url: string | null;
+  reason: string | null;
+  status: string;
+  subscription_id: string;
+  updated_at: Timestamp;
 }
 
 export interface Deliveries {
@@ -421,6 +432,13 @@ export interface SandboxApps {
   vendor_slug: string | null;
 }
 
+export interface SandboxClients {
+  app_id: string | null;
+  draft: Json | null;
+  icon_url: string | null;
+  slug: string | null;
+}
+
 export interface SchemaMigrations {
   id: Generated<number>;
   name: string;
@@ -546,6 +564,7 @@ export interface DB {
   callback_origins: CallbackOrigins;
   categories: Categories;
   category_counts: CategoryCounts;
+  connections: Connections;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   delivery_log_retention: DeliveryLogRetention;
@@ -569,6 +588,7 @@ export interface DB {
   revision_media: RevisionMedia;
   revisions: Revisions;
   sandbox_apps: SandboxApps;
+  sandbox_clients: SandboxClients;
   schema_migrations: SchemaMigrations;
   scope_agreements: ScopeAgreements;
   search_synonyms: SearchSynonyms;

@@ -63,6 +63,13 @@ const escalations: Escalations = {
     "delete from baa_agreements",
     "update apps set baa_document_sha256 = null",
   ],
+  "moves and deletes no connection": [
+    "update connections set subscription_id = gen_random_uuid()",
+    "delete from connections",
+    "truncate connections",
+    "update apps set sandbox_oauth = null",
+    "drop trigger listings_notify_client_changed on listings",
+  ],
   "moves and deletes no suspension": [
     "update suspensions set app_id = null",
     "delete from suspensions",

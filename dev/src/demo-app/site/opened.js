@@ -65,6 +65,32 @@ function display(client) {
   showOpened();
 }
 
+/** Gets a new token while the page is open, so that a long visit needs no second launch. */
+function offerRefresh(client) {
+  const button = document.getElementById("refresh");
+  button.hidden = !client.state.tokenResponse.refresh_token;
+  const refresh = async () => {
+    button.disabled = true;
+    try {
+      await client.refresh();
+      display(client);
+    } catch (error) {
+      showFailure(/invalid_grant|invalid_client/.test(error) ? "access_ended" : "temporarily_unavailable");
+    }
+    button.disabled = false;
+  };
+  button.addEventListener("click", () => void refresh());
+}
+
+async function open() {
+  const client = await FHIR.oauth2.ready();
+  display(client);
+  offerRefresh(client);
+}
+
+// A public client says who it is when it refreshes a token (RFC 6749, section 6).
+FHIR.oauth2.settings.refreshTokenWithClientId = true;
+
 const answer = new URLSearchParams(location.search);
 const state = answer.get("state");
 // Anybody can make a link with an error in it; only an answer to a question of ours is quoted.
@@ -76,5 +102,5 @@ if (answer.has("error")) {
 } else if (!isOurs && sessionStorage.getItem("SMART_KEY") === null) {
   showFailure("not_launched");
 } else {
-  FHIR.oauth2.ready().then(display, () => showFailure("other"));
+  open().catch(() => showFailure("other"));
 }

@@ -15,6 +15,16 @@ const failures = {
     why: "It could not tell us whose chart you have open, so nothing is shown.",
     todo: `Wait a minute. ${again} If it fails again, tell whoever runs your EHR.`,
   },
+  not_connected: {
+    title: `${name} isn’t connected to your practice`,
+    why: "Your practice’s EHR has not let the app in yet.",
+    todo: `Wait a minute. ${again} If it fails again, tell whoever runs your EHR.`,
+  },
+  access_ended: {
+    title: "Your practice has ended this access",
+    why: "Your EHR gives the app no further access: your practice may have paused or cancelled it.",
+    todo: `Ask your practice’s admin. Once the app is in use again: ${again}`,
+  },
   not_launched: {
     title: `Open ${name} from a chart`,
     why: "This page has no chart of its own: your EHR says whose it is when it opens the app.",

@@ -1,60 +1,97 @@
 import { randomUUID } from "node:crypto";
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { startEhr } from "@ehr-marketplace/tests/support";
-import { smartAppOf } from "../../demo-app/smart-app.ts";
 import { freePort } from "../../free-port.ts";
 import type { Persona } from "../personas.ts";
+import { register } from "../registration.test-support.ts";
 import { beginSignIn, choosePersona, newPkce, openBrowser, redeem } from "../sign-in.ts";
 import { type IdentityProvider, startIdentityProvider } from "../start-identity-provider.ts";
+import { type AppClientsServer, startAppClientsServer } from "./app-clients.test-support.ts";
 import { fhirBaseUrl } from "./fhir-servers.ts";
 
-export const app = smartAppOf("http://127.0.0.1:49153");
+export const redirectUri = "http://127.0.0.1:49153/";
+export const app = {
+  slug: "northwind-scribe",
+  name: "Northwind Scribe",
+  fhirScopes: "launch openid fhirUser online_access offline_access patient/Patient.r patient/Observation.rs",
+};
 
-/** Installs the app for Riverside Clinic. */
-async function install(ownerUrl: string): Promise<void> {
+export interface TokenResponse {
+  access_token: string;
+  id_token: string;
+  refresh_token: string;
+  scope: string;
+  [name: string]: unknown;
+}
+
+/** Installs an app for Riverside Clinic. */
+async function install(ownerUrl: string, slug: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const [appId, subscriptionId] = [randomUUID(), randomUUID()];
     await client.query(
       `insert into apps
          (slug, id, name, icon_url, category, extension_points, smart_launch_url, fhir_scopes, schema_known, updated_at)
        values ($1, $2, $3, 'https://icons.example/1', 'DOCUMENTATION', '{}', $4, $5, true, now())`,
-      [app.appSlug, appId, app.name, `${app.redirectUri}launch`, app.fhirScopes],
+      [slug, appId, app.name, `${redirectUri}launch`, app.fhirScopes],
     );
     await client.query("insert into subscriptions values ('riverside-clinic', $1, $2, 'active', now(), now())", [
       subscriptionId,
-      app.appSlug,
+      slug,
     ]);
     await client.query(
       `insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
        values ($1, 'riverside-clinic', $2, 'active', $3, now(), now())`,
-      [randomUUID(), app.appSlug, subscriptionId],
+      [randomUUID(), slug, subscriptionId],
     );
   });
 }
 
 export interface LaunchingEhr {
   identityProvider: IdentityProvider;
+  /** The app's client. */
+  clientId: string;
+  clients: AppClientsServer;
   /** Launches the app in the EHR, and returns the `launch` parameter of the launch URL. */
   launch(persona: Persona, context?: { patientId?: string; encounterId?: string }): Promise<string>;
+  /** Installs another app. */
+  installForRiverside(slug: string): Promise<void>;
+  /** Pauses or resumes the app, as its subscription's events do. */
+  setStatus(status: "active" | "paused"): Promise<void>;
+  /** Changes what the practice has agreed to, and what the app may ask for. */
+  setScopes(fhirScopes: string): Promise<void>;
+  /** Lets the time pass by which the EHR's responses are cached. */
+  advance(ms: number): void;
 }
 
 /** Starts the EHR service and the authorization server of its apps, configured for each other. */
-export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr> {
+export async function startLaunchingEhr(
+  cleanUp: CleanUp,
+  options: { metadataDocuments?: string } = {},
+): Promise<LaunchingEhr> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
-  const database = await cloneDatabase(cleanUp, "ehr");
-  await install(database.ownerUrl);
-  const ehr = await startEhr(cleanUp, database.serviceUrl, {
+  const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
+  await install(ownerUrl, app.slug);
+  const ehr = await startEhr(cleanUp, serviceUrl, {
     TOKEN_ISSUER: issuer,
     TOKEN_JWKS_URL: `${issuer}/jwks`,
     FHIR_BASE_URL: fhirBaseUrl(issuer, "{orgAlias}"),
   });
-  const identityProvider = await startIdentityProvider({ port, smart: { ehrUrl: ehr.url, apps: [app] } });
+  const clients = await startAppClientsServer(cleanUp, { ehrUrl: ehr.url, ownerUrl });
+  let time = 0;
+  const identityProvider = await startIdentityProvider({ ...options, port, ehrUrl: clients.url, now: () => time });
   cleanUp(() => identityProvider.stop());
+  const { client_id: clientId } = await register(issuer, { client_name: app.name, scope: app.fhirScopes });
+  clients.registered.set(clientId, app.slug);
+  const change = (statement: string, value: string): Promise<unknown> =>
+    withClient(ownerUrl, (client) => client.query(statement, [value]));
+
   return {
     identityProvider,
+    clientId,
+    clients,
     async launch(persona, context = {}) {
-      const response = await fetch(`${ehr.url}/api/app-installations/${app.appSlug}/launch`, {
+      const response = await fetch(`${ehr.url}/api/app-installations/${app.slug}/launch`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${await identityProvider.accessToken(persona)}`,
@@ -67,18 +104,31 @@ export async function startLaunchingEhr(cleanUp: CleanUp): Promise<LaunchingEhr>
       if (searchParams.get("iss") !== fhirBaseUrl(issuer, "riverside-clinic")) throw new Error(data.launchUrl);
       return searchParams.get("launch") ?? "";
     },
+    installForRiverside: (slug) => install(ownerUrl, slug),
+    async setStatus(status) {
+      await change("update installations set status = $1", status);
+    },
+    async setScopes(fhirScopes) {
+      await change("update apps set fhir_scopes = $1", fhirScopes);
+      await change("update subscriptions set fhir_scopes = $1", fhirScopes);
+    },
+    advance(ms) {
+      time += ms;
+    },
   };
 }
 
 const pkce = newPkce();
 
+type SignInTarget = Pick<LaunchingEhr, "identityProvider" | "clientId">;
+
 /** The parameters of the app's authorization request. */
-export function authorizing(issuer: string, launch: string): Record<string, string> {
+export function authorizing({ identityProvider, clientId }: SignInTarget, launch: string): Record<string, string> {
   return {
-    client_id: app.clientId,
-    redirect_uri: app.redirectUri,
-    scope: app.fhirScopes,
-    aud: fhirBaseUrl(issuer, "riverside-clinic"),
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: "launch openid fhirUser online_access patient/Patient.r patient/Observation.rs",
+    aud: fhirBaseUrl(identityProvider.issuer, "riverside-clinic"),
     launch,
     state: "a state",
     code_challenge: pkce.challenge,
@@ -86,25 +136,65 @@ export function authorizing(issuer: string, launch: string): Record<string, stri
   };
 }
 
-/** Signs in, and returns the redirect URL with the code or the error. */
+/** Sends the authorization request, and returns where it leads: to the login page, or back with an error. */
+export function beginAppSignIn(
+  target: SignInTarget,
+  launch: string,
+  query: Record<string, string> = {},
+  browser = openBrowser(),
+): Promise<URL> {
+  return beginSignIn(browser, target.identityProvider.issuer, { ...authorizing(target, launch), ...query });
+}
+
+/** Signs in, and returns the parameters of the redirect URL: the code, or the error. */
 export async function signInToApp(
-  { issuer }: IdentityProvider,
+  target: SignInTarget,
   launch: string,
   persona: Persona,
   query: Record<string, string> = {},
 ): Promise<URLSearchParams> {
   const browser = openBrowser();
-  const loginUrl = await beginSignIn(browser, issuer, { ...authorizing(issuer, launch), ...query });
+  const loginUrl = await beginAppSignIn(target, launch, query, browser);
   return (await choosePersona(browser, loginUrl, persona)).searchParams;
 }
 
-export function exchange({ issuer }: IdentityProvider, response: URLSearchParams, headers = {}): Promise<Response> {
+export function exchange(
+  { identityProvider, clientId }: SignInTarget,
+  response: URLSearchParams,
+  headers = {},
+): Promise<Response> {
   const parameters = {
-    client_id: app.clientId,
+    client_id: clientId,
     grant_type: "authorization_code",
     code: response.get("code") ?? "",
-    redirect_uri: app.redirectUri,
+    redirect_uri: redirectUri,
     code_verifier: pkce.verifier,
   };
-  return redeem(issuer, parameters, headers);
+  return redeem(identityProvider.issuer, parameters, headers);
+}
+
+/** Launches the app, signs the persona in, and returns the tokens. */
+export async function openApp(
+  ehr: LaunchingEhr,
+  query: Record<string, string> = {},
+  context: { patientId?: string } = {},
+): Promise<TokenResponse> {
+  const launch = await ehr.launch("riverside-member", context);
+  const response = await exchange(ehr, await signInToApp(ehr, launch, "riverside-member", query));
+  const tokens = (await response.json()) as TokenResponse;
+  if (!response.ok) throw new Error(JSON.stringify(tokens));
+  return tokens;
+}
+
+export function refresh(
+  { identityProvider, clientId }: SignInTarget,
+  refreshToken: string,
+  parameters: Record<string, string> = {},
+): Promise<Response> {
+  return redeem(identityProvider.issuer, {
+    client_id: clientId,
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    ...parameters,
+  });
 }

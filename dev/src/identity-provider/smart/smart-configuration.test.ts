@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { smartAppOf } from "../../demo-app/smart-app.ts";
 import { startIdentityProvider } from "../start-identity-provider.ts";
 
 describe("a FHIR server of the local stack", () => {
   const cleanUp = cleanUpAfter();
   let issuer: string;
   before(async () => {
-    const smart = { ehrUrl: "http://127.0.0.1:9", apps: [smartAppOf("http://127.0.0.1:49153")] };
-    const identityProvider = await startIdentityProvider({ port: 0, smart });
+    const identityProvider = await startIdentityProvider({ port: 0 });
     cleanUp(() => identityProvider.stop());
     issuer = identityProvider.issuer;
   });
@@ -24,29 +22,35 @@ describe("a FHIR server of the local stack", () => {
       jwks_uri: `${issuer}/jwks`,
       authorization_endpoint: `${issuer}/auth`,
       token_endpoint: `${issuer}/token`,
-      grant_types_supported: ["authorization_code"],
+      registration_endpoint: `${issuer}/reg`,
+      grant_types_supported: ["authorization_code", "client_credentials"],
       response_types_supported: ["code"],
-      token_endpoint_auth_methods_supported: ["none"],
+      token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+      token_endpoint_auth_signing_alg_values_supported: ["ES384", "RS384"],
       code_challenge_methods_supported: ["S256"],
       scopes_supported: [
         "launch",
         "openid",
         "fhirUser",
-        "patient/Patient.r",
-        "patient/Encounter.rs",
-        "patient/Condition.rs",
-        "patient/MedicationRequest.rs",
-        "patient/Observation.rs",
-        "patient/DocumentReference.crus",
+        "online_access",
+        "offline_access",
+        "patient/*.cruds",
+        "user/*.cruds",
+        "system/*.cruds",
       ],
       capabilities: [
         "launch-ehr",
         "client-public",
+        "client-confidential-asymmetric",
         "sso-openid-connect",
         "context-banner",
         "context-ehr-patient",
         "context-ehr-encounter",
+        "permission-offline",
+        "permission-online",
         "permission-patient",
+        "permission-user",
+        "permission-v1",
         "permission-v2",
       ],
     });

@@ -1,29 +1,45 @@
 import type { Provider } from "oidc-provider";
 import { fhirBaseUrl, orgAliasOf } from "./fhir-servers.ts";
-import { grantableScopes, type SmartApp } from "./smart-apps.ts";
 
 const wellKnown = "/.well-known/smart-configuration";
 
 /** SMART App Launch 2.2, section "FHIR Authorization Endpoint and Capabilities Discovery". */
-export function smartConfiguration(issuer: string, apps: readonly SmartApp[]): object {
+export function smartConfiguration(issuer: string): object {
   return {
     issuer,
     jwks_uri: `${issuer}/jwks`,
     authorization_endpoint: `${issuer}/auth`,
     token_endpoint: `${issuer}/token`,
-    grant_types_supported: ["authorization_code"],
+    registration_endpoint: `${issuer}/reg`,
+    grant_types_supported: ["authorization_code", "client_credentials"],
     response_types_supported: ["code"],
-    token_endpoint_auth_methods_supported: ["none"],
+    token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+    token_endpoint_auth_signing_alg_values_supported: ["ES384", "RS384"],
     code_challenge_methods_supported: ["S256"],
-    scopes_supported: [...new Set(apps.flatMap(grantableScopes))],
+    // An organisation grants what it has agreed to with the app's vendor.
+    scopes_supported: [
+      "launch",
+      "openid",
+      "fhirUser",
+      "online_access",
+      "offline_access",
+      "patient/*.cruds",
+      "user/*.cruds",
+      "system/*.cruds",
+    ],
     capabilities: [
       "launch-ehr",
       "client-public",
+      "client-confidential-asymmetric",
       "sso-openid-connect",
       "context-banner",
       "context-ehr-patient",
       "context-ehr-encounter",
+      "permission-offline",
+      "permission-online",
       "permission-patient",
+      "permission-user",
+      "permission-v1",
       "permission-v2",
     ],
   };
@@ -37,7 +53,7 @@ const noData = {
 };
 
 /** Serves the SMART configuration, the only endpoint of the local stack's FHIR servers. */
-export function addFhirRoutes(provider: Provider, apps: readonly SmartApp[]): void {
+export function addFhirRoutes(provider: Provider): void {
   const { issuer } = provider;
   provider.use(async (context, next) => {
     const url = `${issuer}${context.path}`;
@@ -51,6 +67,6 @@ export function addFhirRoutes(provider: Provider, apps: readonly SmartApp[]): vo
     const found = alias !== undefined && context.method === "GET";
     context.status = found ? 200 : 404;
     context.type = found ? "application/json" : "application/fhir+json";
-    context.body = JSON.stringify(found ? smartConfiguration(issuer, apps) : noData);
+    context.body = JSON.stringify(found ? smartConfiguration(issuer) : noData);
   });
 }

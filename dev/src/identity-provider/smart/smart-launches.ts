@@ -1,75 +1,67 @@
-import { intersectScopes } from "@ehr-marketplace/listing-rules/scopes";
+import { intersectScopes, splitScopes } from "@ehr-marketplace/listing-rules/scopes";
 import { type Client, errors, type KoaContextWithOIDC, type Provider } from "oidc-provider";
-import { requestAccessToken } from "../request-access-token.ts";
-import { orgAliasOf } from "./fhir-servers.ts";
+import { isApp } from "../clients.ts";
 import { type LaunchContext, redeemLaunch } from "./redeem-launch.ts";
-import { grantableScopes, type SmartApp } from "./smart-apps.ts";
-
-export interface SmartOptions {
-  /** The EHR that launches are redeemed at. */
-  ehrUrl: string;
-  apps: SmartApp[];
-}
+import type { SmartApps } from "./smart-apps.ts";
 
 type Grant = InstanceType<Provider["Grant"]>;
+type Context = KoaContextWithOIDC["oidc"];
 
-const codeLifetimeMs = 60_000;
+export interface SmartLaunchesOptions {
+  /** The EHR that launches are redeemed at. */
+  ehrUrl: string;
+  getToken: () => Promise<string>;
+  /** How long a grant is valid: tokens that are refreshed carry the context of the launch too. */
+  grantLifetimeMs: number;
+}
+
+const maxContexts = 10_000;
 
 /** The steps that SMART App Launch adds to an OpenID Connect sign-in. */
 export class SmartLaunches {
-  readonly apps: readonly SmartApp[];
-  readonly #ehrUrl: string;
-  readonly #issuer: string;
-  /** The launch context by grant, for the token response to the grant's code. */
+  readonly #apps: SmartApps;
+  readonly #options: SmartLaunchesOptions;
+  /** The launch context by grant, for its token responses. */
   readonly #contexts = new Map<string, LaunchContext>();
 
-  constructor(issuer: string, options: SmartOptions) {
-    this.#issuer = issuer;
-    this.#ehrUrl = options.ehrUrl;
-    this.apps = options.apps;
-  }
-
-  appOf(client: Client | undefined): SmartApp | undefined {
-    return this.apps.find(({ clientId }) => clientId === client?.clientId);
-  }
-
-  /** Returns the FHIR server that the app requests, which becomes the audience of its token. */
-  audienceOf({ oidc }: KoaContextWithOIDC): string {
-    const audience = oidc.params?.["aud"];
-    if (typeof audience !== "string") throw new errors.InvalidRequest("aud is missing: the FHIR server's base URL");
-    return audience;
-  }
-
-  organisationOf(fhirUrl: unknown): string {
-    const alias = typeof fhirUrl === "string" ? orgAliasOf(this.#issuer, fhirUrl) : undefined;
-    if (alias === undefined) throw new errors.InvalidTarget("aud is not a known FHIR server");
-    return alias;
+  constructor(apps: SmartApps, options: SmartLaunchesOptions) {
+    this.#apps = apps;
+    this.#options = options;
   }
 
   /** Checks the authorization request before sign-in: apps must be launched from the EHR. */
   assertLaunched({ oidc }: KoaContextWithOIDC, launch: string | undefined, client: Client): void {
-    if (this.appOf(client) === undefined) return;
+    if (!isApp(client)) return;
     if (launch === undefined || launch === "")
       throw new errors.InvalidRequest("launch is missing: open the app from the EHR");
-    if (!oidc.requestParamScopes.has("launch")) throw new errors.InvalidScope("request the scope launch", "launch");
+    if (!oidc.requestParamScopes.has("launch")) {
+      throw new errors.InvalidScope("request the scope launch, which the organisation must have agreed to", "launch");
+    }
   }
 
   /** Redeems the launch for the user who has just signed in. A launch can be redeemed once, even if a later step fails. */
-  async redeem({ oidc }: KoaContextWithOIDC, app: SmartApp, grant: Grant): Promise<void> {
+  async redeem(context: KoaContextWithOIDC, client: Client, grant: Grant): Promise<void> {
+    const { oidc } = context;
     const { launch, resource } = oidc.params ?? {};
-    const context = await redeemLaunch(this.#ehrUrl, await requestAccessToken(this.#issuer, "launch-redeemer"), {
+    const { appSlug } = await this.#apps.requireActive(context, client, resource);
+    const launched = await redeemLaunch(this.#options.ehrUrl, await this.#options.getToken(), {
       launch: String(launch),
-      orgAlias: this.organisationOf(resource),
-      appSlug: app.appSlug,
+      orgAlias: this.#apps.organisationOf(resource),
+      appSlug,
       user: oidc.account?.accountId ?? "",
     });
-    grant.addResourceScope(String(resource), intersectScopes(grantableScopes(app).join(" "), context.fhirScopes));
-    const grantId = await grant.save();
-    this.#contexts.set(grantId, context);
-    setTimeout(() => this.#contexts.delete(grantId), codeLifetimeMs).unref();
+    addScopes(grant, oidc, launched.fhirScopes);
+    this.#keep(await grant.save(), launched);
   }
 
-  /** SMART App Launch 2.2, "Launch context arrives with your access token". */
+  #keep(grantId: string, launched: LaunchContext): void {
+    const [oldest] = this.#contexts.keys();
+    if (this.#contexts.size >= maxContexts && oldest !== undefined) this.#contexts.delete(oldest);
+    this.#contexts.set(grantId, launched);
+    setTimeout(() => this.#contexts.delete(grantId), this.#options.grantLifetimeMs).unref();
+  }
+
+  /** SMART App Launch 2.2, "Launch context arrives with your access token"; it may come with a refreshed one too. */
   addToTokenAnswers(provider: Provider): void {
     provider.use(async (context, next) => {
       await next();
@@ -78,7 +70,6 @@ export class SmartLaunches {
       if (oidc?.route !== "token" || context.status !== 200 || grantId === undefined) return;
       const launch = this.#contexts.get(grantId);
       if (launch === undefined) return;
-      this.#contexts.delete(grantId);
       const { patient, encounter, orgAlias } = launch;
       context.body = {
         ...(context.body as object),
@@ -91,3 +82,22 @@ export class SmartLaunches {
     });
   }
 }
+
+/** Grants what the organisation has agreed to, as the EHR says now, and rejects the rest: the library would ask for it again. */
+function addScopes(
+  grant: Grant,
+  { params, requestParamScopes, requestParamOIDCScopes }: Context,
+  agreed: string,
+): void {
+  const resource = String(params?.["resource"]);
+  const granted = requestParamScopes.intersection(
+    new Set(splitScopes(intersectScopes(listOf(requestParamScopes), agreed))),
+  );
+  const rejected = requestParamScopes.difference(granted);
+  grant.addResourceScope(resource, listOf(granted));
+  grant.addOIDCScope(listOf(granted.intersection(requestParamOIDCScopes)));
+  grant.rejectResourceScope(resource, listOf(rejected));
+  grant.rejectOIDCScope(listOf(rejected.intersection(requestParamOIDCScopes)));
+}
+
+const listOf = (scopes: Set<string>): string => [...scopes].join(" ");

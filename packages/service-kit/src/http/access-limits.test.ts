@@ -25,6 +25,7 @@ async function limitedTo(t: TestContext, requestsPerMinute: number) {
     routes: async (server) => {
       const config = { access: ["operator", "ehr-service"] } as const;
       server.get("/a", { config }, () => ({}));
+      server.get("/unlimited", { config: { ...config, isUnlimited: true } }, () => ({}));
       server.get("/open", { config: { access: "anyone" } }, () => ({}));
       await server.register(async (scope) => scope.post("/b", { config }, () => ({})));
     },
@@ -69,6 +70,13 @@ test("counts forbidden requests too", async (t) => {
 test("doesn't limit an EHR service", async (t) => {
   const { statuses } = await limitedTo(t, 1);
   assert.deepEqual(await statuses(...Array.from({ length: 20 }, (): [string] => ["service"])), Array(20).fill(200));
+});
+
+test("doesn't limit those who may call a route without a limit, and others as on any route", async (t) => {
+  const { statuses } = await limitedTo(t, 1);
+  const requests = Array.from({ length: 20 }, (): [string, string] => ["one", "/unlimited"]);
+  assert.deepEqual(await statuses(...requests, ["one", "/a"], ["one", "/a"]), [...Array(21).fill(200), 429]);
+  assert.deepEqual(await statuses(["unallowed", "/unlimited"], ["unallowed", "/unlimited"]), [403, 429]);
 });
 
 test("returns 429 above the limit of invalid tokens per address", async (t) => {

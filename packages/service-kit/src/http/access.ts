@@ -14,6 +14,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Required for every route; without it the server doesn't start. */
     access?: Access;
+    /** Allowed requests don't count toward the caller's limit. For routes that one machine calls for all users. */
+    isUnlimited?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | undefined;
@@ -156,10 +158,12 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
     const caller = tokens.findVerified(token) ?? (await verify(token, request));
     // Set before the checks below, because the request log includes a hash of the caller of a refused request.
     request.caller = caller;
-    const tooMany = caller.roles.has("ehr-service") ? undefined : await requests.count(request);
+    const { access, isUnlimited = false } = request.routeOptions.config;
+    const isAllowed = access !== undefined && access !== "anyone" && access.some((role) => hasRole(caller, role));
+    const isCounted = !caller.roles.has("ehr-service") && !(isUnlimited && isAllowed);
+    const tooMany = isCounted ? await requests.count(request) : undefined;
     if (tooMany !== undefined) throw tooMany;
-    const { access } = request.routeOptions.config;
-    if (access === undefined || access === "anyone" || !access.some((role) => hasRole(caller, role))) {
+    if (!isAllowed) {
       const allowed = Array.isArray(access) ? access : ["(none)"];
       const roles = allowed.length === 1 ? "the role" : "one of the roles";
       throw forbidden(caller, `This route requires ${roles} ${allowed.join(", ")}.`);

@@ -227,6 +227,28 @@ test("a reload that fails is an error only once the stale list may no longer be 
   await assert.rejects(cache.getList("list", fail), /away/);
 });
 
+test("stale lists are loaded again one at a time, and a request after the stale moment doesn't wait for its turn", async () => {
+  let now = 0;
+  const cache = new ResponseCache(longLived, () => now);
+  const keys = ["a", "b", "c"];
+  for (const key of keys) await cache.getList(key, () => Promise.resolve(answerOf("old")));
+  cache.invalidateNames(["app"]);
+  const loads = keys.map(() => controlledLoad());
+  for (const [index, key] of keys.entries()) {
+    assert.equal(await textOf(cache.getList(key, loads[index]?.load ?? never)), "old");
+  }
+  const begun = (): number[] => loads.map((load) => load.begun());
+  assert.deepEqual(begun(), [1, 0, 0]);
+  now = 401;
+  assert.equal(await textOf(cache.getList("c", () => Promise.resolve(answerOf("new c")))), "new c");
+  loads[0]?.end("new a");
+  await eventually("the next list is loaded", 5_000, async () => begun()[1] === 1);
+  loads[1]?.end("new b");
+  assert.equal(await textOf(cache.getList("a", never)), "new a");
+  assert.equal(await textOf(cache.getList("b", never)), "new b");
+  assert.deepEqual(begun(), [1, 1, 0]);
+});
+
 test("more changed names than are remembered invalidate everything", async () => {
   const cache = new ResponseCache(longLived);
   await cache.getOne("app", "app", () => Promise.resolve(answerOf("old")));

@@ -28,6 +28,9 @@ export class ResponseCache {
   #listsEndedAt = Number.NEGATIVE_INFINITY;
   /** The first change that the current generation of lists may lack. */
   #listsChangedAt: number | undefined;
+  /** Lists to load again while stale ones are served, by key. */
+  readonly #reloads = new Map<string, Load>();
+  #isReloading = false;
 
   /** A lifetime of 0 disables caching and the sharing of loads. */
   constructor(options: { lifetimeMs: number; maxBytes: number }, now: () => number = () => performance.now()) {
@@ -60,11 +63,21 @@ export class ResponseCache {
     const current = keyOf(this.#listGeneration);
     const mayBeStale = this.#now() - this.#listsEndedAt <= maxStaleMs && !this.#entries.has(current);
     const stale = mayBeStale ? this.#entries.get(keyOf(this.#listGeneration - 1)) : undefined;
-    const fresh = this.#entries.forceFetch(current, { context: load });
-    if (stale === undefined) return fresh;
-    // If loading fails, the requests after the stale moment get the error.
-    fresh.catch(() => undefined);
+    if (stale === undefined) return this.#entries.forceFetch(current, { context: load });
+    this.#reloads.set(current, load);
+    if (!this.#isReloading) void this.#reload(this.#entries);
     return stale;
+  }
+
+  /** Loads lists again one after another: all at once, they would keep every core of the database busy. */
+  async #reload(entries: LRUCache<string, Representation, Load>): Promise<void> {
+    this.#isReloading = true;
+    for (const [key, load] of this.#reloads) {
+      // If loading fails, the requests after the stale moment get the error.
+      await entries.forceFetch(key, { context: load }).catch(() => undefined);
+      this.#reloads.delete(key);
+    }
+    this.#isReloading = false;
   }
 
   /** Ends the current generation of lists if something changed, unless it began less than the interval ago. */
@@ -75,6 +88,7 @@ export class ResponseCache {
     this.#listGeneration += 1;
     this.#listsEndedAt = endsAt;
     this.#listsChangedAt = undefined;
+    this.#reloads.clear();
   }
 
   /** Doesn't call `clear()`, which would reject pending loads: old entries are evicted by size and lifetime. */
@@ -82,6 +96,7 @@ export class ResponseCache {
     this.#generation += 1;
     this.#nameGenerations.clear();
     this.#listsChangedAt = undefined;
+    this.#reloads.clear();
   }
 
   /** Invalidates the responses about these things, and all lists. */

@@ -8,7 +8,7 @@ export interface Catalog {
   /** For MARKETPLACE_URL. */
   url: string;
   ownerUrl: string;
-  /** Paths that were requested, the oldest first. */
+  /** Paths that were requested, the oldest first; those of client metadata are left out. */
   requested: string[];
   /** `hanging`: it accepts requests and responds once it is open. `shut`: it breaks connections off. */
   setMode(mode: "open" | "hanging" | "shut"): void;
@@ -41,7 +41,7 @@ export async function startCatalog(
   };
   let waiting: (() => void)[] = [];
   const server = createServer((request, response) => {
-    requested.push(request.url ?? "");
+    if (request.url?.endsWith("/client") !== true) requested.push(request.url ?? "");
     const respond = (): void => void forward(request, response).catch(() => request.socket.destroy());
     if (mode === "shut") request.socket.destroy();
     else if (mode === "open") respond();

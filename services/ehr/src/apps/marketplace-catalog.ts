@@ -1,9 +1,8 @@
 import { type EventApp, isSandboxSlug } from "@ehr-marketplace/contracts";
 import { readBoundedText } from "../read-bounded-text.ts";
-import type { MarketplaceTokens } from "../reconciliation/marketplace-tokens.ts";
-import { MarketplaceRefusalError } from "../reconciliation/reconciliation-errors.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
 import type { ParseApp } from "./parse-app.ts";
+import { hasCode, MarketplaceResponseError, requestAsSubscriber, type SandboxAccess } from "./request-as-subscriber.ts";
 
 /** An app in the marketplace's catalog. */
 export interface CatalogApp {
@@ -25,23 +24,7 @@ export interface CatalogRequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Sandbox apps aren't public: an organisation's EHR reads those that the organisation has subscribed to. */
-export interface SandboxAccess {
-  tokens: MarketplaceTokens;
-  /** The organisations with a live subscription to the app, as far as it is known here. */
-  findSubscribers: (appSlug: string) => Promise<string[]>;
-}
-
 const maxResponseBytes = 1_048_576;
-
-class CatalogResponseError extends Error {
-  override readonly name = "CatalogResponseError";
-  readonly status: number | undefined;
-  constructor(message: string, status?: number) {
-    super(message);
-    this.status = status;
-  }
-}
 
 /**
  * Reads the marketplace's public catalog, and sandbox apps with this service's token; without credentials there are none. Responses are
@@ -78,18 +61,18 @@ export function createMarketplaceCatalog(
     if (response.status === 404) {
       const code = bearer === undefined ? "app-not-found" : "sandbox-app-not-found";
       if (hasCode(await readBoundedText(response, maxResponseBytes), code)) return { kind: "absent" };
-      throw new CatalogResponseError(
+      throw new MarketplaceResponseError(
         "the response is 404, but not the marketplace's for an unknown app; check MARKETPLACE_URL, which has to end with the API's version, as in https://marketplace.example.com/api/v1",
       );
     }
     if (response.status !== 200) {
       await response.body?.cancel();
       if (response.status === 304 && etag !== null) return { kind: "unchanged" };
-      throw new CatalogResponseError(`the marketplace responded with ${response.status}`, response.status);
+      throw new MarketplaceResponseError(`the marketplace responded with ${response.status}`, response.status);
     }
     if (!/^application\/json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
       await response.body?.cancel();
-      throw new CatalogResponseError("the marketplace's response is not JSON");
+      throw new MarketplaceResponseError("the marketplace's response is not JSON");
     }
     return {
       kind: "found",
@@ -100,59 +83,13 @@ export function createMarketplaceCatalog(
     };
   };
 
-  /** A token may be for one organisation, and one that isn't subscribed at the marketplace isn't told of the app: each is tried. */
-  const fetchSandboxApp = async (
-    { tokens, findSubscribers }: SandboxAccess,
-    slug: string,
-    etag: string | null,
-    options: CatalogRequestOptions,
-  ): Promise<CatalogResponse> => {
-    const tried = new Set<string>();
-    const refusals: Error[] = [];
-    for (const orgAlias of await findSubscribers(slug)) {
-      try {
-        const bearer = await tokens.get(orgAlias);
-        if (tried.has(bearer)) continue;
-        tried.add(bearer);
-        const response = await request(slug, etag, options, bearer).catch(async (error: unknown) => {
-          if (statusOf(error) !== 401) throw error;
-          // The token or its signing key may have been revoked, so retry once with a new token.
-          tokens.invalidate(bearer);
-          return request(slug, etag, options, await tokens.get(orgAlias));
-        });
-        if (response.kind !== "absent") return response;
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        refusals.push(error);
-      }
-    }
-    const [refusal] = refusals;
-    if (refusal !== undefined) throw refusal;
-    return { kind: "absent" };
-  };
-
   return {
     async fetchApp(slug, etag, options = {}) {
       if (!isSandboxSlug(slug)) return request(slug, etag, options);
-      return sandbox === undefined ? { kind: "absent" } : fetchSandboxApp(sandbox, slug, etag, options);
+      if (sandbox === undefined) return { kind: "absent" };
+      return requestAsSubscriber<CatalogResponse>(sandbox, slug, (bearer) => request(slug, etag, options, bearer));
     },
   };
-}
-
-const statusOf = (error: unknown): number | undefined =>
-  error instanceof CatalogResponseError ? error.status : undefined;
-
-/** Whether the marketplace or the identity provider refuses one organisation; another may be accepted. */
-const isRefusal = (error: unknown): error is Error =>
-  error instanceof MarketplaceRefusalError || statusOf(error) === 401 || statusOf(error) === 403;
-
-/** Other servers, and wrong paths at the marketplace, also respond with 404. Taken as absent, they would quarantine every app. */
-function hasCode(text: string, code: string): boolean {
-  try {
-    return (Object(JSON.parse(text)) as { code?: unknown }).code === code;
-  } catch {
-    return false;
-  }
 }
 
 function parseCatalogApp(text: string, slug: string, parseApp: ParseApp): Omit<CatalogApp, "etag"> {
@@ -161,11 +98,11 @@ function parseCatalogApp(text: string, slug: string, parseApp: ParseApp): Omit<C
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new CatalogResponseError("the marketplace's response is not JSON");
+    throw new MarketplaceResponseError("the marketplace's response is not JSON");
   }
   const result = parseApp(parsed);
   if ("error" in result)
-    throw new CatalogResponseError(`the marketplace's response is not a valid app: ${result.error}`);
-  if (result.app.slug !== slug) throw new CatalogResponseError("the marketplace's response is another app");
+    throw new MarketplaceResponseError(`the marketplace's response is not a valid app: ${result.error}`);
+  if (result.app.slug !== slug) throw new MarketplaceResponseError("the marketplace's response is another app");
   return { app: result.app, schema: inspectSchema((parsed as { configSchema?: unknown }).configSchema ?? null) };
 }

@@ -1,6 +1,7 @@
 import { type JsonObject, redact } from "@ehr-marketplace/config-schema";
-import type { InstallationDto } from "@ehr-marketplace/contracts";
+import type { ClientAttempt, ClientStatus, InstallationDto } from "@ehr-marketplace/contracts";
 import { scopesInForce } from "../apps/scopes-in-force.ts";
+import { connectionOf } from "../clients/connection.ts";
 import type { InstallationRow } from "./installation-store.ts";
 import { secretsOf } from "./stored-config.ts";
 
@@ -18,8 +19,17 @@ export function toInstallationDto(row: InstallationRow, config: JsonObject): Ins
     fhirScopes: scopesInForce(row),
     status: row.status === "paused" ? "paused" : "active",
     subscriptionId: row.subscription_id,
+    connection: connectionOfRow(row),
     config: redact(config, secretsOf(row)),
     installedAt: row.installed_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };
+}
+
+function connectionOfRow(row: InstallationRow): InstallationDto["connection"] {
+  const { client_status, client_id: clientId, client_attempt, client_reason: reason } = row;
+  if (client_status === null) return null;
+  // Check constraints have the same values as the types.
+  const [status, attempt] = [client_status as ClientStatus, client_attempt as ClientAttempt | null];
+  return connectionOf({ status, clientId, attempt, reason });
 }

@@ -1,6 +1,24 @@
 import { type Kysely, type NotNull, sql, type Transaction, type Updateable } from "kysely";
 import type { DB, Installations } from "../database-schema.ts";
 
+interface ClientColumns {
+  status: string;
+  client_id: string | null;
+  attempt: string | null;
+  reason: string | null;
+}
+
+/** The organisation's client or, if there is none, the one for all. One that is being removed isn't the installation's. */
+const installedClient = sql<ClientColumns>`(
+  select status, client_id, attempt, reason from (
+    (select status, client_id, attempt, reason, 1 as priority from clients
+      where clients.app_slug = installations.app_slug and clients.org_alias = installations.org_alias
+        and status <> 'removing' limit 1)
+    union all
+    (select status, client_id, attempt, reason, 2 from clients
+      where clients.app_slug = installations.app_slug and clients.org_alias is null and status <> 'removing' limit 1)
+  ) found order by priority limit 1)`.as<"client">("client");
+
 /**
  * Selects installations with the fields of their apps, which are known: only confirmed subscriptions make an installation. The lateral join
  * looks up each app: with stale statistics a plain join could begin with the apps, and read the installations of all organisations.
@@ -23,6 +41,9 @@ const selectInstalled = (database: Kysely<DB>, orgAlias: string) =>
           .as("subscribed"),
       (join) => join.onTrue(),
     )
+    .leftJoinLateral(installedClient, (join) => join.onTrue())
+    .select(["client.status as client_status", "client.client_id", "client.attempt as client_attempt"])
+    .select("client.reason as client_reason")
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
     .select(["installations.encrypted_config", "installations.installed_at", "installations.updated_at"])
     .select("installations.config_secrets as earlier_secrets")
@@ -89,15 +110,27 @@ export interface DerivedInstallation {
   retentionCutoff: Date;
 }
 
-/** Derives the installation from the newest confirmed live subscription; returns whether there is one. Writes only changes. */
-export async function upsertInstallation(transaction: Transaction<DB>, derived: DerivedInstallation): Promise<boolean> {
+export interface UpsertedInstallation {
+  isInstalled: boolean;
+  /** Whether it was installed before, by the same subscription. */
+  isUnchanged: boolean;
+}
+
+/** Derives the installation from the newest confirmed live subscription, if there is one. Writes only changes. */
+export async function upsertInstallation(
+  transaction: Transaction<DB>,
+  derived: DerivedInstallation,
+): Promise<UpsertedInstallation> {
   const { id, orgAlias, appSlug, now, rescopedId, retentionCutoff } = derived;
-  const { rows } = await sql<{ live: boolean }>`
+  const { rows } = await sql<UpsertedInstallation>`
     with newest as (
       select subscriptions.id, status
       from subscriptions
       where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'cancelled' and confirmed_at is not null
       order by as_of desc, subscriptions.id desc limit 1
+    ), before as (
+      select subscription_id from installations
+      where org_alias = ${orgAlias} and app_slug = ${appSlug} and status <> 'removed'
     ), shown as (
       insert into installations as kept (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
       select ${id}::uuid, ${orgAlias}::text, ${appSlug}::text, newest.status, newest.id, ${now}::timestamptz, ${now}::timestamptz
@@ -109,28 +142,34 @@ export async function upsertInstallation(transaction: Transaction<DB>, derived: 
         config_secrets = case when kept.removed_at < ${retentionCutoff}::timestamptz then null else kept.config_secrets end,
         installed_at = case when kept.status = 'removed' then excluded.installed_at else kept.installed_at end,
         updated_at = excluded.updated_at,
-        removed_at = null
+        removed_at = null,
+        reported_version = case when kept.subscription_id = excluded.subscription_id then kept.reported_version end
       where (kept.status, kept.subscription_id) is distinct from (excluded.status, excluded.subscription_id)
         or excluded.subscription_id = ${rescopedId}::uuid
     )
-    select exists (select from newest) as live`.execute(transaction);
-  return rows[0]?.live === true;
+    select exists (select from newest) as "isInstalled",
+      exists (select from newest join before on before.subscription_id = newest.id) as "isUnchanged"`.execute(
+    transaction,
+  );
+  return rows[0] ?? { isInstalled: false, isUnchanged: false };
 }
 
-/** The configuration is kept for the retention, so that a new subscription restores it. */
+/** The configuration is kept for the retention, so that a new subscription restores it. Returns whether there was an installation. */
 export async function removeInstallation(
   transaction: Transaction<DB>,
   orgAlias: string,
   appSlug: string,
   now: Date,
-): Promise<void> {
-  await transaction
+): Promise<boolean> {
+  const removed = await transaction
     .updateTable("installations")
     .set({ status: "removed", removed_at: now, updated_at: now })
     .where("org_alias", "=", orgAlias)
     .where("app_slug", "=", appSlug)
     .where("status", "<>", "removed")
+    .returning("id")
     .execute();
+  return removed.length > 0;
 }
 
 export async function updateInstallation(

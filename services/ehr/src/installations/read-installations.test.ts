@@ -74,6 +74,7 @@ describe("an organisation's installations", () => {
       "fhirScopes",
       "status",
       "subscriptionId",
+      "connection",
       "config",
       "installedAt",
       "updatedAt",

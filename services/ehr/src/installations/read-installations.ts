@@ -3,7 +3,7 @@ import { createRepresentation, type Representation } from "@ehr-marketplace/serv
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
-import { areScopesCompared } from "../apps/scopes-in-force.ts";
+import { areScopesCompared, scopesInForce } from "../apps/scopes-in-force.ts";
 import type { DB } from "../database-schema.ts";
 import { success } from "../responses.ts";
 import { toInstallationDto } from "./installation-dto.ts";
@@ -17,7 +17,17 @@ export interface OrganisationInstallations {
   readonly isEmpty: boolean;
   has(appSlug: string): boolean;
   get(appSlug: string): Buffer;
+  /** The same object each time; undefined for an app that isn't installed, or is paused. */
+  getActive(appSlug: string): ActiveInstallation | undefined;
   bytes: number;
+}
+
+/** What an authorization server needs to know of an installation. */
+export interface ActiveInstallation {
+  appSlug: string;
+  subscriptionId: string;
+  /** Those that the organisation has agreed to. */
+  fhirScopes: string;
 }
 
 const byName = new Intl.Collator("und", { sensitivity: "accent" });
@@ -58,6 +68,7 @@ export async function loadInstallations(
     return JSON.stringify(toInstallationDto(row, config));
   };
   const jsons = new Map<string, Buffer>();
+  const active = new Map<string, ActiveInstallation>();
   let list: Promise<Representation> | undefined;
   return {
     get list() {
@@ -72,6 +83,15 @@ export async function loadInstallations(
       const json = jsons.get(appSlug) ?? Buffer.from(jsonOf(row));
       jsons.set(appSlug, json);
       return Buffer.concat([wrapperStart, json, wrapperEnd]);
+    },
+    getActive(appSlug) {
+      const row = rows.get(appSlug);
+      if (row?.status !== "active") return undefined;
+      const known = active.get(appSlug);
+      if (known !== undefined) return known;
+      const found = { appSlug, subscriptionId: row.subscription_id, fhirScopes: scopesInForce(row) };
+      active.set(appSlug, found);
+      return found;
     },
     bytes: Math.ceil(rows.values().reduce((sum, row) => sum + estimateBytes(row), 0)),
   };

@@ -5,6 +5,7 @@ import { fromKysely, type JobResult, type PgBoss } from "pg-boss";
 import type { DB } from "../database-schema.ts";
 import { sandboxLaunchReports } from "../queues.ts";
 import type { MarketplaceTokens } from "../reconciliation/marketplace-tokens.ts";
+import { sendReport } from "../reconciliation/send-report.ts";
 
 /** The data of a job. It has nothing about the user or the patient. */
 export interface LaunchReport {
@@ -15,7 +16,6 @@ export interface LaunchReport {
 /** Throws if a retry can succeed. */
 export type ReportLaunch = (report: LaunchReport) => Promise<"reported" | { refusedWith: number }>;
 
-const timeoutMs = 10_000;
 const batchSize = 10;
 
 /** Sends a job with the transaction of the launch, unless one for the subscription is queued or running. */
@@ -30,22 +30,12 @@ export async function requestLaunchReport(
 
 /** Tells the marketplace that a sandbox app was launched: its vendor sees that the draft works. */
 export function createLaunchReporter(marketplaceUrl: string, tokens: MarketplaceTokens): ReportLaunch {
-  const post = async ({ orgAlias, subscriptionId }: LaunchReport): Promise<number> => {
-    const bearer = await tokens.get(orgAlias);
-    const response = await fetch(`${marketplaceUrl}/subscriptions/${subscriptionId}/sandbox-launches`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${bearer}`, accept: "application/json" },
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await response.body?.cancel();
-    if (response.status === 401) tokens.invalidate(bearer);
-    return response.status;
-  };
   return async (report) => {
-    let status = await post(report);
-    // The token or its signing key may have been revoked, so retry once with a new token.
-    if (status === 401) status = await post(report);
+    const status = await sendReport(marketplaceUrl, tokens, {
+      method: "POST",
+      resource: "sandbox-launches",
+      ...report,
+    });
     if (status >= 200 && status < 300) return "reported";
     // An operator can correct the token's role and organisations while the job is retried.
     if (status < 400 || status >= 500 || [401, 403, 408, 429].includes(status)) {

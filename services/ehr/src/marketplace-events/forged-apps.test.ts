@@ -74,6 +74,9 @@ describe("the holder of an organisation's signing secret can't change an app's f
     for (const orgAlias of [hilltop, riverside]) {
       await deliver(orgAlias, buildApp(slug), began);
       await eventually("it is installed", 15_000, async () => (await request(`/${slug}`, orgAlias)).status === 200);
+      await eventually("its client is an operator's task", 15_000, async () => {
+        return typeof (await seen(slug, orgAlias)).app.connection?.reason === "string";
+      });
       const earlier = await seen(slug, orgAlias);
       assert.equal(earlier.app.name, "Northwind Scribe");
       await forge(slug);

@@ -78,6 +78,7 @@ export async function applyState(
   for (const appSlug of new Set([next.app_slug, before?.app_slug ?? next.app_slug])) {
     await deriveInstallation(
       transaction,
+      queue,
       orgAlias,
       appSlug,
       now,

@@ -55,7 +55,7 @@ export async function confirmFor(deps: ConfirmDeps, orgAlias: string, appSlug: s
     }
     const now = deps.clock();
     if (await confirmLive(transaction, orgAlias, appSlug, now)) {
-      await deriveInstallation(transaction, orgAlias, appSlug, now);
+      await deriveInstallation(transaction, deps.queue, orgAlias, appSlug, now);
     }
   });
 }
@@ -80,7 +80,7 @@ export async function quarantineForAll(deps: ConfirmDeps, appSlug: string, stopp
     );
     await withOrganisationLock(deps, orgAlias, async (transaction) => {
       if (await unconfirmUnlisted(transaction, orgAlias, appSlug)) {
-        await deriveInstallation(transaction, orgAlias, appSlug, clock());
+        await deriveInstallation(transaction, queue, orgAlias, appSlug, clock());
       }
       if (!reconciles) return;
       const startAfter = await secondsUntilQuarantineCheck(transaction, orgAlias, clock());

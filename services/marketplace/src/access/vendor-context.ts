@@ -10,14 +10,25 @@ export interface VendorContext extends RequestContext {
   role: Role;
 }
 
+const vendorSlug = { type: "string", pattern: noNulPattern, maxLength: 64 } as const;
+
 export const vendorHeaders = {
   type: "object",
   properties: {
     "x-vendor-slug": {
-      type: "string",
-      pattern: noNulPattern,
-      maxLength: 64,
+      ...vendorSlug,
       description: "The vendor that you act for. Required for operators, and for developers of several vendors",
+    },
+  },
+} as const;
+
+/** Of routes that others than developers use for themselves. */
+export const developerHeaders = {
+  type: "object",
+  properties: {
+    "x-vendor-slug": {
+      ...vendorSlug,
+      description: "The vendor that you act for. Required for developers of several vendors",
     },
   },
 } as const;

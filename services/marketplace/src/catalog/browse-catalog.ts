@@ -34,7 +34,8 @@ export interface CatalogDeps {
 }
 
 const maxSearchResults = 100;
-const maxVersions = 100;
+/** The release notes are read from drafts of up to 256 KiB. */
+const maxVersions = 20;
 /** Highlighting takes about a millisecond for an app with a long description. */
 const maxHighlighted = 20;
 const slugRegExp = new RegExp(slugPattern);

@@ -4,6 +4,7 @@ import {
   appVersionDto,
   appVersionPage,
   categoryDto,
+  clientMetadata,
   foundAppDto,
   type ListAppsQuery,
   type ListVersionsQuery,
@@ -19,6 +20,7 @@ import {
 import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { type ClientDeps, getClient } from "../connections/read-client.ts";
 import {
   type CatalogDeps,
   getApp,
@@ -42,7 +44,11 @@ const slugParameter = (description: string, example: string) =>
 const appParams = slugParameter("The app's slug", "northwind-scribe");
 const vendorParams = slugParameter("The vendor's slug", "northwind-health");
 
-function responses(description: string, schema: object, ...problems: number[]): Record<number, object> {
+function responses(
+  description: string,
+  schema: object,
+  ...problems: Parameters<typeof problemResponses>
+): Record<number, object> {
   return {
     200: { description, content: { "application/json": { schema } } },
     304: { description: "Unchanged since the response whose ETag was sent as `If-None-Match`", type: "null" },
@@ -74,7 +80,7 @@ const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${na
 
 export async function catalogRoutes(
   scope: FastifyInstance,
-  options: CatalogDeps & { requestsPerMinute: number },
+  options: CatalogDeps & Pick<ClientDeps, "publicUrl"> & { requestsPerMinute: number },
 ): Promise<void> {
   for (const schema of [
     appDto,
@@ -85,6 +91,7 @@ export async function catalogRoutes(
     appVersionDto,
     appVersionPage,
     vendorProfile,
+    clientMetadata,
   ]) {
     scope.addSchema(schema);
   }
@@ -215,6 +222,30 @@ export async function catalogRoutes(
         reply,
         await getVersions(options, request.params.slug, request.query as ListVersionsQuery),
       ),
+  );
+
+  routes.get(
+    "/apps/:slug/client",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "getClient",
+        summary: "Get an app's OAuth client",
+        description:
+          "The client metadata (RFC 7591) of an app's published revision, to be registered at an EHR's authorization server. Its `client_id` is its own URL, so that it is a Client ID Metadata Document, too. It has at most 5 KiB. An unpublished app has one, because its subscribers stay.",
+        params: appParams,
+        response: responses(
+          "The client's metadata",
+          { $ref: "ClientMetadata#" },
+          {
+            404: "No app with that slug has been published, or it doesn't say how it signs in: see `detail`",
+            410: "The app is suspended for security, until it is reinstated",
+          },
+        ),
+      },
+    },
+    async (request, reply) => sendRepresentation(request, reply, await getClient(options, request.params.slug)),
   );
 
   routes.get(

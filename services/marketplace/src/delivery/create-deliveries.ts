@@ -5,11 +5,12 @@ import { findAvailable } from "../recipients/recovery-locks.ts";
 import type { RecordedEvent } from "./delivery.ts";
 import { insertJobs } from "./delivery-jobs.ts";
 import {
-  countUnordered,
+  countPings,
   insertDeliveries,
   insertDeliveriesOfBatch,
   insertDelivery,
   type NewDelivery,
+  type UnorderedDelivery,
 } from "./delivery-store.ts";
 import { queueFirst } from "./queue-store.ts";
 
@@ -51,16 +52,16 @@ async function insertJobsOfReady(transaction: Transaction<DB>, queue: Queue, cre
 /** Pings to a receiver that doesn't respond must not pile up. */
 const maxDuePings = 100;
 
-/** True when so many deliveries without an ordering key are unsettled that no further ping is accepted. */
+/** True when so many pings are unsettled that no further one is accepted. */
 export async function hasTooManyPings(transaction: Transaction<DB>, recipientId: string): Promise<boolean> {
-  return (await countUnordered(transaction, recipientId, maxDuePings)) >= maxDuePings;
+  return (await countPings(transaction, recipientId)) >= maxDuePings;
 }
 
 /** Creates one delivery to one recipient, without an ordering key. */
 export async function createUnorderedDelivery(
   transaction: Transaction<DB>,
   queue: Queue,
-  event: { eventId: string; recipientId: string; at: Date },
+  event: UnorderedDelivery,
 ): Promise<string> {
   const delivery = await insertDelivery(transaction, event);
   await insertJobsOfReady(transaction, queue, [delivery]);

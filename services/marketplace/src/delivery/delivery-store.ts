@@ -86,14 +86,21 @@ export async function insertDeliveriesOfBatch(
   return rows;
 }
 
-/** One delivery outside any sequence, for one recipient. It is queued also when the recipient is crowded. */
-export async function insertDelivery(
-  transaction: Transaction<DB>,
-  given: { eventId: string; recipientId: string; at: Date },
-): Promise<NewDelivery> {
+/** A delivery outside any sequence, for one recipient. */
+export interface UnorderedDelivery {
+  eventId: string;
+  recipientId: string;
+  at: Date;
+  /** For events of which there can be thousands at a time. Otherwise it is queued also when the recipient is crowded. */
+  waitsIfCrowded?: boolean;
+}
+
+export async function insertDelivery(transaction: Transaction<DB>, given: UnorderedDelivery): Promise<NewDelivery> {
   const { rows } = await sql<NewDelivery>`
     insert into deliveries (id, event_id, recipient_id, status, created_at)
-    select mint_uuid(), ${given.eventId}, id, case when status = 'active' and not origin_held then 'queued' else 'waiting' end,
+    select mint_uuid(), ${given.eventId}, id,
+      case when status = 'active' and not origin_held and not (crowded and ${given.waitsIfCrowded ?? false}::boolean)
+        then 'queued' else 'waiting' end,
       ${given.at}
     from recipient_states where id = ${given.recipientId}
     returning id, recipient_id, status, status = 'queued' as "isAvailable"`.execute(transaction);
@@ -102,17 +109,19 @@ export async function insertDelivery(
   return delivery;
 }
 
-/** Counts the recipient's unsettled deliveries without an ordering key, up to the limit. */
-export async function countUnordered(
-  transaction: Transaction<DB>,
-  recipientId: string,
-  limit: number,
-): Promise<number> {
+/** Other deliveries without an ordering key may be waiting, too, in any number. Only so many are looked at. */
+const maxReadUnordered = 1_000;
+
+/** Counts the recipient's unsettled pings. */
+export async function countPings(transaction: Transaction<DB>, recipientId: string): Promise<number> {
   const { rows } = await sql<{ found: number }>`
     select count(*)::int as found from (
-      select from deliveries
-      where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${limit}
-    ) due`.execute(transaction);
+      select event_id from deliveries
+      where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${maxReadUnordered}
+    ) due
+    cross join lateral (select from events where id = due.event_id and event = 'ping' limit 1) ping`.execute(
+    transaction,
+  );
   return rows[0]?.found ?? 0;
 }
 

@@ -1,5 +1,6 @@
 import {
   appUpdatedEvent,
+  connectionUpdatedEvent,
   type EventApp,
   eventApp,
   pingEvent,
@@ -101,6 +102,24 @@ const events: Record<WebhookEventName, EventReference> = {
     SubscriptionEventName,
     EventReference
   >),
+  "connection.updated": {
+    summary: "An EHR reported whether an app can sign in",
+    description:
+      "Sent to the vendor's endpoints that select it, for each change of what the organisation's EHR has reported. Deliveries of it are not ordered: `timestamp` says which is newer.",
+    schema: connectionUpdatedEvent,
+    example: {
+      event: "connection.updated",
+      app,
+      subscription,
+      connection: {
+        status: "failed",
+        clientId: "0d3c2c1e-northwind-scribe",
+        fhirBaseUrl: "https://ehr.example/fhir/riverside-clinic",
+        reason: "The authorization server refuses the redirect URI.",
+      },
+      timestamp,
+    },
+  },
   "usage.reported": {
     summary: "Usage of a metered app was reported",
     description: "Sent to the endpoints that select it. Endpoints can select this event already; it is not sent yet.",
@@ -156,7 +175,7 @@ function headersOf(event: WebhookEventName): object[] {
     }),
     header("X-Marketplace-Attempt", "Number of the attempt, from 1", { pattern: "^[1-9][0-9]*$" }),
     header("X-Marketplace-Version", "Version of the payload format", { const: "1" }),
-    ...(event.startsWith("subscription.")
+    ...(event.startsWith("subscription.") || event === "connection.updated"
       ? [header("X-Marketplace-Sandbox", "Only if the organisation is a sandbox", { const: "true" }, false)]
       : []),
     header("webhook-id", "Standard Webhooks: the delivery's id", { format: "uuid" }),

@@ -35,6 +35,7 @@ const installedFields = new Set([
   "fhirScopes",
   "configSchema",
   "cdsServicesUrl",
+  "oauth",
 ]);
 
 /** A vendor tries its app early: errors in what nobody uses in a sandbox don't matter. */

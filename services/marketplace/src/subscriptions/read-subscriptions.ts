@@ -12,7 +12,7 @@ import { resolveVendor } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionRecord, subscriptionState } from "./subscription-record.ts";
-import { findCursor, findSubscription, findSubscriptions } from "./subscription-store.ts";
+import { findCursor, findSubscription, findSubscriptions, type SubscriptionRow } from "./subscription-store.ts";
 
 /** Roles that may read an organisation's subscriptions. Developers of a vendor read those to the vendor's apps. */
 export const readerRoles: readonly Role[] = ["org-admin", "org-member", "ehr-service", "operator"];
@@ -33,12 +33,21 @@ export async function getSubscription(
   id: string,
   vendorNamed: string | undefined,
 ): Promise<SubscriptionDto> {
+  return subscriptionRecord(await requireReadableSubscription(database, caller, id, vendorNamed));
+}
+
+/** Throws 404 unless the caller may read the subscription. */
+export async function requireReadableSubscription(
+  database: Kysely<DB>,
+  caller: Caller,
+  id: string,
+  vendorNamed: string | undefined,
+): Promise<SubscriptionRow> {
   const row = await findSubscription(database, id);
-  if (row !== undefined && findRoleForOrganisation(caller, row.org_alias, recordReaderRoles) !== undefined)
-    return subscriptionRecord(row);
+  if (row !== undefined && findRoleForOrganisation(caller, row.org_alias, recordReaderRoles) !== undefined) return row;
   const vendor = caller.roles.has("vendor-developer") ? resolveVendor(caller, vendorNamed) : undefined;
   if (row === undefined || row.vendor_slug !== vendor) throw subscriptionNotFound();
-  return subscriptionRecord(row);
+  return row;
 }
 
 /** A live subscription of an EHR's organisation to a sandbox app. All others are not found. */

@@ -4,7 +4,6 @@ import {
   eventApp,
   listedSubscriptionDto,
   listSubscriptionsQuery,
-  noNulPattern,
   pauseSubscriptionBody,
   pricingPlanDto,
   subscriptionDto,
@@ -14,6 +13,7 @@ import { getCaller, problemResponses, requireNoBody, responseOf } from "@ehr-mar
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
+import { developerHeaders } from "../access/vendor-context.ts";
 import {
   idempotencyKeyHeader,
   idempotentRequestOf,
@@ -30,18 +30,6 @@ import { subscriptionListRoutes } from "./subscription-list-routes.ts";
 const record = (description: string): object => responseOf(description, "SubscriptionDto");
 
 const repeatHeaders = { type: "object", properties: idempotencyKeyHeader } as const;
-
-const vendorHeader = {
-  type: "object",
-  properties: {
-    "x-vendor-slug": {
-      type: "string",
-      pattern: noNulPattern,
-      maxLength: 64,
-      description: "The vendor that you act for. Required for developers of several vendors",
-    },
-  },
-} as const;
 
 export async function subscriptionRoutes(scope: FastifyInstance, options: SubscriptionDeps): Promise<void> {
   for (const schema of [eventApp, listedSubscriptionDto, pricingPlanDto, subscriptionDto]) scope.addSchema(schema);
@@ -132,7 +120,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         summary: "Get a subscription",
         description:
           "One subscription of your organisation; for a vendor's developers, to one of the vendor's apps; for operators, billing and auditors, any.",
-        headers: vendorHeader,
+        headers: developerHeaders,
         params: subscriptionParams,
         response: { 200: record("The subscription"), ...problemResponses(401, 403, 404) },
       },

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import {
+  clientMetadataOf,
+  connectAsService,
+  type RegistrationServer,
+  type ServiceConnection,
+  startRegistrationServer,
+} from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
+import { hilltop, install, riverside } from "../installations/installations.test-support.ts";
+import { clientRegistrations } from "../queues.ts";
+import type { ClientDeps } from "./advance-client.ts";
+import { createServerClient } from "./authorization-server.ts";
+import { runClientJob } from "./client-jobs.ts";
+import { createClientRegistrar } from "./client-registrar.ts";
+import { createClientMetadataParser } from "./parse-client-metadata.ts";
+import type { ClientJob } from "./request-client-job.ts";
+
+interface ClientRow {
+  org_alias: string | null;
+  method: string;
+  status: string;
+  client_id: string | null;
+}
+
+describe("another CLIENT_REGISTRATION or CLIENT_REGISTRATION_PER, within the hour", () => {
+  const cleanUp = cleanUpAfter();
+  let server: RegistrationServer;
+  let connected: ServiceConnection<DB>;
+  let ownerUrl: string;
+  before(async () => {
+    server = await startRegistrationServer(cleanUp);
+    const database = await cloneDatabase(cleanUp, "ehr");
+    ({ ownerUrl } = database);
+    connected = await connectAsService<DB>(cleanUp, database.serviceUrl);
+  });
+  const rows = async <T extends object>(statement: string, ...values: unknown[]): Promise<T[]> =>
+    (await withClient(ownerUrl, (client) => client.query<T>(statement, values))).rows;
+  const clientsOf = (slug: string): Promise<ClientRow[]> =>
+    rows("select org_alias, method, status, client_id from clients where app_slug = $1 order by org_alias", slug);
+  const parse = createClientMetadataParser({ allowsHttp: false });
+
+  /** Runs the hourly job of the app, and all that it requests, with these settings. */
+  const runHourly = async (slug: string, settings: Pick<ClientDeps, "method" | "per">): Promise<void> => {
+    const { url, environment } = server;
+    const deps: ClientDeps = {
+      ...connected,
+      ...settings,
+      encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
+      reports: false,
+      registrar: createClientRegistrar({
+        url,
+        token: environment["CLIENT_REGISTRATION_TOKEN"] ?? "",
+        send: createServerClient(),
+      }),
+      fetchMetadata: (appSlug) => {
+        const metadata = parse(clientMetadataOf(appSlug), appSlug);
+        assert.ok(!("error" in metadata));
+        return Promise.resolve({ kind: "found", metadata, etag: null });
+      },
+    };
+    await runClientJob(deps, { refresh: slug });
+    const takeJobs = () =>
+      rows<{ data: ClientJob }>("delete from pgboss.job where name = $1 returning data", clientRegistrations);
+    for (let jobs = await takeJobs(); jobs.length > 0; jobs = await takeJobs()) {
+      for (const { data } of jobs) await runClientJob(deps, data);
+    }
+  };
+  const installFor = async (slug: string, ...aliases: string[]): Promise<void> => {
+    for (const orgAlias of aliases) await install(ownerUrl, { slug, orgAlias, schema: null });
+  };
+
+  test("replaces the clients of organisations by one for all, and the other way round", async () => {
+    const slug = "switched";
+    await installFor(slug, riverside, hilltop);
+    await runHourly(slug, { method: "dcr", per: "organisation" });
+    assert.deepEqual(
+      (await clientsOf(slug)).map(({ org_alias, status }) => [org_alias, status]),
+      [
+        [hilltop, "ready"],
+        [riverside, "ready"],
+      ],
+    );
+    assert.equal(server.clients.size, 2);
+    await runHourly(slug, { method: "dcr", per: "app" });
+    const [shared, ...others] = await clientsOf(slug);
+    assert.deepEqual([shared?.org_alias, shared?.status, others], [null, "ready", []]);
+    assert.deepEqual([...server.clients.keys()], [shared?.client_id]);
+    await runHourly(slug, { method: "dcr", per: "organisation" });
+    assert.deepEqual(
+      (await clientsOf(slug)).map(({ org_alias }) => org_alias),
+      [hilltop, riverside],
+    );
+    assert.equal(server.clients.size, 2);
+    await rows("update installations set status = 'removed', removed_at = now() where app_slug = $1", slug);
+    await runHourly(slug, { method: "dcr", per: "organisation" });
+    assert.deepEqual(await clientsOf(slug), []);
+    assert.equal(server.clients.size, 0);
+  });
+
+  test("registers what operators have not registered yet, and leaves the rest as it is", async () => {
+    const [waiting, registered] = ["waiting", "registered"];
+    for (const slug of [waiting, registered]) {
+      await installFor(slug, riverside);
+      await runHourly(slug, { method: "manual", per: "app" });
+    }
+    const sha256 = "(select sha256 from client_metadata where app_slug = $1)";
+    await rows(
+      `update clients set status = 'ready', task = null, reason = null, client_id = 'by-hand', registered_sha256 = ${sha256}
+       where app_slug = $1`,
+      registered,
+    );
+    for (const slug of [waiting, registered]) await runHourly(slug, { method: "dcr", per: "app" });
+    const [byService] = await clientsOf(waiting);
+    assert.deepEqual([byService?.method, byService?.status], ["dcr", "ready"]);
+    const [byHand] = await clientsOf(registered);
+    assert.deepEqual([byHand?.method, byHand?.status, byHand?.client_id], ["manual", "ready", "by-hand"]);
+    // The other way round, too: this service still removes what it registered.
+    await runHourly(waiting, { method: "manual", per: "app" });
+    assert.deepEqual(await clientsOf(waiting), [byService]);
+    await rows("update installations set status = 'removed', removed_at = now() where app_slug = $1", waiting);
+    await runHourly(waiting, { method: "manual", per: "app" });
+    assert.deepEqual(await clientsOf(waiting), []);
+    assert.equal(server.clients.has(byService?.client_id ?? ""), false);
+  });
+
+  test("replaces the marketplace's documents, which leave nothing behind", async () => {
+    const slug = "documented";
+    await installFor(slug, riverside);
+    await runHourly(slug, { method: "cimd", per: "app" });
+    const [documented] = await clientsOf(slug);
+    assert.deepEqual([documented?.method, documented?.client_id], ["cimd", clientMetadataOf(slug)["client_id"]]);
+    await runHourly(slug, { method: "dcr", per: "app" });
+    const [registered] = await clientsOf(slug);
+    assert.deepEqual([registered?.method, registered?.status], ["dcr", "ready"]);
+    assert.ok(server.clients.has(registered?.client_id ?? ""));
+  });
+});

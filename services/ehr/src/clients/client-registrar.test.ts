@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { before, beforeEach, describe, test } from "node:test";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { clientMetadataOf, type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
+import { createServerClient } from "./authorization-server.ts";
+import { type ClientRegistrar, createClientRegistrar } from "./client-registrar.ts";
+import type { Management } from "./client-results.ts";
+
+const document = clientMetadataOf("northwind-scribe");
+const metadata = JSON.stringify(document);
+const { client_id: _id, ...requested } = document;
+
+const json = (response: ServerResponse, status: number, body: unknown): boolean => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  return true;
+};
+
+describe("an authorization server", () => {
+  const cleanUp = cleanUpAfter();
+  let server: RegistrationServer;
+  let registrar: ClientRegistrar;
+  const createRegistrar = (url: string, timeoutMs?: number): ClientRegistrar => {
+    const token = server.environment["CLIENT_REGISTRATION_TOKEN"] ?? "";
+    return createClientRegistrar({ url, token, send: createServerClient(timeoutMs) });
+  };
+  before(async () => {
+    server = await startRegistrationServer(cleanUp);
+    registrar = createRegistrar(server.url);
+  });
+  beforeEach(() => {
+    server.interfere = () => false;
+    server.clients.clear();
+    server.requests.splice(0);
+  });
+  const register = async (): Promise<{ clientId: string; management: Management }> => {
+    const result = await registrar.register(metadata);
+    assert.ok(result.kind === "registered" && result.management !== undefined, JSON.stringify(result));
+    return { clientId: result.clientId, management: result.management };
+  };
+
+  test("registers, updates with another token, and removes a client", async () => {
+    const { clientId, management } = await register();
+    assert.deepEqual(server.clients.get(clientId)?.metadata, requested, "without the marketplace's client_id");
+    const changed = { ...document, redirect_uris: ["https://app.example/other"] };
+    const updated = await registrar.update(management, clientId, JSON.stringify(changed));
+    assert.ok(updated.kind === "updated" && updated.management !== undefined);
+    assert.notEqual(updated.management.token, management.token);
+    assert.deepEqual(server.clients.get(clientId)?.metadata["redirect_uris"], changed.redirect_uris);
+    assert.equal((await registrar.remove(management)).kind, "denied", "the earlier token is no longer valid");
+    assert.deepEqual(await registrar.remove(updated.management), { kind: "removed" });
+    assert.equal(server.clients.size, 0);
+    assert.equal((await registrar.remove(updated.management)).kind, "denied");
+    assert.equal((await registrar.update(updated.management, clientId, metadata)).kind, "denied");
+  });
+
+  for (const [status, kind, isFinal] of [
+    [302, "refused", true],
+    [400, "refused", true],
+    [401, "refused", true],
+    [403, "refused", true],
+    [404, "refused", false],
+    [429, "refused", false],
+    [503, "refused", false],
+    [408, "unknown", undefined],
+    [500, "unknown", undefined],
+    [502, "unknown", undefined],
+    [504, "unknown", undefined],
+  ] as const) {
+    test(`that responds with ${status} to a registration ${kind === "unknown" ? "may have" : "has not"} registered a client`, async () => {
+      server.interfere = (_request, response) => json(response, status, { error: "invalid_client_metadata" });
+      const result = await registrar.register(metadata);
+      assert.equal(result.kind, kind);
+      if (result.kind === "refused") assert.equal(result.isFinal, isFinal);
+      assert.match("reason" in result ? result.reason : "", new RegExp(`${status}: invalid_client_metadata`));
+    });
+  }
+
+  for (const [what, body] of [
+    ["nothing", undefined],
+    ["a text", "registered!"],
+    ["no client_id", { registration_access_token: "x" }],
+    ["a client_id that is none", { client_id: "" }],
+    ["a client_id of another type", { client_id: 7 }],
+    ["a client_id that is too long", { client_id: "x".repeat(3_000) }],
+    ["more than it may", { client_id: "one", padding: "x".repeat(100_000) }],
+  ] as const) {
+    test(`that responds with 201 and ${what} may have registered a client`, async () => {
+      server.interfere = (_request, response) => json(response, 201, body);
+      assert.equal((await registrar.register(metadata)).kind, "unknown");
+    });
+  }
+
+  test("that can't be reached has registered nothing", async () => {
+    const nowhere = createRegistrar(`http://127.0.0.1:${await freePort()}/register`);
+    const result = await nowhere.register(metadata);
+    assert.ok(result.kind === "refused" && !result.isFinal, JSON.stringify(result));
+    const unnamed = await createRegistrar("https://no-such-host.invalid/register").register(metadata);
+    assert.ok(unnamed.kind === "refused" && !unnamed.isFinal, JSON.stringify(unnamed));
+    // It speaks no TLS.
+    const plain = await createRegistrar(server.url.replace("http:", "https:")).register(metadata);
+    assert.ok(plain.kind === "refused" && !plain.isFinal, JSON.stringify(plain));
+    assert.equal(server.requests.length, 0);
+  });
+
+  test("that doesn't respond in time, or breaks the connection off, may have registered a client", async () => {
+    for (const interfere of [
+      () => true,
+      (_request: unknown, response: ServerResponse) => {
+        response.socket?.destroy();
+        return true;
+      },
+      (_request: unknown, response: ServerResponse) => {
+        response.writeHead(201, { "content-type": "application/json", "content-length": "1000" });
+        response.write('{"client_id":');
+        setImmediate(() => response.socket?.destroy());
+        return true;
+      },
+    ]) {
+      server.interfere = interfere;
+      const result = await createRegistrar(server.url, 1_000).register(metadata);
+      assert.equal(result.kind, "unknown", JSON.stringify(result));
+    }
+  });
+
+  for (const [what, changes, reason] of [
+    [
+      "other redirect URIs than requested",
+      { redirect_uris: ["https://app.example/callback", "https://evil.example"] },
+      /redirect_uris/,
+    ],
+    ["more scopes than requested", { scope: `${String(document["scope"])} system/*.cruds` }, /scope/],
+    ["fewer scopes than requested", { scope: "launch" }, /scope/],
+    [
+      "a client with a shared secret",
+      { token_endpoint_auth_method: "client_secret_basic" },
+      /token_endpoint_auth_method/,
+    ],
+  ] as const) {
+    test(`that registers ${what} is noticed, at an update too`, async () => {
+      server.interfere = (_request, response, proceed) => {
+        const { status, body } = proceed();
+        return json(response, status, { ...(body as object), ...changes });
+      };
+      const result = await registrar.register(metadata);
+      assert.ok(result.kind === "differs" && result.management !== undefined, JSON.stringify(result));
+      assert.match(result.reason, reason);
+      const updated = await registrar.update(result.management, result.clientId, metadata);
+      assert.ok(updated.kind === "differs", JSON.stringify(updated));
+      assert.match(updated.reason, reason);
+    });
+  }
+
+  test("may name the same scopes in another order, without openid, or not at all", async () => {
+    const scopes = String(document["scope"]).split(" ");
+    const without = scopes.filter((scope) => scope !== "openid");
+    for (const scope of [scopes.toReversed().join(" "), without.join(" "), undefined]) {
+      server.interfere = (_request, response, proceed) => {
+        const { status, body } = proceed();
+        return json(response, status, { ...(body as object), scope });
+      };
+      assert.equal((await registrar.register(metadata)).kind, "registered");
+    }
+  });
+
+  test("isn't sent a client's token to another origin", async () => {
+    server.interfere = (_request, response, proceed) => {
+      const { status, body } = proceed();
+      return json(response, status, { ...(body as object), registration_client_uri: "https://evil.example/one" });
+    };
+    const result = await registrar.register(metadata);
+    assert.ok(result.kind === "registered" && result.management === undefined);
+  });
+
+  test("that repeats a token in an error doesn't reveal it", async () => {
+    const token = server.environment["CLIENT_REGISTRATION_TOKEN"] ?? "";
+    server.interfere = (_request, response) =>
+      json(response, 400, { error: `no ${token}\u0000`, error_description: `${"x".repeat(80)} ${"and ".repeat(200)}` });
+    const result = await registrar.register(metadata);
+    assert.ok(result.kind === "refused");
+    assert.ok(!result.reason.includes(token) && !result.reason.includes("x".repeat(65)), result.reason);
+    assert.ok(result.reason.length < 500);
+  });
+
+  test("that can't delete clients makes that an operator's task, and is asked again after other failures", async () => {
+    const { management } = await register();
+    for (const [status, kind, isFinal] of [
+      [405, "refused", true],
+      [501, "refused", true],
+      [403, "refused", false],
+      [503, "refused", false],
+      [500, "unknown", undefined],
+    ] as const) {
+      server.interfere = (_request, response) => json(response, status, {});
+      const result = await registrar.remove(management);
+      assert.equal(result.kind, kind, String(status));
+      if (result.kind === "refused") assert.equal(result.isFinal, isFinal, String(status));
+    }
+  });
+});

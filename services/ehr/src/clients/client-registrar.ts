@@ -1,0 +1,158 @@
+import { createValidator } from "../create-validator.ts";
+import type { SendToServer, ServerOutcome } from "./authorization-server.ts";
+import type { FailedRequest, Management, RegistrationResult, RemovalResult, UpdateResult } from "./client-results.ts";
+import { compareRegistered, type RequestedMetadata } from "./compare-registered.ts";
+
+export interface RegistrarOptions {
+  /** The authorization server's client registration endpoint (RFC 7591). */
+  url: string;
+  /** The initial access token; empty: without one. */
+  token: string;
+  send: SendToServer;
+}
+
+/** Registers, updates and removes clients by RFC 7591 and RFC 7592. Never throws. `metadata` is JSON text. */
+export interface ClientRegistrar {
+  register(metadata: string): Promise<RegistrationResult>;
+  update(management: Management, clientId: string, metadata: string): Promise<UpdateResult>;
+  remove(management: Management): Promise<RemovalResult>;
+}
+
+interface RegistrationResponse {
+  client_id: string;
+  registration_client_uri?: string;
+  registration_access_token?: string;
+}
+
+const text = (maxLength: number) => ({ type: "string", minLength: 1, maxLength });
+const validateResponse = createValidator<RegistrationResponse>({
+  type: "object",
+  properties: {
+    client_id: { ...text(2_048), pattern: "^[ -~]+$" },
+    registration_client_uri: text(2_048),
+    registration_access_token: { ...text(16_384), pattern: "^[!-~]+$" },
+  },
+  required: ["client_id"],
+});
+
+export function createClientRegistrar({ url, token, send }: RegistrarOptions): ClientRegistrar {
+  return {
+    async register(metadata) {
+      const requested = toRequested(metadata);
+      const outcome = await send({ method: "POST", url, bearer: token, body: requested });
+      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, token);
+      const response = validateResponse(outcome.body);
+      if ("error" in response) {
+        return {
+          kind: "unknown",
+          reason: `The authorization server responded with ${outcome.status}, without a client.`,
+        };
+      }
+      const registered = { clientId: response.value.client_id, management: parseManagement(response.value, url) };
+      const difference = compareRegistered(requested, outcome.body as object);
+      return difference === undefined
+        ? { kind: "registered", ...registered }
+        : { kind: "differs", ...registered, reason: difference };
+    },
+
+    async update(management, clientId, metadata) {
+      const requested = toRequested(metadata);
+      const body = { ...requested, client_id: clientId };
+      const outcome = await send({ method: "PUT", url: management.uri, bearer: management.token, body });
+      const denial = findDenial(outcome, management.token);
+      if (denial !== undefined) return { kind: "denied", reason: denial };
+      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, management.token);
+      const response = validateResponse(outcome.body);
+      if ("error" in response || response.value.client_id !== clientId) {
+        return {
+          kind: "unknown",
+          reason: `The authorization server responded with ${outcome.status}, without the client.`,
+        };
+      }
+      // The token may be another one from now on, and the response need not repeat the URI.
+      const earlier = { registration_client_uri: management.uri, registration_access_token: management.token };
+      const rotated = parseManagement({ ...earlier, ...response.value }, management.uri);
+      const difference = compareRegistered(requested, outcome.body as object);
+      return difference === undefined
+        ? { kind: "updated", management: rotated }
+        : { kind: "differs", management: rotated, reason: difference };
+    },
+
+    async remove(management) {
+      const outcome = await send({ method: "DELETE", url: management.uri, bearer: management.token });
+      const denial = findDenial(outcome, management.token);
+      if (denial !== undefined) return { kind: "denied", reason: denial };
+      if (outcome.kind === "responded" && isSuccess(outcome.status)) return { kind: "removed" };
+      const result = notDone(outcome, management.token);
+      // Removing again is harmless, whatever became of this request. It is refused for good where it isn't supported.
+      const isUnsupported = outcome.kind === "responded" && (outcome.status === 405 || outcome.status === 501);
+      if (isUnsupported) return { ...result, kind: "refused", isFinal: true };
+      return result.kind === "refused" ? { ...result, isFinal: false } : result;
+    },
+  };
+}
+
+/** Undefined if it isn't offered, or at another origin, which would receive the token. */
+function parseManagement(response: RegistrationResponse, sameOrigin: string): Management | undefined {
+  const { registration_client_uri: uri, registration_access_token: token } = response;
+  if (uri === undefined || token === undefined || URL.parse(uri)?.origin !== new URL(sameOrigin).origin)
+    return undefined;
+  return { uri, token };
+}
+
+type Responded = Extract<ServerOutcome, { kind: "responded" }>;
+
+function notDone(outcome: ServerOutcome, secret: string): FailedRequest {
+  if (outcome.kind !== "responded") {
+    const reason = `The authorization server: ${outcome.reason}.`;
+    return outcome.kind === "unknown" ? { kind: "unknown", reason } : { kind: "refused", reason, isFinal: false };
+  }
+  const reason = describeRefusal(outcome, secret);
+  if (!isCertainlyRefused(outcome.status)) return { kind: "unknown", reason };
+  return { kind: "refused", reason, isFinal: !isTemporary(outcome.status) };
+}
+
+/** The reason, if the client doesn't exist or its token is invalid. */
+function findDenial(outcome: ServerOutcome, secret: string): string | undefined {
+  if (outcome.kind !== "responded" || (outcome.status !== 401 && outcome.status !== 404)) return undefined;
+  return describeRefusal(outcome, secret);
+}
+
+function describeRefusal({ status, body }: Responded, secret: string): string {
+  const described = describeError(body, secret);
+  return `The authorization server responded with ${status}${described === "" ? "" : `: ${described}`}.`;
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Of other responses, such as a proxy's 504, it isn't known whether the authorization server did what was requested. */
+const isCertainlyRefused = (status: number): boolean =>
+  status === 503 || (status >= 300 && status < 500 && status !== 408);
+
+const isTemporary = (status: number): boolean => status === 404 || status === 429 || status === 503;
+
+/** The authorization server chooses the client_id; an empty scope is none. */
+function toRequested(metadata: string): RequestedMetadata {
+  const {
+    client_id: _ofTheMarketplace,
+    scope,
+    ...members
+  } = JSON.parse(metadata) as RequestedMetadata & {
+    client_id: string;
+  };
+  return { ...members, ...(scope === undefined || scope === "" ? {} : { scope }) };
+}
+
+const maxDescriptionLength = 200;
+
+/** The error of RFC 7591, shortened. Words as long as a token are left out, since the server may repeat the request. */
+function describeError(body: unknown, secret: string): string {
+  const { error, error_description: description } = Object(body) as { error?: unknown; error_description?: unknown };
+  const words = [error, description].filter((each) => typeof each === "string").join(": ");
+  const plain = (secret === "" ? words : words.replaceAll(secret, "…"))
+    .replaceAll(/\p{C}/gu, " ")
+    .replaceAll(/[^ ]{65,}/g, "…")
+    .trim()
+    .replace(/\.$/, "");
+  return plain.length > maxDescriptionLength ? `${plain.slice(0, maxDescriptionLength)}…` : plain;
+}

@@ -1,0 +1,31 @@
+import type { ReceivedClientMetadata } from "@ehr-marketplace/contracts";
+
+/** What is sent to the registration endpoint. */
+export type RequestedMetadata = Omit<ReceivedClientMetadata, "client_id">;
+
+/**
+ * Compares what the authorization server says it has registered with what was requested; undefined if it is the same. A server may change any
+ * value (RFC 7591, section 3.2.1). With other redirect URIs, scopes or another way to authenticate, the app can't sign in, or somebody else
+ * can. A member that the response leaves out counts as registered.
+ */
+export function compareRegistered(requested: RequestedMetadata, registered: object): string | undefined {
+  const response = registered as Record<string, unknown>;
+  const differing: string[] = [];
+  const { redirect_uris: uris, scope, token_endpoint_auth_method: method } = response;
+  if (uris !== undefined && !isSameSet(uris, requested.redirect_uris ?? [])) differing.push("redirect_uris");
+  if (scope !== undefined && !isSameSet(splitScope(scope), splitScope(requested.scope ?? ""))) differing.push("scope");
+  if (method !== undefined && method !== requested.token_endpoint_auth_method) {
+    differing.push("token_endpoint_auth_method");
+  }
+  if (differing.length === 0) return undefined;
+  return `The authorization server registered other values than requested for: ${differing.join(", ")}.`;
+}
+
+/** `openid` is no scope of FHIR: some servers have it for every client, and don't say so. */
+const splitScope = (scope: unknown): unknown =>
+  typeof scope === "string" ? scope.split(" ").filter((each) => each !== "" && each !== "openid") : scope;
+
+function isSameSet(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return false;
+  return new Set<unknown>(one).symmetricDifference(new Set<unknown>(other)).size === 0;
+}

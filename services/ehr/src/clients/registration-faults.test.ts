@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { before, beforeEach, describe, test } from "node:test";
+import type { AppClientDto } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { clientMetadataOf, type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
+import { dataOf } from "../installations/installations.test-support.ts";
+import { type ClientTest, startClientTest } from "./clients.test-support.ts";
+
+type Interfere = RegistrationServer["interfere"];
+
+const respond = (response: Parameters<Interfere>[1], status: number, body: unknown): true => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  return true;
+};
+
+describe("registering clients while the authorization server fails", () => {
+  const cleanUp = cleanUpAfter();
+  let server: RegistrationServer;
+  let ehr: ClientTest;
+  before(async () => {
+    server = await startRegistrationServer(cleanUp);
+    ehr = await startClientTest(cleanUp, {}, server);
+  });
+  beforeEach(() => {
+    server.interfere = () => false;
+  });
+  const registeredFor = (slug: string): string[] => server.idsNamed(`The app ${slug}`);
+  const registrationsOf = (slug: string): number =>
+    server.requests.filter(({ method, body }) => method === "POST" && body["client_name"] === `The app ${slug}`).length;
+  const isReady = ({ status }: AppClientDto): boolean => status === "ready";
+  const isUncertain = ({ status }: AppClientDto): boolean => status === "uncertain";
+  const settle = (id: string, what: "retry" | "PUT" | "DELETE", clientId?: string): Promise<Response> => {
+    const path = `/admin/clients/${id}`;
+    if (what === "retry") return ehr.as("operator", `${path}/retry`, { method: "POST" });
+    return ehr.as("operator", path, { method: what, ...(clientId === undefined ? {} : { body: { clientId } }) });
+  };
+  /** Does what the next request of this method says, and breaks the connection off instead of responding. */
+  const loseResponse =
+    (lost: string): Interfere =>
+    ({ method, socket }, _response, proceed) => {
+      if (method !== lost) return false;
+      server.interfere = () => false;
+      proceed();
+      socket.destroy();
+      return true;
+    };
+  const ready = async (slug: string): Promise<AppClientDto & { subscriptionId: string }> => {
+    ehr.marketplace.publish(slug);
+    const subscriptionId = await ehr.subscribe(slug);
+    return { ...(await ehr.clientWhen(slug, "it is ready", isReady)), subscriptionId };
+  };
+
+  for (const status of [404, 429, 503] as const) {
+    test(`${status}: it is pending, and is registered once the server does it`, async () => {
+      const slug = ehr.marketplace.publish(`refused-${status}`);
+      server.interfere = (_request, response) => respond(response, status, {});
+      await ehr.subscribe(slug);
+      const pending = await ehr.clientWhen(slug, "it waits", ({ reason }) => reason !== null);
+      assert.deepEqual([pending.status, pending.task, pending.attempt], ["pending", null, null]);
+      server.interfere = () => false;
+      await eventually("it is registered", 30_000, async () => {
+        await ehr.retryNow();
+        return registeredFor(slug).length > 0;
+      });
+      await ehr.clientWhen(slug, "it is ready", isReady);
+      assert.equal(registeredFor(slug).length, 1);
+    });
+  }
+
+  for (const [status, error] of [
+    [400, "invalid_redirect_uri"],
+    [401, "invalid_token"],
+    [403, "insufficient_scope"],
+  ] as const) {
+    test(`${status}: it has failed with the reason, which the vendor is told, and is tried again within the hour`, async () => {
+      const slug = ehr.marketplace.publish(`refused-${status}`);
+      server.interfere = (_request, response) => respond(response, status, { error });
+      const subscriptionId = await ehr.subscribe(slug);
+      const failed = await ehr.clientWhen(slug, "it has failed", (client) => client.status === "failed");
+      const reason = `The authorization server responded with ${status}: ${error}.`;
+      assert.deepEqual([failed.reason, failed.attempt, failed.clientId], [reason, null, null]);
+      await eventually("the vendor is told", 30_000, () => {
+        const reports = ehr.marketplace.reports.filter((each) => each.subscriptionId === subscriptionId);
+        return reports.at(-1)?.body.reason === reason;
+      });
+      await ehr.jobsEnd();
+      const reports = ehr.marketplace.reports.length;
+      const tried = registrationsOf(slug);
+      await ehr.refresh(slug);
+      await eventually("it is tried again", 30_000, () => registrationsOf(slug) > tried);
+      await ehr.jobsEnd();
+      assert.equal(ehr.marketplace.reports.length, reports, "the same failure isn't reported again");
+      server.interfere = () => false;
+      await dataOf(await settle(failed.id, "retry"));
+      await ehr.clientWhen(slug, "it is ready", isReady);
+      assert.equal(registeredFor(slug).length, 1);
+    });
+  }
+
+  for (const [what, interfere, isRegistered] of [
+    ["500 without effect", (_request, response) => respond(response, 500, {}), false],
+    [
+      "504 though it is registered",
+      (_request, response, proceed) => {
+        proceed();
+        return respond(response, 504, {});
+      },
+      true,
+    ],
+    ["nonsense without effect", (_request, response) => respond(response, 201, "thank you"), false],
+    [
+      "a broken connection though it is registered",
+      ({ socket }, _response, proceed) => {
+        proceed();
+        socket.destroy();
+        return true;
+      },
+      true,
+    ],
+  ] as const satisfies [string, Interfere, boolean][]) {
+    test(`${what}: it is uncertain, isn't registered twice, and an operator settles it`, async () => {
+      const slug = ehr.marketplace.publish(`uncertain-${what.replaceAll(/[^a-z0-9]+/g, "-").slice(0, 40)}`);
+      server.interfere = interfere;
+      const subscriptionId = await ehr.subscribe(slug);
+      const uncertain = await ehr.clientWhen(slug, "it is uncertain", isUncertain);
+      server.interfere = () => false;
+      assert.deepEqual([uncertain.task, uncertain.attempt, uncertain.clientId], ["check", "register", null]);
+      assert.ok(uncertain.attemptedAt !== null, "the operator is told the time");
+      assert.equal(uncertain.metadata?.["software_id"], clientMetadataOf(slug)["software_id"]);
+      const { status, reason } = (await ehr.connectionOf(slug)) ?? assert.fail();
+      assert.deepEqual(
+        [status, reason],
+        ["failed", "The EHR's operator has to check the client at the authorization server."],
+      );
+
+      await ehr.refresh(slug);
+      await ehr.jobsEnd();
+      assert.equal(registrationsOf(slug), 1, "it isn't tried again by itself");
+      assert.equal(registeredFor(slug).length, isRegistered ? 1 : 0);
+
+      const [found] = registeredFor(slug);
+      await dataOf(
+        found === undefined ? await settle(uncertain.id, "retry") : await settle(uncertain.id, "PUT", found),
+      );
+      const settled = await ehr.clientWhen(slug, "it is ready", isReady);
+      assert.deepEqual(registeredFor(slug), [settled.clientId]);
+      assert.equal((await ehr.grantOf(settled.clientId ?? "")).subscriptionId, subscriptionId);
+    });
+  }
+
+  test("an operator who removed an uncertain client says so, and the app gets another one", async () => {
+    const slug = ehr.marketplace.publish("uncertain-removed");
+    server.interfere = (_request, response, proceed) => {
+      proceed();
+      return respond(response, 502, {});
+    };
+    await ehr.subscribe(slug);
+    const uncertain = await ehr.clientWhen(slug, "it is uncertain", isUncertain);
+    server.interfere = () => false;
+    for (const id of registeredFor(slug)) server.clients.delete(id);
+    assert.equal(await dataOf(await settle(uncertain.id, "DELETE")), null);
+    const again = await ehr.clientWhen(slug, "it is ready", isReady);
+    assert.deepEqual(registeredFor(slug), [again.clientId]);
+  });
+
+  test("while a request is in progress, operators can't settle it", async () => {
+    const slug = ehr.marketplace.publish("slow");
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    server.interfere = async ({ body }) => {
+      if (body["client_name"] !== `The app ${slug}`) return false;
+      arrived.resolve();
+      await released.promise;
+      return false;
+    };
+    await ehr.subscribe(slug);
+    await arrived.promise;
+    const [slow] = await ehr.clientsOf(slug);
+    assert.equal(slow?.attempt, "register");
+    for (const what of ["retry", "PUT", "DELETE"] as const) {
+      const response = await settle(slow.id, what, what === "PUT" ? "guessed" : undefined);
+      assert.match(await assertFailure(response, 409), /in progress/);
+    }
+    released.resolve();
+    await ehr.clientWhen(slug, "it is ready", isReady);
+    assert.equal(registrationsOf(slug), 1);
+  });
+
+  test("a client stays usable while its update fails, and is updated later", async () => {
+    const { clientId } = await ready("update-fails");
+    ehr.marketplace.publish("update-fails", {}, clientMetadataOf("update-fails", { software_version: "2.0.0" }));
+    server.interfere = ({ method }, response) => method === "PUT" && respond(response, 500, {});
+    const updates = (): number => server.requests.filter(({ path }) => path.endsWith(`/${clientId}`)).length;
+    await ehr.refresh("update-fails");
+    await eventually("it is tried", 30_000, () => updates() > 0);
+    assert.equal((await ehr.grantOf(clientId ?? "")).active, true);
+    server.interfere = () => false;
+    await eventually("it is updated", 30_000, async () => {
+      await ehr.retryNow();
+      return server.clients.get(clientId ?? "")?.metadata["software_version"] === "2.0.0";
+    });
+    await ehr.clientWhen("update-fails", "it is ready", (client) => isReady(client) && client.clientId === clientId);
+  });
+
+  test("a client whose token was lost with the response to an update is an operator's, and stays usable", async () => {
+    const { clientId, id } = await ready("token-lost");
+    ehr.marketplace.publish("token-lost", {}, clientMetadataOf("token-lost", { software_version: "2.0.0" }));
+    server.interfere = loseResponse("PUT");
+    await ehr.refresh("token-lost");
+    await eventually("it is uncertain", 30_000, async () => {
+      await ehr.retryNow();
+      return (await ehr.clientsOf("token-lost")).some(isUncertain);
+    });
+    assert.equal((await ehr.grantOf(clientId ?? "")).active, true);
+    assert.equal((await ehr.connectionOf("token-lost"))?.status, "ready");
+    const kept = await dataOf<AppClientDto>(await settle(id, "PUT", clientId ?? ""));
+    assert.deepEqual([kept.method, kept.status, kept.task], ["manual", "ready", null]);
+  });
+
+  test("a removal is repeated until the client is gone, also if the first response was lost", async () => {
+    const { clientId, subscriptionId } = await ready("removal-lost");
+    server.interfere = loseResponse("DELETE");
+    await ehr.change("cancelled", "removal-lost", subscriptionId);
+    await eventually("it is removed there", 30_000, () => !server.clients.has(clientId ?? ""));
+    await eventually("it is gone here", 30_000, async () => {
+      await ehr.retryNow();
+      return (await ehr.clientsOf("removal-lost")).length === 0;
+    });
+  });
+
+  test("a client that the server denies though it wasn't removed is an operator's", async () => {
+    const { id, clientId, subscriptionId } = await ready("removal-denied");
+    const client = server.clients.get(clientId ?? "") ?? assert.fail();
+    server.clients.set(clientId ?? "", { ...client, token: "another" });
+    await ehr.change("cancelled", "removal-denied", subscriptionId);
+    const uncertain = await ehr.clientWhen("removal-denied", "it is uncertain", isUncertain);
+    assert.deepEqual([uncertain.attempt, uncertain.clientId], ["remove", clientId]);
+    server.clients.delete(clientId ?? "");
+    assert.equal(await dataOf(await settle(id, "DELETE")), null);
+    assert.deepEqual(await ehr.clientsOf("removal-denied"), []);
+  });
+
+  test("an app that is subscribed to again before its client is removed keeps it", async () => {
+    const { clientId, subscriptionId } = await ready("kept");
+    server.interfere = ({ method }, response) => method === "DELETE" && respond(response, 503, {});
+    await ehr.change("cancelled", "kept", subscriptionId);
+    await ehr.clientWhen(
+      "kept",
+      "it is to be removed",
+      ({ status, attempt }) => status === "removing" && attempt === null,
+    );
+    await ehr.subscribe("kept");
+    await ehr.clientWhen("kept", "it is ready", (client) => isReady(client) && client.clientId === clientId);
+    server.interfere = () => false;
+    assert.ok(server.clients.has(clientId ?? ""));
+  });
+});
