@@ -205,18 +205,27 @@ export function findActive(
   return query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit).execute();
 }
 
-/** The next subscriptions that the suspension has paused, in the order of their ids. */
-export function findPausedBy(
+const firstId = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * The next subscriptions that the suspension has paused, in the order of their ids. In the order of its index, and filtered afterwards: the
+ * planner could otherwise read the primary key, where those of the suspension may all be at the end.
+ */
+export async function findPausedBy(
   database: Kysely<DB>,
   suspensionId: string,
   { after, limit }: { after: BatchCursor | undefined; limit: number },
 ): Promise<BatchCursor[]> {
-  let query = database
-    .selectFrom("subscriptions")
-    .select(["id", "created_at"])
-    .where("suspension_id", "=", suspensionId);
-  if (after !== undefined) query = query.where("id", ">", after.id);
-  return query.orderBy("id").limit(limit).execute();
+  const { rows } = await sql<BatchCursor>`
+    select id, created_at from (
+      select id, created_at, suspension_id from subscriptions
+      where suspension_id is not null
+        and (suspension_id, id) > (${suspensionId}::uuid, ${after?.id ?? firstId}::uuid)
+      order by suspension_id, id limit ${limit}
+    ) next
+    where suspension_id = ${suspensionId}
+    order by id`.execute(database);
+  return rows;
 }
 
 export interface LockedOfBatch {
