@@ -29,7 +29,8 @@ import { demoSettings, templates } from "./support/templates.ts";
 const workspaces = ["packages", "services", "dev", "bench", "tests"];
 const allTests = workspaces.map((folder) => `${folder}/**/*.test.ts`);
 const concurrency = 4;
-const fileTimeoutMs = 300_000;
+/** Generous, because machines may be busy; it only ends a file that hangs. */
+const fileTimeoutMs = 900_000;
 /** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
 const maxFileMs = 1_800_000;
 

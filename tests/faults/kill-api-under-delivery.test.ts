@@ -16,6 +16,9 @@ import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts"
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
 const clients = 8;
 
+/** On a busy machine, the service would otherwise respond with 503. */
+const patient = { STATEMENT_TIMEOUT_MS: "60000", REQUEST_TIMEOUT_MS: "120000" };
+
 test("kill -9 of the API between commit and response: exactly the committed subscriptions reach their EHR", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
@@ -53,7 +56,12 @@ test("kill -9 of the API between commit and response: exactly the committed subs
   };
   for (let round = 0; round < count; round += 1) {
     const api = await startApiProcess(cleanUp, serviceUrl, {
-      environment: { ...callers.environment, LOG_LEVEL: "error", KILL_AFTER_COMMITS: String(randomInt(10, 60)) },
+      environment: {
+        ...callers.environment,
+        ...patient,
+        LOG_LEVEL: "error",
+        KILL_AFTER_COMMITS: String(randomInt(10, 60)),
+      },
       nodeOptions: ["--import", fixture],
     });
     await Promise.all(Array.from({ length: clients }, () => subscribe(api.url)));

@@ -13,7 +13,9 @@ test("200 concurrent events of one organisation use two connections, and another
   const cleanUp = cleanUpAfter(t);
   const callers = await fetchCallers();
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
-  const ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, DATABASE_POOL_SIZE: "10" });
+  // On a busy machine, those that wait for the lock would otherwise give up meanwhile.
+  const patient = { STATEMENT_TIMEOUT_MS: "60000", REQUEST_TIMEOUT_MS: "120000" };
+  const ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, ...patient, DATABASE_POOL_SIZE: "10" });
   const theirs = await install(ownerUrl, { orgAlias: hilltop });
   await storeApps(ownerUrl, ["northwind-scribe"]);
   const launch = async (): Promise<number> => {
