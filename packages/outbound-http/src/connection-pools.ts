@@ -39,7 +39,8 @@ export class ConnectionPools {
     const { headers, body, allowedNetworks } = exchange.request;
     const key = `${target.origin} ${allowedNetworks.join()}`;
     const origin = this.#pools.get(key) ?? this.#create(key, target, allowedNetworks);
-    const options: ExchangeDispatchOptions = { method: "POST", path: target.path, headers, body, exchange };
+    const method = body === null ? "GET" : "POST";
+    const options: ExchangeDispatchOptions = { method, path: target.path, headers, body, exchange };
     origin.requests += 1;
     try {
       origin.pool.dispatch(options, exchange);

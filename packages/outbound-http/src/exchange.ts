@@ -2,12 +2,12 @@ import type { Dispatcher } from "undici";
 import { Failure, failureFrom, isBug, type Stage } from "./failure.ts";
 import { buildSnippet, maxSnippetBytes, type OutboundResponse, parseRetryAfter } from "./response.ts";
 
-/** One POST request. */
+/** One POST or GET request. */
 export interface OutboundRequest {
   url: string;
   headers: Record<string, string>;
-  /** JSON text, sent as its UTF-8 bytes. */
-  body: string;
+  /** JSON text of a POST, sent as its UTF-8 bytes; null for a GET. */
+  body: string | null;
   /** Networks that the receiver may be in besides public addresses. Plain HTTP is sent to these only. */
   allowedNetworks: readonly string[];
 }
@@ -87,7 +87,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The connection has received more bytes than it was allowed to. */
   stopReading(): void {
     if (this.#head === undefined) return this.#abort(new Failure("headers-too-large"));
-    this.#respond(this.#head);
+    this.#respond(this.#head, { isComplete: false });
     this.#abort(new Failure("connection-closed"));
   }
 
@@ -116,7 +116,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#bodyBytes <= maxSnippetBytes) this.#chunks.push(chunk);
+    if (this.#returnsText || this.#bodyBytes <= maxSnippetBytes) this.#chunks.push(chunk);
     this.#bodyBytes += chunk.length;
     if (this.#bodyBytes > this.#maxBodyBytes) this.stopReading();
   }
@@ -124,12 +124,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const head = this.#head;
     // Settling before the connection is free would have the pool open another one for the caller's next request.
-    if (head !== undefined) this.#connection?.whenReleased(() => this.#respond(head));
+    if (head !== undefined) this.#connection?.whenReleased(() => this.#respond(head, { isComplete: true }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: NodeJS.ErrnoException): void {
     if (this.isSettled) return;
-    if (this.#head !== undefined && bodilessStatusCodes.has(this.#head.statusCode)) return this.#respond(this.#head);
+    if (this.#head !== undefined && bodilessStatusCodes.has(this.#head.statusCode)) {
+      return this.#respond(this.#head, { isComplete: true });
+    }
     if (isBug(error)) return this.#reject(error);
     const failure = failureFrom(error, "connection-closed");
     if (error.syscall === "write") this.stage = "send";
@@ -139,11 +141,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(failure);
   }
 
-  #respond(head: Head): void {
+  /** Of a POST only the snippet is returned, so its body needn't be kept. */
+  get #returnsText(): boolean {
+    return this.request.body === null;
+  }
+
+  #respond(head: Head, { isComplete }: { isComplete: boolean }): void {
     this.isSettled = true;
     const [first] = this.#chunks;
     const body = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
-    this.#result.resolve({ outcome: "responded", ...head, snippet: buildSnippet(body) });
+    const text = this.#returnsText && isComplete ? body.toString() : null;
+    this.#result.resolve({ outcome: "responded", ...head, snippet: buildSnippet(body), text });
   }
 
   #reject(error: Error): void {

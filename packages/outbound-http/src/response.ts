@@ -8,6 +8,8 @@ export interface OutboundResponse {
   retryAfterMs: number | null;
   /** The start of the body as text that can be stored and shown, at most 4 KiB. */
   snippet: string;
+  /** The whole body of the response to a GET, as it is; null if it is longer than `maxBodyBytes`, and for a POST. */
+  text: string | null;
 }
 
 const maxRetryAfterMs = 24 * 60 * 60 * 1_000;

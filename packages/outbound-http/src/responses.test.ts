@@ -35,7 +35,7 @@ test("a receiver gets the bytes and headers as they are, its own name, and none 
   const url = `${receiver.url}?all=1#part`;
   for (let time = 0; time < 2; time += 1) {
     const { durationMs, ...sent } = await send({ url, body });
-    assert.deepEqual(sent, { outcome: "responded", statusCode: 200, retryAfterMs: null, snippet: "fine" });
+    assert.deepEqual(sent, { outcome: "responded", statusCode: 200, retryAfterMs: null, snippet: "fine", text: null });
     assert.ok(Number.isInteger(durationMs) && durationMs >= 0 && durationMs < 5_000, `${durationMs} ms`);
     assert.deepEqual(requests[time]?.split("\r\n"), [
       "POST /hooks?all=1 HTTP/1.1",
