@@ -191,6 +191,10 @@ begin
 end
 $_$;
 
+CREATE FUNCTION public.are_hook_names(names text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (NOT (EXISTS (SELECT FROM unnest(are_hook_names.names) each(name) WHERE (((length(each.name) <= 96) AND (each.name ~ '^[a-z]+(-[a-z]+)*$'::text)) IS NOT TRUE))));
+
 CREATE FUNCTION public.is_web_url(url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((length(url) <= 2048) AND (url ~ '^(https://[^\s/]\S*|http://(localhost|127([.]\d{1,3}){3}|\[::1\])(:\d{1,5})?(/\S*)?)$'::text));
@@ -1199,6 +1203,18 @@ CREATE TABLE public.category_counts (
     CONSTRAINT category_counts_apps_check CHECK ((apps >= 0))
 );
 
+CREATE TABLE public.cds_discoveries (
+    app_id uuid NOT NULL,
+    url text NOT NULL,
+    requested_at timestamp(3) with time zone NOT NULL,
+    hooks text[],
+    failure text,
+    CONSTRAINT cds_discoveries_failure_check CHECK ((failure ~ '^[ -~]{1,200}$'::text)),
+    CONSTRAINT cds_discoveries_hooks_check CHECK (((cardinality(hooks) <= 100) AND public.are_hook_names(hooks))),
+    CONSTRAINT cds_discoveries_result_check CHECK ((num_nonnulls(hooks, failure) = 1)),
+    CONSTRAINT cds_discoveries_url_check CHECK (public.is_web_url(url))
+);
+
 CREATE TABLE public.connections (
     subscription_id uuid NOT NULL,
     status text NOT NULL,
@@ -1909,6 +1925,9 @@ ALTER TABLE ONLY public.categories
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_pkey PRIMARY KEY (category);
 
+ALTER TABLE ONLY public.cds_discoveries
+    ADD CONSTRAINT cds_discoveries_pkey PRIMARY KEY (app_id);
+
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (subscription_id);
 
@@ -2275,6 +2294,9 @@ ALTER TABLE ONLY public.baa_agreements
 ALTER TABLE ONLY public.category_counts
     ADD CONSTRAINT category_counts_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.cds_discoveries
+    ADD CONSTRAINT cds_discoveries_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
@@ -2456,6 +2478,16 @@ GRANT UPDATE(probed_id) ON TABLE public.callback_origins TO marketplace_service;
 GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.cds_discoveries TO marketplace_service;
+
+GRANT UPDATE(url) ON TABLE public.cds_discoveries TO marketplace_service;
+
+GRANT UPDATE(requested_at) ON TABLE public.cds_discoveries TO marketplace_service;
+
+GRANT UPDATE(hooks) ON TABLE public.cds_discoveries TO marketplace_service;
+
+GRANT UPDATE(failure) ON TABLE public.cds_discoveries TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.connections TO marketplace_service;
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { DraftPlan, ListingDraft } from "@ehr-marketplace/contracts";
+import type { CdsDiscovery } from "./check-cds-hooks.ts";
 import { type CheckContext, checkDraft } from "./check-draft.ts";
 import type { KnownMedia } from "./check-media.ts";
 import { type CriterionCode, criteria } from "./criteria.ts";
@@ -28,6 +29,7 @@ const context: CheckContext = {
   extensionPoints: new Set(["note-panel"]),
   findMedia: (id) => media.get(id),
   launchedInSandbox: true,
+  cdsDiscovery: null,
   knownPlans: [{ ...free, id: knownId }],
   allowsHttp: false,
   today: "2026-11-16",
@@ -303,6 +305,60 @@ test("a launch URL, a BAA and a sandbox launch are missed where they are needed 
   assert.deepEqual(found(complete, { launchedInSandbox: false }), [["", "not-launched-in-sandbox"]]);
 });
 
+describe("the hooks of a draft", () => {
+  const url = "https://quill.example/cds-services";
+  const at = "2026-11-16T09:30:00.000Z";
+  const hooked = (...extensionPoints: string[]): ListingDraft => ({
+    ...complete,
+    extensionPoints,
+    cdsServicesUrl: url,
+  });
+  const foundFor = (draft: ListingDraft, cdsDiscovery: CdsDiscovery | null) => found(draft, { cdsDiscovery });
+
+  test("are as discovered, or each difference is a warning", () => {
+    const discovery = { url, at, hooks: ["order-sign", "patient-view"] };
+    assert.deepEqual(foundFor(hooked("note-panel", "cds:patient-view", "cds:order-sign"), discovery), []);
+    assert.deepEqual(foundFor(hooked("note-panel", "cds:patient-view", "cds:order-select"), discovery), [
+      ["/extensionPoints/2", "cds-hook-missing"],
+      ["/extensionPoints", "cds-hook-unlisted"],
+    ]);
+    assert.deepEqual(foundFor(hooked("cds:patient-view"), { url, at, hooks: [] }), [
+      ["/extensionPoints/0", "cds-hook-missing"],
+    ]);
+    const { warnings, errors } = checkDraft(hooked("cds:order-select"), { ...context, cdsDiscovery: discovery });
+    assert.deepEqual([errors, warnings], [0, 3]);
+  });
+
+  test("aren't known before this URL was read, or if that failed", () => {
+    const draft = hooked("cds:patient-view");
+    for (const discovery of [null, { url: `${url}/2`, at, hooks: ["patient-view"] }]) {
+      assert.deepEqual(foundFor(draft, discovery), [["/cdsServicesUrl", "cds-not-discovered"]]);
+    }
+    const failed = { url, at, failure: "the server responded with status 404" };
+    const [problem] = checkDraft(draft, { ...context, cdsDiscovery: failed }).problems;
+    assert.equal(problem?.code, "cds-discovery-failed");
+    assert.match(problem?.detail ?? "", /at 2026-11-16T09:30:00.000Z: the server responded with status 404\. Correct/);
+  });
+
+  test("aren't compared if the draft names none", () => {
+    assert.deepEqual(foundFor({ ...complete, cdsServicesUrl: url }, null), []);
+    assert.deepEqual(foundFor(hooked("note-panel"), { url, at, hooks: ["patient-view"] }), []);
+  });
+
+  test("named twice, or not as hooks are named, are errors, and reported once", () => {
+    const discovery = { url, at, hooks: [] };
+    assert.deepEqual(foundFor(hooked("cds:patient-view", "cds:patient-view"), discovery), [
+      ["/extensionPoints/1", "extension-point-twice"],
+      ["/extensionPoints/0", "cds-hook-missing"],
+    ]);
+    const invalid = ["cds:", "cds:Order-sign", "cds:org.example.hook", `cds:${"a".repeat(97)}`];
+    assert.deepEqual(
+      foundFor(hooked(...invalid), discovery),
+      invalid.map((_, index) => [`/extensionPoints/${index}`, "extension-point-unknown"]),
+    );
+  });
+});
+
 describe("a plan that can't be computed", () => {
   const { interval: _interval, ...flatOnce } = flat;
   const { metric: _metric, ...unmetered } = usage;
@@ -385,8 +441,14 @@ test("every criterion can be found, and every detail says what to do", () => {
   const { smartLaunchUrl: _launch, baaDocument: _baa, ...withoutLaunch } = complete;
   const drafts = [...cases.map(([, , change]) => ({ ...complete, ...change })), {}, withoutLaunch];
   const plans: DraftPlan[] = [{ ...flat, currency: "QQQ", amount: "1.5" }, { ...tiered, tiers: [{ upTo: 1 }] }, {}];
-  const problems = [...drafts, { plans }].flatMap(
-    (draft) => checkDraft(draft, { ...context, launchedInSandbox: false }).problems,
+  const cdsServicesUrl = "https://quill.example/cds-services";
+  const discovered = { url: cdsServicesUrl, at: "2026-11-16T09:30:00.000Z" };
+  const discoveries = [null, { ...discovered, hooks: ["order-sign"] }, { ...discovered, failure: "it isn't JSON" }];
+  const hooked: ListingDraft = { extensionPoints: ["cds:patient-view"], cdsServicesUrl };
+  const problems = [...drafts, { plans }, hooked].flatMap((draft) =>
+    discoveries.flatMap(
+      (cdsDiscovery) => checkDraft(draft, { ...context, launchedInSandbox: false, cdsDiscovery }).problems,
+    ),
   );
   for (const { detail, code, severity } of problems) {
     assert.match(detail, /^\S.{10,}[.)]$/, code);

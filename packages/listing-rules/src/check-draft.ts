@@ -1,5 +1,6 @@
 import { checkSchema } from "@ehr-marketplace/config-schema";
 import type { ListingDraft } from "@ehr-marketplace/contracts";
+import { type CdsDiscovery, checkCdsHooks, findHook } from "./check-cds-hooks.ts";
 import { checkCharacters } from "./check-characters.ts";
 import { checkKnownPlans, type KnownPlan } from "./check-known-plans.ts";
 import { checkLinks } from "./check-links.ts";
@@ -16,6 +17,8 @@ export interface CheckContext {
   extensionPoints: ReadonlySet<string>;
   findMedia: FindMedia;
   launchedInSandbox: boolean;
+  /** What the discovery URL of the app returned last; null if none was read. */
+  cdsDiscovery: CdsDiscovery | null;
   /** All plans of the app that are or were on sale. */
   knownPlans: readonly KnownPlan[];
   /** Whether URLs may be http on a loopback address, as on a developer's machine. */
@@ -61,6 +64,7 @@ function checkAll(draft: ListingDraft, context: CheckContext, report: Report): v
   checkTexts(draft, report);
   checkCharacters(draft, report);
   checkPresentation(draft, context, report);
+  checkCdsHooks(draft, context.cdsDiscovery, report);
   checkScopes(draft, report);
   checkOauth(draft, context, report);
   checkLinks(draft, context, report);
@@ -96,7 +100,7 @@ function checkPresentation(draft: ListingDraft, context: CheckContext, report: R
   for (const [index, point] of extensionPoints.entries()) {
     if (extensionPoints.indexOf(point) !== index) {
       report(`/extensionPoints/${index}`, "extension-point-twice", "Remove it here.");
-    } else if (!context.extensionPoints.has(point) && !/^cds:[a-z]+(-[a-z]+)*$/.test(point)) {
+    } else if (!context.extensionPoints.has(point) && findHook(point) === undefined) {
       const detail = `Use one of ${[...context.extensionPoints].join(", ")}, or cds: and the name of a CDS Hook.`;
       report(`/extensionPoints/${index}`, "extension-point-unknown", detail);
     }

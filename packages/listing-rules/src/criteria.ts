@@ -24,6 +24,10 @@ export const criteria = {
   "extension-point-unknown": { severity: "error", title: "There is no such extension point" },
   "extension-point-twice": { severity: "error", title: "An extension point is named twice" },
   "cds-services-url-missing": { severity: "error", title: "CDS Hooks need the URL of the services" },
+  "cds-not-discovered": { severity: "warning", title: "The CDS Hooks services haven't been read" },
+  "cds-discovery-failed": { severity: "warning", title: "The CDS Hooks services couldn't be read" },
+  "cds-hook-missing": { severity: "warning", title: "No CDS Hooks service is for this hook" },
+  "cds-hook-unlisted": { severity: "warning", title: "A CDS Hooks service is for a hook that isn't named" },
   "smart-launch-url-missing": { severity: "error", title: "Scopes need a SMART launch URL" },
   "scope-invalid": { severity: "error", title: "The scope is neither of SMART version 1 nor of version 2" },
   "scope-list-invalid": {

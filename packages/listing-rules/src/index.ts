@@ -1,3 +1,4 @@
+export { type CdsDiscovery, isHookName, namesHooks } from "./check-cds-hooks.ts";
 export { type CheckContext, checkDraft, type DraftCheck } from "./check-draft.ts";
 export type { KnownPlan } from "./check-known-plans.ts";
 export type { FindMedia, KnownMedia } from "./check-media.ts";

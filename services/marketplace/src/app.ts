@@ -18,6 +18,7 @@ import { about, apiDescription, basePath } from "./api-description.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
+import { createDiscoveryClient } from "./cds-hooks/discover-hooks.ts";
 import type { Config } from "./config.ts";
 import { connectionProblems } from "./connections/connection-errors.ts";
 import { connectionRoutes } from "./connections/connection-routes.ts";
@@ -61,6 +62,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
   // If a later step throws, the earlier ones are undone; otherwise their connections would keep the process running.
   await using started = new AsyncDisposableStack();
   started.defer(() => resolver.close());
+  const discoveryClient = createDiscoveryClient(resolver.resolve);
+  started.defer(() => discoveryClient.close());
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: false });
   started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
@@ -162,7 +165,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(appRoutes, { ...listingDeps, queue });
       const { publicUrl, allowsHttp } = config;
       const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp };
-      await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest });
+      await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
     },
     { prefix: basePath },

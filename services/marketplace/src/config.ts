@@ -31,7 +31,7 @@ export const marketplaceEnvironment = {
   ...mediaEnvironment,
   DATABASE_URL,
   VENDOR_ALLOWED_NETWORKS: networks({
-    desc: "Private networks in which vendors' endpoints are allowed, comma-separated",
+    desc: "Private networks in which vendors' endpoints and CDS Hooks services are allowed, comma-separated",
     default: [],
   }),
 };

@@ -152,6 +152,14 @@ export interface CategoryCounts {
   category: string;
 }
 
+export interface CdsDiscoveries {
+  app_id: string;
+  failure: string | null;
+  hooks: string[] | null;
+  requested_at: Timestamp;
+  url: string;
+}
+
 export interface Connections {
   changed_at: ArrayType<Timestamp>;
   client_id: string | null;
@@ -564,6 +572,7 @@ export interface DB {
   callback_origins: CallbackOrigins;
   categories: Categories;
   category_counts: CategoryCounts;
+  cds_discoveries: CdsDiscoveries;
   connections: Connections;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;

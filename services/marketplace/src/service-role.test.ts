@@ -70,6 +70,13 @@ const escalations: Escalations = {
     "update apps set sandbox_oauth = null",
     "drop trigger listings_notify_client_changed on listings",
   ],
+  "moves and deletes no discovery of hooks": [
+    "update cds_discoveries set app_id = gen_random_uuid()",
+    "delete from cds_discoveries",
+    "truncate cds_discoveries",
+    "alter table cds_discoveries drop constraint cds_discoveries_hooks_check",
+    "create or replace function are_hook_names(names text[]) returns boolean language sql immutable return true",
+  ],
   "moves and deletes no suspension": [
     "update suspensions set app_id = null",
     "delete from suspensions",

@@ -2,6 +2,7 @@ import type { ListingCheck, ListingDraft } from "@ehr-marketplace/contracts";
 import { checkDraft } from "@ehr-marketplace/listing-rules";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
+import { findCdsDiscovery } from "../cds-hooks/discover-hooks.ts";
 import type { DB } from "../database-schema.ts";
 import { findKnownMedia } from "../media/read-media.ts";
 import type { ListingDeps } from "./create-listing.ts";
@@ -39,6 +40,7 @@ export async function checkStoredDraft(
     extensionPoints: new Set(extensionPoints),
     findMedia: (id) => media.get(id.toLowerCase()),
     launchedInSandbox: await wasLaunchedInSandbox(database, app_id),
+    cdsDiscovery: await findCdsDiscovery(database, app_id),
     knownPlans: await findPlansOnSale(database, app_id),
     allowsHttp,
     today: now.toISOString().slice(0, 10),

@@ -2,23 +2,22 @@ import type { InstallDraftBody, ListingCheck, SubscriptionDto } from "@ehr-marke
 import { forbidden, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";
 import { getPlan } from "../catalog/find-offer.ts";
+import { type DiscoveryDeps, discoverHooks } from "../cds-hooks/discover-hooks.ts";
 import type { DB } from "../database-schema.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { checkStoredDraft } from "../listings/check-listing.ts";
-import { requireLockedListing } from "../listings/read-listings.ts";
+import { type ListingRow, requireLockedListing } from "../listings/read-listings.ts";
 import { sandboxIconPath } from "../media/sandbox-icon.ts";
 import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { reviewProblems } from "../reviews/review-errors.ts";
 import { installSandboxApp } from "../subscriptions/install-sandbox-app.ts";
 import { installDraft } from "./sandbox-store.ts";
 
-export interface SandboxDeps {
-  database: Kysely<DB>;
-  clock: () => Date;
+export interface SandboxDeps extends DiscoveryDeps {
   queue: Queue;
   bodyDigest: KeyedDigest;
   publicUrl: string;
@@ -46,13 +45,29 @@ function findInstallErrors({ errors, problems }: ListingCheck): ListingCheck["pr
   return listed.filter(({ pointer }) => installedFields.has(pointer.split("/")[1] ?? ""));
 }
 
-/** Installs the draft of a listing in a sandbox organisation, or updates it there. */
-export function installDraftInSandbox(
+interface InstalledDraft {
+  created: boolean;
+  subscription: SubscriptionDto;
+}
+
+/** Installs the draft of a listing in a sandbox organisation, or updates it there, and reads the CDS Hooks services that it names. */
+export async function installDraftInSandbox(
+  deps: SandboxDeps,
+  by: VendorContext,
+  input: InstallDraftBody & { slug: string },
+  idempotentRequest: IdempotentRequest,
+): Promise<InstalledDraft> {
+  const { listing, ...installed } = await install(deps, by, input, idempotentRequest);
+  await discoverHooks(deps, { appId: listing.app_id, draft: listing.draft });
+  return installed;
+}
+
+function install(
   { database, clock, queue, bodyDigest, publicUrl, allowsHttp }: SandboxDeps,
   by: VendorContext,
   { slug, orgAlias }: InstallDraftBody & { slug: string },
   idempotentRequest: IdempotentRequest,
-): Promise<{ created: boolean; subscription: SubscriptionDto }> {
+): Promise<InstalledDraft & { listing: ListingRow }> {
   const now = clock();
   return database.transaction().execute(async (transaction) => {
     const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
@@ -77,7 +92,8 @@ export function installDraftInSandbox(
       const organisation = { id: organisationId, alias: orgAlias };
       return installSandboxApp(transaction, queue, { by, appId, organisation, now });
     });
-    return { created, subscription: { ...state, pricingPlan: await getPlan(transaction, state.pricingPlanId) } };
+    const pricingPlan = await getPlan(transaction, state.pricingPlanId);
+    return { created, subscription: { ...state, pricingPlan }, listing };
   });
 }
 

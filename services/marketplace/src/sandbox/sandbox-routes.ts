@@ -46,7 +46,7 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
         operationId: "installDraft",
         summary: "Install the draft in a sandbox organisation",
         description:
-          "Subscribes the sandbox organisation to the draft, which is installed as an app of its own: `sandbox-` and the listing's slug, which is shortened if it has more than 56 characters. Again, it takes the draft as it is now, in every sandbox organisation that has it, except others in which it has changed 30 times within an hour; if the draft has changed, they receive `subscription.updated`. Only errors in `name`, `category`, `extensionPoints`, `smartLaunchUrl`, `fhirScopes`, `configSchema`, `cdsServicesUrl` and `oauth` prevent it. It is never charged, and never in the public catalog.",
+          "Subscribes the sandbox organisation to the draft, which is installed as an app of its own: `sandbox-` and the listing's slug, which is shortened if it has more than 56 characters. Again, it takes the draft as it is now, in every sandbox organisation that has it, except others in which it has changed 30 times within an hour; if the draft has changed, they receive `subscription.updated`. Only errors in `name`, `category`, `extensionPoints`, `smartLaunchUrl`, `fhirScopes`, `configSchema`, `cdsServicesUrl` and `oauth` prevent it. If it names hooks (`cds:` extension points), the services at `cdsServicesUrl` are requested, and the check of the draft compares their hooks; the response waits for them for at most 5 seconds. It is never charged, and never in the public catalog.",
         headers: { type: "object", properties: { ...vendorHeaders.properties, ...idempotencyKeyHeader } } as const,
         params: listingParams,
         body: installDraftBody,
