@@ -187,9 +187,12 @@ CREATE TABLE public.apps (
     fetched_at timestamp(3) with time zone,
     updated_at timestamp(3) with time zone NOT NULL,
     catalog_absent_at timestamp(3) with time zone,
+    cds_services_url text,
+    catalog_etag text,
     CONSTRAINT apps_complete_facts_check CHECK ((num_nonnulls(id, name, icon_url, category, extension_points, fhir_scopes) = ANY (ARRAY[0, 6]))),
     CONSTRAINT apps_schema_known_check CHECK (((NOT schema_known) OR (ROW(id, name, icon_url, category, extension_points, fhir_scopes) IS NOT NULL))),
     CONSTRAINT apps_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND ((length(slug) >= 3) AND (length(slug) <= 64)))),
+    CONSTRAINT cds_services_url_is_https CHECK (public.is_web_url(cds_services_url)),
     CONSTRAINT icon_url_is_https CHECK (public.is_web_url(icon_url)),
     CONSTRAINT smart_launch_url_is_https CHECK (public.is_web_url(smart_launch_url))
 );
@@ -460,7 +463,7 @@ CREATE INDEX subscriptions_unconfirmed ON public.subscriptions USING btree (org_
 
 CREATE INDEX subscriptions_unconfirmed_of_app ON public.subscriptions USING btree (app_slug, org_alias) WHERE ((confirmed_at IS NULL) AND (status <> 'cancelled'::text));
 
-CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN ((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
+CREATE TRIGGER apps_changed AFTER UPDATE ON public.apps FOR EACH ROW WHEN (((((((((((old.id IS DISTINCT FROM new.id) OR (old.name IS DISTINCT FROM new.name)) OR (old.icon_url IS DISTINCT FROM new.icon_url)) OR (old.category IS DISTINCT FROM new.category)) OR (old.extension_points IS DISTINCT FROM new.extension_points)) OR (old.smart_launch_url IS DISTINCT FROM new.smart_launch_url)) OR (old.cds_services_url IS DISTINCT FROM new.cds_services_url)) OR (old.fhir_scopes IS DISTINCT FROM new.fhir_scopes)) OR (old.config_secrets IS DISTINCT FROM new.config_secrets)) OR (old.schema_known IS DISTINCT FROM new.schema_known))) EXECUTE FUNCTION public.apps_changed();
 
 CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entries_reject_changes();
 

@@ -46,6 +46,9 @@ export const installationDto = Type.Object(
     category: Type.String(),
     extensionPoints: Type.Array(Type.String()),
     smartLaunchUrl: optionalUrl("SMART App Launch URL; null when absent"),
+    cdsServicesUrl: optionalUrl(
+      "CDS Hooks discovery URL: its services are called at the hooks that `extensionPoints` has as `cds:`; null when absent",
+    ),
     fhirScopes: Type.String({
       description: "The scopes of the app that the organisation has agreed to, separated by spaces",
     }),

@@ -31,7 +31,9 @@ export interface AppliedDeliveries {
 
 export interface Apps {
   catalog_absent_at: Timestamp | null;
+  catalog_etag: string | null;
   category: string | null;
+  cds_services_url: string | null;
   config_schema: string | null;
   /**
    * JSON: pointers to the values of a configuration that only the EHR's backend reads; null: none

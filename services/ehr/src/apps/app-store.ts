@@ -20,7 +20,7 @@ export interface AppRow {
 const selectAppRow = (database: Kysely<DB>, slug: string) =>
   database
     .selectFrom("apps")
-    .select(["slug", "fetched_at as fetchedAt", "etag", "fhir_scopes as fhirScopes"])
+    .select(["slug", "fetched_at as fetchedAt", "catalog_etag as etag", "fhir_scopes as fhirScopes"])
     .select((row) => row("id", "is not", null).as("hasFacts"))
     .select(sql<boolean>`schema_known and catalog_absent_at is null`.as("isInCatalog"))
     .$castTo<AppRow>()
@@ -54,7 +54,7 @@ const updateFetched = (database: Kysely<DB>, slug: string, requestedAt: Date) =>
 /** Stores the catalog's response, which replaces the stored fields. */
 export async function replaceApp(
   database: Kysely<DB>,
-  { app, schema, etag }: CatalogApp,
+  { app, cdsServicesUrl, schema, etag }: CatalogApp,
   requestedAt: Date,
 ): Promise<void> {
   await updateFetched(database, app.slug, requestedAt)
@@ -65,12 +65,13 @@ export async function replaceApp(
       category: app.category,
       extension_points: app.extensionPoints,
       smart_launch_url: app.smartLaunchUrl,
+      cds_services_url: cdsServicesUrl,
       fhir_scopes: app.fhirScopes,
       config_schema: schema.text,
       schema_known: true,
       schema_problem: schema.problem,
       config_secrets: schema.secrets === null ? null : JSON.stringify(schema.secrets),
-      etag,
+      catalog_etag: etag,
       catalog_absent_at: null,
       fetched_at: requestedAt,
       updated_at: requestedAt,
@@ -85,7 +86,7 @@ export async function markUnchanged(database: Kysely<DB>, slug: string, requeste
 /** The stored fields stay. The ETag is cleared, so that the catalog sends the app in full once it has it again. */
 export async function markAbsent(database: Kysely<DB>, slug: string, requestedAt: Date): Promise<void> {
   await updateFetched(database, slug, requestedAt)
-    .set({ fetched_at: requestedAt, catalog_absent_at: requestedAt, etag: null })
+    .set({ fetched_at: requestedAt, catalog_absent_at: requestedAt, catalog_etag: null })
     .execute();
 }
 

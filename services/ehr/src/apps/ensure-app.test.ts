@@ -24,7 +24,11 @@ describe("the stored app of an event", () => {
   const ensure = (slug: string): Promise<KnownApp> =>
     bench.database.transaction().execute((transaction) => ensureApp(transaction, slug, now));
   const fromCatalog = (slug: string): Promise<void> =>
-    replaceApp(bench.database, { app: buildApp(slug), schema: inspectSchema(null), etag: '"e"' }, now);
+    replaceApp(
+      bench.database,
+      { app: buildApp(slug), cdsServicesUrl: null, schema: inspectSchema(null), etag: '"e"' },
+      now,
+    );
   const columns = (slug: string) =>
     bench.database.selectFrom("apps").selectAll().where("slug", "=", slug).executeTakeFirstOrThrow();
 

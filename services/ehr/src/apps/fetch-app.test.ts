@@ -22,7 +22,8 @@ const readApp = createAppParser({ allowsHttp: true });
 
 interface AppRow {
   name: string;
-  etag: string | null;
+  cds_services_url: string | null;
+  catalog_etag: string | null;
   schema_known: boolean;
   config_schema: string | null;
   schema_problem: string | null;
@@ -60,7 +61,7 @@ describe("fetching an app from the catalog", () => {
     assert.equal(await fetchApp(deps, slug), "found");
     const first = await appIn(ownerUrl, slug);
     assert.deepEqual([first.name, first.schema_known], ["Cuffline", true]);
-    assert.ok(first.etag);
+    assert.ok(first.catalog_etag);
     assert.equal(await refetch(slug), "found");
     const { fetched_at: later, ...unchanged } = await appIn(ownerUrl, slug);
     const { fetched_at: earlier, ...asBefore } = first;
@@ -72,7 +73,36 @@ describe("fetching an app from the catalog", () => {
       await refetch(slug);
       return (await appIn(ownerUrl, slug)).name === "Cuffline 2";
     });
-    assert.notEqual((await appIn(ownerUrl, slug)).etag, first.etag);
+    assert.notEqual((await appIn(ownerUrl, slug)).catalog_etag, first.catalog_etag);
+  });
+
+  test("stores where an EHR discovers its CDS Hooks services, and follows the catalog", async () => {
+    const slug = await install(ownerUrl, { slug: "ten-year-heart" });
+    await fetchApp(deps, slug);
+    const { cds_services_url: first } = await appIn(ownerUrl, slug);
+    assert.match(first ?? "", /^https:.*\/cds-services$/);
+    for (const moved of ["https://heart.example/v2/cds-services", null]) {
+      await change(catalog.ownerUrl, "update apps set cds_services_url = $2 where slug = $1", [slug, moved]);
+      await eventually("the catalog shows it", 10_000, async () => {
+        await refetch(slug);
+        return (await appIn(ownerUrl, slug)).cds_services_url === moved;
+      });
+    }
+  });
+
+  test("requests an app in full that an earlier version has stored, which knew fewer fields", async () => {
+    const slug = await install(ownerUrl, { slug: "renal-rudder" });
+    await fetchApp(deps, slug);
+    const { catalog_etag, cds_services_url } = await appIn(ownerUrl, slug);
+    assert.ok(catalog_etag !== null && cds_services_url !== null);
+    await change(
+      ownerUrl,
+      "update apps set etag = catalog_etag, catalog_etag = null, cds_services_url = null where slug = $1",
+      [slug],
+    );
+    await refetch(slug);
+    const read = await appIn(ownerUrl, slug);
+    assert.deepEqual([read.catalog_etag, read.cds_services_url], [catalog_etag, cds_services_url]);
   });
 
   test("keeps the stored fields of an app that the catalog no longer has", async () => {
@@ -83,8 +113,8 @@ describe("fetching an app from the catalog", () => {
     assert.equal(await refetch(slug), "absent");
     const absent = await appIn(ownerUrl, slug);
     assert.deepEqual(absent.catalog_absent_at, absent.fetched_at);
-    const { fetched_at, etag } = published;
-    assert.deepEqual({ ...absent, fetched_at, etag, catalog_absent_at: null }, published);
+    const { fetched_at, catalog_etag } = published;
+    assert.deepEqual({ ...absent, fetched_at, catalog_etag, catalog_absent_at: null }, published);
     await catalog.publish(slug);
     assert.equal(await refetch(slug), "found");
     assert.equal((await appIn(ownerUrl, slug)).catalog_absent_at, null);

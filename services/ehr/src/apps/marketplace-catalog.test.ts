@@ -36,6 +36,7 @@ describe("reading the marketplace's catalog", () => {
     assert.ok(result.kind === "found");
     const { found } = result;
     assert.deepEqual(Object.keys(found.app).toSorted(), Object.keys(app).toSorted());
+    assert.match(found.cdsServicesUrl ?? "", /^https:.*\/cds-services$/);
     assert.equal(found.app.slug, "northwind-scribe");
     assert.match(found.schema.text ?? "", /"apiKey"/);
     assert.deepEqual(found.schema.secrets, ["/apiKey"]);

@@ -1,12 +1,11 @@
-import { type EventApp, isSandboxSlug } from "@ehr-marketplace/contracts";
+import { isSandboxSlug } from "@ehr-marketplace/contracts";
 import { readBoundedText } from "../read-bounded-text.ts";
 import { type InspectedSchema, inspectSchema } from "./inspect-schema.ts";
-import type { ParseApp } from "./parse-app.ts";
+import type { ParseApp, ParsedApp } from "./parse-app.ts";
 import { hasCode, MarketplaceResponseError, requestAsSubscriber, type SandboxAccess } from "./request-as-subscriber.ts";
 
 /** An app in the marketplace's catalog. */
-export interface CatalogApp {
-  app: EventApp;
+export interface CatalogApp extends ParsedApp {
   schema: InspectedSchema;
   etag: string | null;
 }
@@ -104,5 +103,5 @@ function parseCatalogApp(text: string, slug: string, parseApp: ParseApp): Omit<C
   if ("error" in result)
     throw new MarketplaceResponseError(`the marketplace's response is not a valid app: ${result.error}`);
   if (result.app.slug !== slug) throw new MarketplaceResponseError("the marketplace's response is another app");
-  return { app: result.app, schema: inspectSchema((parsed as { configSchema?: unknown }).configSchema ?? null) };
+  return { ...result, schema: inspectSchema((parsed as { configSchema?: unknown }).configSchema ?? null) };
 }

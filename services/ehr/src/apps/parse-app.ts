@@ -1,8 +1,14 @@
-import { type EventApp, eventApp, slugPattern } from "@ehr-marketplace/contracts";
+import { appDto, type EventApp, eventApp, slugPattern } from "@ehr-marketplace/contracts";
 import { findUnstorable } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
 
-export type ParseApp = (value: unknown) => { app: EventApp } | { error: string };
+export interface ParsedApp {
+  app: EventApp;
+  /** Where an EHR discovers the app's CDS Hooks services. Null in the list of subscriptions, whose apps have the fields of events. */
+  cdsServicesUrl: string | null;
+}
+
+export type ParseApp = (value: unknown) => ParsedApp | { error: string };
 
 const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64 };
 
@@ -11,22 +17,28 @@ const slug = { type: "string", pattern: slugPattern, minLength: 3, maxLength: 64
  * wire schema accepts on loopback addresses, is accepted in development only.
  */
 export function createAppParser({ allowsHttp }: { allowsHttp: boolean }): ParseApp {
-  const validate = createValidator<EventApp>({ ...eventApp, properties: { ...eventApp.properties, slug } });
+  const { cdsServicesUrl: optionalUrl } = appDto.properties;
+  const validate = createValidator<EventApp & { cdsServicesUrl?: string | null }>({
+    ...eventApp,
+    properties: { ...eventApp.properties, slug, cdsServicesUrl: optionalUrl },
+  });
   return (value) => {
     const result = validate(value);
     if ("error" in result) return result;
     const app = pickFields(result.value);
+    const { cdsServicesUrl = null } = result.value;
     for (const [name, url] of [
       ["iconUrl", app.iconUrl],
       ["smartLaunchUrl", app.smartLaunchUrl],
+      ["cdsServicesUrl", cdsServicesUrl],
     ] as const) {
       if (url === null) continue;
       // JSON Schema's `uri` format accepts URLs that browsers reject.
       if (!URL.canParse(url)) return { error: `/${name} is not a URL` };
       if (!allowsHttp && !url.startsWith("https://")) return { error: `/${name} must begin with https://` };
     }
-    const unstorable = findUnstorable(app, "app");
-    return unstorable === undefined ? { app } : { error: ` ${unstorable.detail}` };
+    const unstorable = findUnstorable({ ...app, cdsServicesUrl }, "app");
+    return unstorable === undefined ? { app, cdsServicesUrl } : { error: ` ${unstorable.detail}` };
   };
 }
 

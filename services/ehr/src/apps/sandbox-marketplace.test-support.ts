@@ -10,11 +10,13 @@ export interface SandboxRequest {
   body: string;
 }
 
+type SandboxApp = EventApp & { configSchema?: object; cdsServicesUrl?: string };
+
 /** A marketplace that has sandbox apps only, with an identity provider whose tokens name one organisation each. */
 export interface SandboxMarketplace extends MarketplaceStub {
   requests: SandboxRequest[];
   /** The installed drafts, and the organisations with a live subscription to them: its id by alias. */
-  apps: Map<string, { app: EventApp & { configSchema?: object }; subscribers: Record<string, string> }>;
+  apps: Map<string, { app: SandboxApp; subscribers: Record<string, string> }>;
   /** The status of the response to the report of a launch. */
   reportStatus: number;
 }

@@ -16,6 +16,7 @@ export function toInstallationDto(row: InstallationRow, config: JsonObject): Ins
     category: row.category,
     extensionPoints: row.extension_points,
     smartLaunchUrl: row.smart_launch_url,
+    cdsServicesUrl: row.cds_services_url,
     fhirScopes: scopesInForce(row),
     status: row.status === "paused" ? "paused" : "active",
     subscriptionId: row.subscription_id,

@@ -71,6 +71,7 @@ describe("an organisation's installations", () => {
       "category",
       "extensionPoints",
       "smartLaunchUrl",
+      "cdsServicesUrl",
       "fhirScopes",
       "status",
       "subscriptionId",
@@ -174,6 +175,25 @@ describe("the cache follows every change in every process", () => {
       ]);
       await seenByAll("it is removed", async (at) => !(await isInstalled(slug, at)));
     }
+  });
+
+  test("shows where an app's CDS Hooks services are discovered, and null if it has none", async () => {
+    const { ownerUrl } = practice.database;
+    const slug = await install(ownerUrl, { schema: null });
+    const shown = async (at: RunningEhr): Promise<string | null> => {
+      const response = await practice.as("riverside-member", `/app-installations/${slug}`, { at });
+      return (await dataOf<InstallationDto>(response)).cdsServicesUrl;
+    };
+    await seenByAll("it is installed", (at) => isInstalled(slug, at));
+    for (const at of processes) assert.equal(await shown(at), null);
+    for (const url of ["https://app.example/cds-services", "https://app.example/v2/cds-services", null]) {
+      await change(ownerUrl, "update apps set cds_services_url = $2 where slug = $1", [slug, url]);
+      await seenByAll(`it is ${url}`, async (at) => (await shown(at)) === url);
+    }
+    const unusable = change(ownerUrl, "update apps set cds_services_url = 'http://app.example' where slug = $1", [
+      slug,
+    ]);
+    await assert.rejects(unusable, /cds_services_url_is_https/);
   });
 
   test("returns a new configuration in the next response of the same process, and soon in others", async () => {

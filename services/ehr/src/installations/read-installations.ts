@@ -44,11 +44,13 @@ const estimateBytes = ({
   name,
   icon_url,
   smart_launch_url,
+  cds_services_url,
   fhir_scopes,
   extension_points,
 }: InstallationRow): number =>
   (encrypted_config?.length ?? 0) * 2.5 +
-  [name, icon_url, smart_launch_url ?? "", fhir_scopes, ...extension_points].join("").length * 2.5 +
+  [name, icon_url, smart_launch_url ?? "", cds_services_url ?? "", fhir_scopes, ...extension_points].join("").length *
+    2.5 +
   bytesPerInstallation;
 
 export async function loadInstallations(

@@ -47,7 +47,10 @@ describe("an app is installed by the newest confirmed live subscription, and by 
   const catalogThat = (has: boolean): MarketplaceCatalog => ({
     async fetchApp(slug) {
       return has
-        ? { kind: "found", found: { app: buildApp(slug), schema: inspectSchema(null), etag: null } }
+        ? {
+            kind: "found",
+            found: { app: buildApp(slug), cdsServicesUrl: null, schema: inspectSchema(null), etag: null },
+          }
         : { kind: "absent" };
     },
   });

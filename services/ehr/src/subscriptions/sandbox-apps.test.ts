@@ -47,9 +47,11 @@ describe("a sandbox app", () => {
     const [slug, id] = [`sandbox-${"a".repeat(56)}`, randomUUID()];
     const configSchema = { type: "object", properties: { site: { type: "string" } }, additionalProperties: false };
     const app = { ...buildApp(slug), name: "First draft", smartLaunchUrl: "https://draft.example/launch" };
-    marketplace.apps.set(slug, { app: { ...app, configSchema }, subscribers: { [riverside]: id } });
+    const cdsServicesUrl = "https://draft.example/cds-services";
+    marketplace.apps.set(slug, { app: { ...app, configSchema, cdsServicesUrl }, subscribers: { [riverside]: id } });
     await tell("created", { id, app: slug });
     await installed(slug, "First draft");
+    assert.equal((await find(practice, slug))?.cdsServicesUrl, cdsServicesUrl);
     for (const { line, authorization } of requestsFor(slug)) {
       assert.deepEqual([line, authorization], [`GET /api/v1/sandbox-apps/${slug}`, bearer(riverside)]);
     }
