@@ -1,5 +1,6 @@
 import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
 import { catalogBench } from "./catalog/catalog-bench.ts";
+import { connectionsBench } from "./connections/connections-bench.ts";
 import { costBench } from "./cost/cost-bench.ts";
 import { ehrBench } from "./ehr/ehr-bench.ts";
 import { printFigures } from "./figures.ts";
@@ -11,6 +12,7 @@ import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
   catalog: catalogBench,
+  connections: connectionsBench,
   cost: costBench,
   ehr: ehrBench,
   publishing: publishingBench,

@@ -28,6 +28,9 @@ anything else meanwhile.
     --apps NUMBER               apps in the catalog while revisions are published (100000)
     --organisations NUMBER      imported organisations, in parts of 1,000 (250000)
     --subscriptions NUMBER      subscriptions that a suspension pauses (250000)
+  connections    what authorization servers ask at every token
+    --figures LIST              which of its measurements (1,2)
+    --installations NUMBER      stored installations, each with a client (1000000)
   --help         print this text
 
 Examples:

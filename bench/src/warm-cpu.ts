@@ -8,7 +8,25 @@ const requestsPerRound = 20_000;
 const rounds = 7;
 const warmUpRounds = 3;
 
-async function cpuPerRequest(server: BenchServer, path: string, headers: Record<string, string>): Promise<number> {
+/** Returns pairs of what `ours` and `reference` measure, in alternating rounds, after some that don't count. */
+export async function alternate(
+  ours: () => Promise<number>,
+  reference: () => Promise<number>,
+): Promise<{ ours: number; reference: number }[]> {
+  const pairs: { ours: number; reference: number }[] = [];
+  // V8 keeps optimising for tens of thousands of requests.
+  for (let round = 0; round < warmUpRounds + rounds; round += 1) {
+    pairs.push({ ours: await ours(), reference: await reference() });
+  }
+  return pairs.slice(warmUpRounds);
+}
+
+/** The CPU time of the server for each of many concurrent requests, in microseconds. */
+export async function cpuPerRequest(
+  server: BenchServer,
+  path: string,
+  headers: Record<string, string>,
+): Promise<number> {
   const before = await server.cpu();
   const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requestsPerRound, headers });
   if (result.non2xx > 0 || result.errors > 0)
@@ -32,21 +50,15 @@ export async function warmCpu(
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const figures: Figure[] = [];
   for (const [name, path] of Object.entries(given.paths)) {
-    // V8 keeps optimising for tens of thousands of requests.
-    for (let round = 0; round < warmUpRounds; round += 1) {
-      await cpuPerRequest(ours, path, headers);
-      await cpuPerRequest(bare, path, headers);
-    }
-    const pairs: { ours: number; bare: number }[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      const spent = await cpuPerRequest(ours, path, headers);
-      pairs.push({ ours: spent, bare: await cpuPerRequest(bare, path, headers) });
-    }
+    const pairs = await alternate(
+      () => cpuPerRequest(ours, path, headers),
+      () => cpuPerRequest(bare, path, headers),
+    );
     figures.push({
       name: `1 warm, CPU per request: ${name}`,
       measured: `${median(pairs.map((pair) => pair.ours)).toFixed(1)} µs`,
-      reference: `${median(pairs.map((pair) => pair.bare)).toFixed(1)} µs (${bodies[path]?.length} bytes)`,
-      value: median(pairs.map((pair) => pair.bare / pair.ours)),
+      reference: `${median(pairs.map((pair) => pair.reference)).toFixed(1)} µs (${bodies[path]?.length} bytes)`,
+      value: median(pairs.map((pair) => pair.reference / pair.ours)),
       ...(given.atLeast !== undefined && { goal: { atLeast: given.atLeast } }),
     });
   }

@@ -6,9 +6,16 @@ import { type BenchServer, startEhr } from "../servers.ts";
 const requests = 400;
 const rounds = 5;
 
-interface SizedDatabase {
+export interface SizedDatabase {
   serviceUrl: string;
   organisations: number;
+}
+
+export interface ColdRead {
+  name: string;
+  token: string;
+  /** The request that reads an organisation. */
+  request: (alias: string) => { path: string; headers?: Record<string, string> };
 }
 
 /** Returns different organisations in random order, so that each read is the first one of its organisation. */
@@ -21,12 +28,11 @@ function shuffled(organisations: number): string[] {
     .map(({ alias }) => alias);
 }
 
-/** Measures the p95 of listing an organisation that the process has not read before, alternating few and many installations. */
+/** Measures the p95 of reading an organisation that the process has not read before, alternating few and many installations. */
 export async function coldReads(
-  small: SizedDatabase,
-  large: SizedDatabase,
+  { small, large }: { small: SizedDatabase; large: SizedDatabase },
   issuer: TokenIssuer,
-  token: string,
+  { name, token, request }: ColdRead,
 ): Promise<Figure[]> {
   const few = await startEhr(small.serviceUrl, { issuer });
   const many = await startEhr(large.serviceUrl, { issuer });
@@ -38,8 +44,9 @@ export async function coldReads(
     const client = new Client(server.url);
     const times: number[] = [];
     for (const alias of fresh.get(server)?.splice(0, requests) ?? []) {
+      const { path, headers } = request(alias);
       const began = performance.now();
-      const { status } = await client.get(`${server.url}/app-installations`, token, { "x-org-alias": alias });
+      const { status } = await client.get(`${server.url}${path}`, token, headers);
       times.push(performance.now() - began);
       if (status !== 200) throw new Error(`${status} for ${alias}`);
     }
@@ -54,7 +61,7 @@ export async function coldReads(
   await many.stop();
   return [
     {
-      name: `2 cold list, p95, ${(large.organisations * 4).toLocaleString("en")} installations`,
+      name: `2 ${name}, p95, ${(large.organisations * 4).toLocaleString("en")} installations`,
       measured: `${median(pairs.map((pair) => pair.many)).toFixed(2)} ms`,
       reference: `${median(pairs.map((pair) => pair.few)).toFixed(2)} ms at ${(small.organisations * 4).toLocaleString("en")}`,
       value: median(pairs.map((pair) => pair.many / pair.few)),

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { prepareEhrDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
-import { withClient } from "@ehr-marketplace/test-kit";
 import type { Figure } from "../figures.ts";
 import { startEhr } from "../servers.ts";
 import { usage } from "../usage.ts";
 import { warmCpu } from "../warm-cpu.ts";
 import { coldReads } from "./cold-reads.ts";
 import { launchThroughput } from "./launch-throughput.ts";
-import { loadInstallations } from "./load-installations.ts";
+import { installForMember, loadInstallations } from "./load-installations.ts";
 import { subscribeToInstalled } from "./subscribe-to-installed.ts";
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings, except commit timestamps for figure 4. */
@@ -34,18 +33,7 @@ export async function ehrBench(options: string[]): Promise<Figure[]> {
     const token = await issuer.accessToken("operator");
     const measures: Record<string, () => Promise<Figure[]>> = {
       1: async () => {
-        // The organisation of the persona, with four apps.
-        await withClient(small.ownerUrl, (client) =>
-          client.query(
-            `insert into organisations (alias, encrypted_secret, created_at, updated_at)
-             values ('riverside-clinic', '1.none', now(), now());
-             insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)
-             select 'riverside-clinic', mint_uuid(), slug, 'active', now(), now() from apps order by slug limit 4;
-             insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
-             select mint_uuid(), org_alias, app_slug, status, id, as_of, as_of from subscriptions
-             where org_alias = 'riverside-clinic'`,
-          ),
-        );
+        await installForMember(small.ownerUrl);
         const server = await startEhr(small.serviceUrl, { issuer });
         const paths = {
           "GET …/installed": "/app-installations/app-1/installed",
@@ -60,7 +48,11 @@ export async function ehrBench(options: string[]): Promise<Figure[]> {
       2: async () => {
         const large = await prepareEhrDatabase(cluster.url, "bench_ehr_large");
         const many = await loadInstallations(large.ownerUrl, Number(values.installations));
-        return coldReads(few, { ...large, organisations: many }, issuer, token);
+        return coldReads({ small: few, large: { ...large, organisations: many } }, issuer, {
+          name: "cold list",
+          token,
+          request: (alias) => ({ path: "/app-installations", headers: { "x-org-alias": alias } }),
+        });
       },
       3: () => launchThroughput(small.serviceUrl, issuer, token),
       4: () => subscribeToInstalled(cluster.url, issuer, Number(values.seconds)),

@@ -37,3 +37,18 @@ export async function loadInstallations(ownerUrl: string, count: number): Promis
   });
   return organisations;
 }
+
+/** Installs four apps, also `app-1`, for the organisation of the persona `riverside-member`. */
+export async function installForMember(ownerUrl: string): Promise<void> {
+  await withClient(ownerUrl, (client) =>
+    client.query(
+      `insert into organisations (alias, encrypted_secret, created_at, updated_at)
+       values ('riverside-clinic', '1.none', now(), now());
+       insert into subscriptions (org_alias, id, app_slug, status, as_of, confirmed_at)
+       select 'riverside-clinic', mint_uuid(), slug, 'active', now(), now() from apps order by slug limit 4;
+       insert into installations (id, org_alias, app_slug, status, subscription_id, installed_at, updated_at)
+       select mint_uuid(), org_alias, app_slug, status, id, as_of, as_of from subscriptions
+       where org_alias = 'riverside-clinic'`,
+    ),
+  );
+}
