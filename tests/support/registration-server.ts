@@ -7,7 +7,7 @@ import type { CleanUp } from "@ehr-marketplace/test-kit";
 
 export interface RegisteredClient {
   metadata: Record<string, unknown>;
-  /** The registration access token, which each update replaces. */
+  /** The registration access token, which each read and update replaces, as in Keycloak. */
   token: string;
 }
 
@@ -74,7 +74,7 @@ export async function startRegistrationServer(cleanUp: CleanUp, port = 0): Promi
       clients.delete(id);
       return { status: 204, body: undefined };
     }
-    const { client_id: _id, ...metadata } = body;
+    const { client_id: _id, ...metadata } = method === "GET" ? client.metadata : body;
     const updated = { metadata, token: randomUUID() };
     clients.set(id, updated);
     return { status: 200, body: describe(id, updated) };

@@ -3,7 +3,7 @@ import { request as sendHttps } from "node:https";
 import type { TLSSocket } from "node:tls";
 
 export interface ServerRequest {
-  method: "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   url: string;
   /** Empty: without a token. */
   bearer: string;

@@ -55,6 +55,62 @@ describe("an authorization server", () => {
     assert.equal((await registrar.update(updated.management, clientId, metadata)).kind, "denied");
   });
 
+  const withNewName = JSON.stringify({ ...document, client_name: "A new name" });
+
+  for (const status of [401, 404] as const) {
+    test(`that doesn't say whether it updated a client, and reads it with ${status}, denies it`, async () => {
+      const { clientId, management } = await register();
+      server.interfere = ({ method }, response) => json(response, method === "PUT" ? 500 : status, {});
+      const result = await registrar.update(management, clientId, withNewName);
+      assert.deepEqual(result, { kind: "denied", reason: `The authorization server responded with ${status}.` });
+      assert.deepEqual(
+        server.requests.map(({ method }) => method),
+        ["POST", "PUT", "GET"],
+      );
+    });
+  }
+
+  test("that doesn't say whether it updated a client, and reads it with the new values, has updated it", async () => {
+    const { clientId, management } = await register();
+    server.interfere = ({ method }, response) => {
+      const client = server.clients.get(clientId);
+      if (method !== "PUT" || client === undefined) return false;
+      // The token stays, as where a response is lost before the token is replaced.
+      server.clients.set(clientId, { ...client, metadata: { ...requested, client_name: "A new name" } });
+      return json(response, 502, {});
+    };
+    const result = await registrar.update(management, clientId, withNewName);
+    assert.equal(result.kind, "updated");
+    const { token } = server.clients.get(clientId) ?? assert.fail();
+    assert.ok("management" in result && result.management?.token === token, "the read replaced it");
+  });
+
+  for (const [what, changes] of [
+    ["the earlier values", {}],
+    ["only some of the values", { client_name: undefined }],
+    ["another client", { client_name: "A new name", client_id: "another" }],
+  ] as const) {
+    test(`that doesn't say whether it updated a client, and reads ${what}, is asked again`, async () => {
+      const { clientId, management } = await register();
+      server.interfere = ({ method }, response, proceed) => {
+        if (method === "PUT") return json(response, 500, {});
+        return json(response, 200, { ...(proceed().body as object), ...changes });
+      };
+      const result = await registrar.update(management, clientId, withNewName);
+      assert.ok(result.kind === "unknown", JSON.stringify(result));
+      assert.match(result.reason, /500/);
+      const { token } = server.clients.get(clientId) ?? assert.fail();
+      assert.equal(result.management?.token, "client_id" in changes ? undefined : token);
+    });
+  }
+
+  test("that responds to neither an update nor the read after it is asked again", async () => {
+    const { clientId, management } = await register();
+    server.interfere = () => true;
+    const result = await createRegistrar(server.url, 500).update(management, clientId, withNewName);
+    assert.deepEqual(result, { kind: "unknown", reason: "The authorization server: no response in time." });
+  });
+
   for (const [status, kind, isFinal] of [
     [302, "refused", true],
     [400, "refused", true],

@@ -1,7 +1,7 @@
 import { createValidator } from "../create-validator.ts";
 import type { SendToServer, ServerOutcome } from "./authorization-server.ts";
 import type { FailedRequest, Management, RegistrationResult, RemovalResult, UpdateResult } from "./client-results.ts";
-import { compareRegistered, type RequestedMetadata } from "./compare-registered.ts";
+import { compareRegistered, hasAllValues, type RequestedMetadata } from "./compare-registered.ts";
 
 export interface RegistrarOptions {
   /** The authorization server's client registration endpoint (RFC 7591). */
@@ -57,25 +57,8 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
 
     async update(management, clientId, metadata) {
       const requested = toRequested(metadata);
-      const body = { ...requested, client_id: clientId };
-      const outcome = await send({ method: "PUT", url: management.uri, bearer: management.token, body });
-      const denial = findDenial(outcome, management.token);
-      if (denial !== undefined) return { kind: "denied", reason: denial };
-      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, management.token);
-      const response = validateResponse(outcome.body);
-      if ("error" in response || response.value.client_id !== clientId) {
-        return {
-          kind: "unknown",
-          reason: `The authorization server responded with ${outcome.status}, without the client.`,
-        };
-      }
-      // The token may be another one from now on, and the response need not repeat the URI.
-      const earlier = { registration_client_uri: management.uri, registration_access_token: management.token };
-      const rotated = parseManagement({ ...earlier, ...response.value }, management.uri);
-      const difference = compareRegistered(requested, outcome.body as object);
-      return difference === undefined
-        ? { kind: "updated", management: rotated }
-        : { kind: "differs", management: rotated, reason: difference };
+      const result = await sendUpdate(send, management, clientId, requested);
+      return result.kind === "unknown" ? findUpdated(send, management, clientId, requested, result) : result;
     },
 
     async remove(management) {
@@ -90,6 +73,55 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
       return result.kind === "refused" ? { ...result, isFinal: false } : result;
     },
   };
+}
+
+async function sendUpdate(
+  send: SendToServer,
+  { uri, token }: Management,
+  clientId: string,
+  requested: RequestedMetadata,
+): Promise<UpdateResult> {
+  const body = { ...requested, client_id: clientId };
+  const outcome = await send({ method: "PUT", url: uri, bearer: token, body });
+  const denial = findDenial(outcome, token);
+  if (denial !== undefined) return { kind: "denied", reason: denial };
+  if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, token);
+  const response = validateResponse(outcome.body);
+  if ("error" in response || response.value.client_id !== clientId) {
+    return {
+      kind: "unknown",
+      reason: `The authorization server responded with ${outcome.status}, without the client.`,
+    };
+  }
+  const rotated = parseRotated(response.value, { uri, token });
+  const difference = compareRegistered(requested, outcome.body as object);
+  return difference === undefined
+    ? { kind: "updated", management: rotated }
+    : { kind: "differs", management: rotated, reason: difference };
+}
+
+/** Reads a client whose update has an unknown result: some servers, Keycloak among them, respond with 500 if it doesn't exist. */
+async function findUpdated(
+  send: SendToServer,
+  { uri, token }: Management,
+  clientId: string,
+  requested: RequestedMetadata,
+  unknown: Extract<UpdateResult, { kind: "unknown" }>,
+): Promise<UpdateResult> {
+  const outcome = await send({ method: "GET", url: uri, bearer: token });
+  const denial = findDenial(outcome, token);
+  if (denial !== undefined) return { kind: "denied", reason: denial };
+  if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return unknown;
+  const response = validateResponse(outcome.body);
+  if ("error" in response || response.value.client_id !== clientId) return unknown;
+  const management = parseRotated(response.value, { uri, token });
+  if (hasAllValues(requested, outcome.body as object)) return { kind: "updated", management };
+  return { ...unknown, management };
+}
+
+/** The token may be another one after each request, and the response need not repeat the URI. */
+function parseRotated(response: RegistrationResponse, { uri, token }: Management): Management | undefined {
+  return parseManagement({ registration_client_uri: uri, registration_access_token: token, ...response }, uri);
 }
 
 /** Undefined if it isn't offered, or at another origin, which would receive the token. */

@@ -81,6 +81,8 @@ test("a client stays ready, as it was, until its update succeeds", () => {
     assert.deepEqual(settled.next, { ...registered, reason }, result.kind);
     assert.equal(settled.retriesSoon, retriesSoon, result.kind);
   }
+  const read = afterUpdate(updating, { kind: "unknown", reason: "No response.", management }, sha256);
+  assert.deepEqual(read, { next: registered, management, retriesSoon: true }, "reading it may have replaced the token");
   const denied = afterUpdate(updating, { kind: "denied", reason: "401" }, sha256);
   assert.deepEqual([denied.next?.status, denied.next?.clientId], ["uncertain", "one"]);
 });

@@ -17,18 +17,27 @@ export type UpdateResult =
   | { kind: "updated"; management: Management | undefined }
   | { kind: "differs"; management: Management | undefined; reason: string }
   | { kind: "denied"; reason: string }
-  | FailedRequest;
+  | Refused
+  /** `management`: reading the client replaced the token. */
+  | (Unknown & { management?: Management | undefined });
 export type RemovalResult =
   | { kind: "removed" }
   /** The client doesn't exist, or the token is invalid: RFC 7592 has one response for both. */
   | { kind: "denied"; reason: string }
   | FailedRequest;
 
-export type FailedRequest =
-  /** The authorization server certainly did nothing. `isFinal`: the same request gets the same response. */
-  | { kind: "refused"; reason: string; isFinal: boolean }
-  /** It isn't known whether it did. */
-  | { kind: "unknown"; reason: string };
+/** The authorization server certainly did nothing. `isFinal`: the same request gets the same response. */
+interface Refused {
+  kind: "refused";
+  reason: string;
+  isFinal: boolean;
+}
+/** It isn't known whether it did. */
+interface Unknown {
+  kind: "unknown";
+  reason: string;
+}
+export type FailedRequest = Refused | Unknown;
 
 export interface Settled {
   /** Undefined: the client is gone, and so is its row. */
@@ -86,7 +95,7 @@ export function afterUpdate(client: ClientState, result: UpdateResult, sha256: s
     case "refused":
       return { next: result.isFinal ? { ...ready, reason: result.reason } : ready, retriesSoon: !result.isFinal };
     case "unknown":
-      return { next: ready, retriesSoon: true };
+      return { next: ready, management: result.management, retriesSoon: true };
   }
 }
 

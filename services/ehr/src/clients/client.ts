@@ -59,9 +59,9 @@ export const reasons = {
 
 /**
  * An attempt that was recorded longer ago than this isn't in progress: its process was killed, or lost the database. A request takes at most
- * 10 seconds, and storing its result is retried for 10.
+ * 10 seconds, reading the client after an update of unknown result 10 more, and storing the result is retried for 10.
  */
-export const attemptLeaseMs = 30_000;
+export const attemptLeaseMs = 40_000;
 
 export const newClient = (configured: RegistrationMethod): ClientState => ({
   method: configured,

@@ -21,6 +21,15 @@ export function compareRegistered(requested: RequestedMetadata, registered: obje
   return `The authorization server registered other values than requested for: ${differing.join(", ")}.`;
 }
 
+/** Whether a client that was read has every value that was requested. One that the response leaves out may be the earlier one. */
+export function hasAllValues(requested: RequestedMetadata, registered: object): boolean {
+  const response = registered as Record<string, unknown>;
+  return Object.entries(requested).every(([name, value]) => {
+    if (name === "scope") return isSameSet(splitScope(response[name]), splitScope(value));
+    return Array.isArray(value) ? isSameSet(response[name], value) : response[name] === value;
+  });
+}
+
 /** `openid` is no scope of FHIR: some servers have it for every client, and don't say so. */
 const splitScope = (scope: unknown): unknown =>
   typeof scope === "string" ? scope.split(" ").filter((each) => each !== "" && each !== "openid") : scope;

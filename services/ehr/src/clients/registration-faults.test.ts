@@ -203,6 +203,20 @@ describe("registering clients while the authorization server fails", () => {
     await ehr.clientWhen("update-fails", "it is ready", (client) => isReady(client) && client.clientId === clientId);
   });
 
+  test("a client that somebody removed at the authorization server is an operator's, also if its update gets 500", async () => {
+    const { clientId, id } = await ready("removed-there");
+    ehr.marketplace.publish("removed-there", {}, clientMetadataOf("removed-there", { software_version: "2.0.0" }));
+    server.clients.delete(clientId ?? "");
+    server.interfere = ({ method }, response) => method === "PUT" && respond(response, 500, { error: "unknown_error" });
+    await ehr.refresh("removed-there");
+    const uncertain = await ehr.clientWhen("removed-there", "it is uncertain", isUncertain);
+    assert.deepEqual([uncertain.task, uncertain.attempt, uncertain.clientId], ["check", "update", clientId]);
+    server.interfere = () => false;
+    assert.equal(await dataOf(await settle(id, "DELETE")), null);
+    const other = await ehr.clientWhen("removed-there", "it is ready", isReady);
+    assert.deepEqual(registeredFor("removed-there"), [other.clientId]);
+  });
+
   test("a client whose token was lost with the response to an update is an operator's, and stays usable", async () => {
     const { clientId, id } = await ready("token-lost");
     ehr.marketplace.publish("token-lost", {}, clientMetadataOf("token-lost", { software_version: "2.0.0" }));
