@@ -28,7 +28,7 @@ interface CachedClient extends Cacheable {
 const prefix = "client:";
 const bytesPerClient = 300;
 
-/** Caches clients by the rules of installations: dropped on a notification, and served for a minute without a connection. */
+/** Caches clients by the rules of installations: dropped on a notification, and loaded each time while the listener is disconnected. */
 export function createClientCache(database: Kysely<DB>, maxBytes: number): ClientCache {
   const cache = createInstallationCache<CachedClient>({
     maxBytes,
@@ -39,7 +39,7 @@ export function createClientCache(database: Kysely<DB>, maxBytes: number): Clien
     },
   });
   return {
-    find: async (clientId) => (await cache.get(clientId)).client,
+    find: async (clientId) => (await cache.getCurrent(clientId)).client,
     handleNotification(payload) {
       if (payload === "") cache.handleNotification("");
       else if (payload.startsWith(prefix)) cache.drop(payload.slice(prefix.length));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
 import { hilltop, riverside } from "../installations/installations.test-support.ts";
 import { eventOf, send } from "../marketplace-events/events.test-support.ts";
@@ -86,6 +86,30 @@ describe("GET /api/internal/app-clients", () => {
       [clientId],
     );
     await eventually("the client is unknown", 30_000, async () => !(await isActive()));
+  });
+
+  test("a pause is seen at once while the process hears of no changes", async () => {
+    const { clientId } = await connect("unheard");
+    assert.equal((await ehr.grantOf(clientId)).active, true);
+    const { ownerUrl } = ehr.database;
+    const name = new URL(ownerUrl).pathname.slice(1);
+    await withClient(ownerUrl, async (client) => {
+      const listeners =
+        "from pg_stat_activity where datname = current_database() and application_name like '%listener'";
+      const isListening = async (): Promise<boolean> => (await client.query(`select ${listeners}`)).rowCount !== 0;
+      // The pool keeps its connections, and the listener can't open another.
+      await client.query(`alter database ${name} connection limit 0`);
+      try {
+        await client.query(`select pg_terminate_backend(pid) ${listeners}`);
+        await eventually("nothing listens", 10_000, async () => !(await isListening()));
+        await client.query("update installations set status = 'paused' where app_slug = 'unheard'");
+        // A cached response would be served for a minute.
+        await eventually("it is inactive", 20_000, async () => !(await ehr.grantOf(clientId)).active);
+        assert.equal(await isListening(), false);
+      } finally {
+        await client.query(`alter database ${name} connection limit -1`);
+      }
+    });
   });
 
   test("the authorization server isn't limited in its requests", async () => {

@@ -6,7 +6,7 @@ import type { ClientCache } from "./client-cache.ts";
 
 export interface FindDeps {
   clients: Pick<ClientCache, "find">;
-  installations: Pick<InstallationCache<OrganisationInstallations>, "get">;
+  installations: Pick<InstallationCache<OrganisationInstallations>, "getCurrent">;
 }
 
 const toResponse = (message: string, grant: AppClientGrantDto): Buffer =>
@@ -38,6 +38,6 @@ export async function findAppClient(
 ): Promise<Buffer> {
   const client = await clients.find(clientId);
   if (client === undefined || (client.orgAlias !== null && client.orgAlias !== orgAlias)) return inactive;
-  const installation = (await installations.get(orgAlias)).getActive(client.appSlug);
+  const installation = (await installations.getCurrent(orgAlias)).getActive(client.appSlug);
   return installation === undefined ? inactive : responseFor(installation);
 }

@@ -144,6 +144,22 @@ test("serves values for a minute once the listener is disconnected", async () =>
   assert.equal(await kept("late"), undefined);
 });
 
+test("loads each value that has to be current while the listener is disconnected, and shares loads in progress", async () => {
+  const { cache, begun, fill, endLoad } = controlled();
+  await fill("org", loaded("cached"));
+  assert.equal((await cache.getCurrent("org")).text, "cached");
+  cache.disconnected();
+  const both = [cache.getCurrent("org"), cache.getCurrent("org")];
+  await endLoad(loaded("changed"));
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ text }) => text),
+    ["changed", "changed"],
+  );
+  assert.equal(begun.length, 2);
+  void cache.getCurrent("org");
+  assert.equal(begun.length, 3);
+});
+
 test("serves values for a minute before the listener first connects", async () => {
   let now = 0;
   let loads = 0;

@@ -10,6 +10,8 @@ export interface Cacheable {
 export interface InstallationCache<T extends Cacheable> {
   /** Concurrent callers share one load. */
   get(orgAlias: string): Promise<T>;
+  /** The same, but no value that may have changed unnoticed: while the listener is disconnected, each is loaded. */
+  getCurrent(orgAlias: string): Promise<T>;
   drop(orgAlias: string): void;
   /** Takes a payload of the channel `installations_changed`: an alias, `app:` and a slug, or an empty text, which drops everything. */
   handleNotification: (payload: string) => void;
@@ -39,7 +41,7 @@ export function createInstallationCache<T extends Cacheable>(options: {
   load: (orgAlias: string) => Promise<T>;
   now?: () => number;
 }): InstallationCache<T> {
-  const { load, now = () => performance.now() } = options;
+  const { now = () => performance.now() } = options;
   const entries = new LRUCache<string, Entry<T>>({
     maxSize: options.maxBytes,
     sizeCalculation: ({ value }, alias) => value.bytes + alias.length + 300,
@@ -48,7 +50,8 @@ export function createInstallationCache<T extends Cacheable>(options: {
   let disconnectedSince: number | undefined = now();
 
   const startLoad = (orgAlias: string): Promise<T> => {
-    const loading = load(orgAlias)
+    const loading = options
+      .load(orgAlias)
       .then((value) => {
         if (loads.get(orgAlias) === loading) entries.set(orgAlias, { value, loadedAt: now() });
         return value;
@@ -72,12 +75,15 @@ export function createInstallationCache<T extends Cacheable>(options: {
     loads.delete(orgAlias);
   };
 
+  const load = (orgAlias: string): Promise<T> => loads.get(orgAlias) ?? startLoad(orgAlias);
+  const get = async (orgAlias: string): Promise<T> => {
+    const entry = entries.get(orgAlias);
+    return entry !== undefined && !isTooOld(entry) ? entry.value : load(orgAlias);
+  };
+
   return {
-    async get(orgAlias) {
-      const entry = entries.get(orgAlias);
-      if (entry !== undefined && !isTooOld(entry)) return entry.value;
-      return loads.get(orgAlias) ?? startLoad(orgAlias);
-    },
+    get,
+    getCurrent: (orgAlias) => (disconnectedSince === undefined ? get(orgAlias) : load(orgAlias)),
     drop,
     handleNotification(payload) {
       if (payload === "") dropAll();
