@@ -147,7 +147,7 @@ export async function clientRoutes(scope: FastifyInstance, options: FindDeps & M
         operationId: "retryAppClient",
         summary: "Try again to connect a client",
         description:
-          "Tries now what the hourly job would try. An `uncertain` client is tried again only by this: first make sure that the authorization server has no client with the `software_id` of its `metadata` from the time of `attemptedAt`, or remove it there. 409: a request for it is in progress.",
+          "Tries now what the hourly job would try. An `uncertain` client is tried again only by this: first make sure that the authorization server has no client with the `client_name` (and `software_id`, if the server keeps it) of its `metadata` from the time of `attemptedAt`, or remove it there. 409: a request for it is in progress.",
         params: appClientParams,
         response: {
           200: responseOf("It is tried soon", "AppClientResponse"),

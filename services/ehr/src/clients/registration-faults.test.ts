@@ -127,7 +127,7 @@ describe("registering clients while the authorization server fails", () => {
       server.interfere = () => false;
       assert.deepEqual([uncertain.task, uncertain.attempt, uncertain.clientId], ["check", "register", null]);
       assert.ok(uncertain.attemptedAt !== null, "the operator is told the time");
-      assert.equal(uncertain.metadata?.["software_id"], clientMetadataOf(slug)["software_id"]);
+      assert.equal(uncertain.metadata?.["client_name"], `The app ${slug}`);
       const { status, reason } = (await ehr.connectionOf(slug)) ?? assert.fail();
       assert.deepEqual(
         [status, reason],
