@@ -15,7 +15,7 @@ import {
   SignJWT,
 } from "jose";
 import { register } from "../registration.test-support.ts";
-import { app, type LaunchingEhr, startLaunchingEhr, type TokenResponse } from "./launches.test-support.ts";
+import { type LaunchingEhr, startLaunchingEhr, type TokenResponse } from "./launches.test-support.ts";
 
 const agreed = "launch openid system/Observation.rs system/Patient.rs patient/Observation.rs";
 const minuteMs = 60_000;
@@ -35,7 +35,6 @@ describe("an app that works in the background", () => {
     ehr = await startLaunchingEhr(cleanUp);
     issuer = ehr.identityProvider.issuer;
     fhirServer = `${issuer}/fhir/riverside-clinic`;
-    await ehr.setScopes(agreed);
     const pair = await generateKeyPair("ES384");
     ({ privateKey } = pair);
     const key = { ...(await exportJWK(pair.publicKey)), kid: "a-key", alg: "ES384", use: "sig" };
@@ -52,6 +51,7 @@ describe("an app that works in the background", () => {
     });
     jwksUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
     clientId = await registerService(jwksUri);
+    await ehr.setScopes(agreed);
   });
 
   async function registerService(keys: string): Promise<string> {
@@ -63,7 +63,7 @@ describe("an app that works in the background", () => {
       jwks_uri: keys,
       scope: agreed,
     });
-    ehr.clients.registered.set(id, app.slug);
+    await ehr.installAnother(id);
     return id;
   }
 

@@ -1,151 +1,225 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { type IncomingMessage, request as sendHttp } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { before, beforeEach, describe, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { type CleanUp, cleanUpAfter } from "@ehr-marketplace/test-kit";
+import type { AppClientGrantDto, PricingPlanDto } from "@ehr-marketplace/contracts";
+import { type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
 import { type Certificate, issue } from "@ehr-marketplace/test-kit/certificates";
+import {
+  type Callers,
+  createPublisher,
+  fetchCallers,
+  type Publisher,
+  type RunningEhr,
+  type RunningMarketplace,
+  sendApiRequest,
+  sendRequest,
+  startEhr,
+  startMarketplace,
+} from "@ehr-marketplace/tests/support";
+import { freePort } from "../../free-port.ts";
+import type { Persona } from "../personas.ts";
 import { launchedApp } from "../registration.test-support.ts";
 import { openBrowser } from "../sign-in.ts";
+import { type IdentityProvider, startIdentityProvider } from "../start-identity-provider.ts";
+import { fhirBaseUrl } from "./fhir-servers.ts";
 import {
-  app,
   authorizing,
   exchange,
-  type LaunchingEhr,
+  launchApp,
+  redirectUri,
   refresh,
   signInToApp,
-  startLaunchingEhr,
   type TokenResponse,
 } from "./launches.test-support.ts";
 
-interface Documents {
+interface TlsProxy {
   origin: string;
+  /** The paths that were requested. */
   requests: string[];
-  /** By path. */
-  responses: Map<string, { status: number; body: string }>;
+  /** Documents, by path, that the marketplace wouldn't publish. */
+  forged: Map<string, object>;
+  marketplaceUrl: string;
 }
 
-/** Serves `GET /apps/{slug}/client` over TLS, as the marketplace's contract says. */
-async function startDocuments(cleanUp: CleanUp, certificate: Certificate): Promise<Documents> {
-  const [requests, responses]: [string[], Documents["responses"]] = [[], new Map()];
-  const { cert, key } = certificate;
+/** Ends TLS in front of the marketplace, as in production. */
+async function startTlsProxy(cleanUp: CleanUp, { cert, key }: Certificate): Promise<TlsProxy> {
+  const proxy: TlsProxy = { origin: "", requests: [], forged: new Map(), marketplaceUrl: "" };
   const server = createServer({ cert, key }, (request, response) => {
     const path = request.url ?? "";
-    requests.push(path);
-    const { status, body } = responses.get(path) ?? { status: 404, body: '{"code":"client-not-found"}' };
-    response.writeHead(status, { "content-type": "application/json", "cache-control": "public, max-age=60" });
-    response.end(body);
+    proxy.requests.push(path);
+    const forged = proxy.forged.get(path);
+    if (forged !== undefined) {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(forged));
+      return;
+    }
+    const { method, headers } = request;
+    const forward = (answer: IncomingMessage): void => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    };
+    const onward = sendHttp(`${proxy.marketplaceUrl}${path}`, { method, headers, agent: false }, forward);
+    request.pipe(onward.on("error", () => response.destroy()));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanUp(async () => {
     server.close();
     server.closeAllConnections();
   });
-  return { origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, responses };
+  proxy.origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return proxy;
 }
+
+const orgAlias = "riverside-clinic";
+const slug = "a-documented-app";
+const draft = {
+  smartLaunchUrl: `${redirectUri}launch`,
+  fhirScopes: "launch openid fhirUser online_access patient/Observation.rs",
+  oauth: { type: "PUBLIC" as const, redirectUris: [redirectUri] },
+};
 
 /** OAuth Client ID Metadata Documents: the app's client identifier is a URL of the marketplace, and nothing is registered. */
 describe("an app whose client is a document of the marketplace", () => {
   const cleanUp = cleanUpAfter();
   const authority = issue({ names: [] });
-  let marketplace: Documents;
-  let ehr: LaunchingEhr;
+  let proxy: TlsProxy;
+  let marketplace: RunningMarketplace;
+  let ehr: RunningEhr;
+  let identityProvider: IdentityProvider;
+  let callers: Callers;
+  let publisher: Publisher<Persona>;
+
   before(async () => {
     const trusted = getCACertificates("default");
     setDefaultCACertificates([...trusted, authority.cert]);
     cleanUp(async () => setDefaultCACertificates(trusted));
-    marketplace = await startDocuments(cleanUp, issue({ names: ["127.0.0.1"], by: authority }));
-    ehr = await startLaunchingEhr(cleanUp, { metadataDocuments: `${marketplace.origin}/api/v1/apps/` });
+    proxy = await startTlsProxy(cleanUp, issue({ names: ["127.0.0.1"], by: authority }));
+    const port = await freePort();
+    const issuer = `http://127.0.0.1:${port}`;
+    const tokens = { TOKEN_ISSUER: issuer, TOKEN_JWKS_URL: `${issuer}/jwks` };
+    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
+    marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, { ...tokens, PUBLIC_URL: proxy.origin });
+    proxy.marketplaceUrl = marketplace.url;
+    ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
+      ...tokens,
+      FHIR_BASE_URL: fhirBaseUrl(issuer, "{orgAlias}"),
+      CLIENT_REGISTRATION: "cimd",
+      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
+      MARKETPLACE_TOKEN_URL: `${issuer}/token`,
+      MARKETPLACE_CLIENT_ID: "ehr-service",
+      MARKETPLACE_CLIENT_SECRET: "development-only",
+    });
+    const metadataDocuments = `${proxy.origin}/api/v1/apps/`;
+    identityProvider = await startIdentityProvider({ port, ehrUrl: ehr.url, metadataDocuments });
+    cleanUp(() => identityProvider.stop());
+    callers = await fetchCallers(identityProvider);
+    publisher = createPublisher(marketplace.url, (who) => callers.token(who), "northwind-developer");
+    await publisher.publish(slug, draft);
+    await subscribe();
   });
   beforeEach(() => {
-    marketplace.requests.length = 0;
+    proxy.requests.length = 0;
   });
 
-  /** Publishes the metadata of an app, and returns the URL. The library keeps a document for its time, so each test has its own. */
-  function publish(slug: string, changes: object = {}, { origin, responses } = marketplace): string {
-    const path = `/api/v1/apps/${slug}/client`;
-    const metadata = { ...launchedApp, client_id: origin + path, logo_uri: `${origin}/media/icon.png`, ...changes };
-    responses.set(path, { status: 200, body: JSON.stringify(metadata) });
-    return origin + path;
+  const pathOf = (appSlug: string): string => `/api/v1/apps/${appSlug}/client`;
+  const clientOf = (appSlug: string): string => proxy.origin + pathOf(appSlug);
+
+  /** Subscribes the practice, and waits until the EHR has the app and its client. */
+  async function subscribe(): Promise<void> {
+    const [plan] = (await (await marketplace.get(`/apps/${slug}/pricing`)).json()) as PricingPlanDto[];
+    const body = { appSlug: slug, orgAlias, pricingPlanId: plan?.id };
+    const created = await sendApiRequest(marketplace.url, "/subscriptions", callers.token("riverside-admin"), { body });
+    assert.equal(created.status, 201, await created.text());
+    const path = `${ehr.url}/api/admin/organisations/${orgAlias}/reconcile`;
+    const reconciled = await sendRequest(path, callers.token("operator"), { method: "POST" });
+    assert.equal(reconciled.status, 200, await reconciled.text());
+    const query = new URLSearchParams({ clientId: clientOf(slug), orgAlias });
+    await eventually("the EHR has the client", 30_000, async () => {
+      const url = `${ehr.url}/api/internal/app-clients?${query.toString()}`;
+      const response = await sendRequest(url, callers.token("launch-redeemer"), {});
+      return ((await response.json()) as { data: AppClientGrantDto }).data.active;
+    });
   }
-  async function beginWith(clientId: string): Promise<Response> {
-    const url = new URL(`${ehr.identityProvider.issuer}/auth`);
-    url.search = new URLSearchParams({ ...authorizing({ ...ehr, clientId }, "any"), response_type: "code" }).toString();
+  async function beginWith(clientId: string, query: object = {}, server = identityProvider): Promise<Response> {
+    const url = new URL(`${server.issuer}/auth`);
+    const target = { identityProvider: server, clientId };
+    url.search = new URLSearchParams({ ...authorizing(target, "any"), response_type: "code", ...query }).toString();
     return openBrowser()(url);
   }
-  async function assertUnknown(clientId: string): Promise<void> {
-    const response = await beginWith(clientId);
+  async function assertRefused(response: Response, error: RegExp): Promise<void> {
     assert.deepEqual([response.status, response.headers.get("location")], [400, null]);
-    assert.match(await response.text(), /invalid_client/);
+    assert.match(await response.text(), error);
   }
 
   test("is found by the authorization server, which says that it supports this", async () => {
-    const { issuer } = ehr.identityProvider;
-    const found = (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as object;
+    const url = `${identityProvider.issuer}/.well-known/openid-configuration`;
+    const found = (await (await fetch(url)).json()) as object;
     assert.ok("client_id_metadata_document_supported" in found);
     assert.equal(found.client_id_metadata_document_supported, true);
   });
 
   test("signs in and refreshes its token without being registered", async () => {
-    const clientId = publish("an-app");
-    ehr.clients.registered.set(clientId, app.slug);
-    const client = { ...ehr, clientId };
-    const launch = await ehr.launch("riverside-member", { patientId: "a-patient" });
+    const client = { identityProvider, clientId: clientOf(slug) };
+    const launched = { ehrUrl: ehr.url, identityProvider, slug };
+    const launch = await launchApp(launched, "riverside-member", { patientId: "a-patient" });
     const response = await exchange(client, await signInToApp(client, launch, "riverside-member"));
     const tokens = (await response.json()) as TokenResponse;
-    assert.deepEqual([response.status, tokens["patient"], tokens["tenant"]], [200, "a-patient", "riverside-clinic"]);
+    assert.deepEqual([response.status, tokens["patient"], tokens["tenant"]], [200, "a-patient", orgAlias]);
+    assert.equal(tokens.scope, draft.fhirScopes);
     assert.equal((await refresh(client, tokens.refresh_token)).status, 200);
-    assert.deepEqual(marketplace.requests, ["/api/v1/apps/an-app/client"]);
+    assert.deepEqual(proxy.requests, [pathOf(slug)]);
   });
 
   test("is sent back only to a redirect URI of its document", async () => {
-    const clientId = publish("elsewhere", { redirect_uris: ["https://vendor.example/back"] });
-    ehr.clients.registered.set(clientId, app.slug);
-    const response = await beginWith(clientId);
-    assert.deepEqual([response.status, response.headers.get("location")], [400, null]);
-    assert.match(await response.text(), /invalid_redirect_uri/);
+    const elsewhere = await beginWith(clientOf(slug), { redirect_uri: "https://vendor.example/back" });
+    await assertRefused(elsewhere, /invalid_redirect_uri/);
   });
 
   test("is refused while the EHR doesn't have it", async () => {
-    const response = await beginWith(publish("not-installed"));
+    await publisher.publish("not-installed", draft);
+    const response = await beginWith(clientOf("not-installed"));
     assert.equal(new URL(response.headers.get("location") ?? "").searchParams.get("error"), "access_denied");
   });
 
   test("is unknown if the app is suspended, or was never published", async () => {
-    const [suspended, unpublished] = ["/api/v1/apps/suspended/client", "/api/v1/apps/never-published/client"] as const;
-    marketplace.responses.set(suspended, { status: 410, body: '{"code":"app-suspended"}' });
-    await assertUnknown(marketplace.origin + suspended);
-    await assertUnknown(marketplace.origin + unpublished);
-    assert.deepEqual([...new Set(marketplace.requests)], [suspended, unpublished]);
+    await publisher.publish("suspended", draft);
+    const body = { reason: "It may be compromised.", pauseSubscriptions: true };
+    const suspended = await publisher.request("operator", "/admin/apps/suspended/suspend", { body });
+    assert.equal(suspended.status, 200, await suspended.text());
+    await publisher.create("never-published", draft);
+    for (const appSlug of ["suspended", "never-published"]) {
+      await assertRefused(await beginWith(clientOf(appSlug)), /invalid_client/);
+    }
+    assert.deepEqual([...new Set(proxy.requests)], [pathOf("suspended"), pathOf("never-published")]);
   });
 
   test("is never fetched from anywhere else", async () => {
-    const other = await startDocuments(cleanUp, issue({ names: ["127.0.0.1"], by: authority }));
-    const { origin } = marketplace;
+    const other = await startTlsProxy(cleanUp, issue({ names: ["127.0.0.1"], by: authority }));
+    other.marketplaceUrl = marketplace.url;
+    const { origin } = proxy;
     for (const clientId of [
-      publish("an-app", {}, other),
+      other.origin + pathOf(slug),
       `${origin}/api/v1/vendors/an-app/client`,
-      `${origin}/api/v1/apps/../apps/an-app/client`,
-      `${origin.replace("https:", "http:")}/api/v1/apps/an-app/client`,
-      "https://10.1.2.3/api/v1/apps/an-app/client",
+      `${origin}/api/v1/apps/../apps/${slug}/client`,
+      clientOf(slug).replace("https:", "http:"),
+      `https://10.1.2.3${pathOf(slug)}`,
     ]) {
-      await assertUnknown(clientId);
+      await assertRefused(await beginWith(clientId), /invalid_client/);
     }
-    assert.deepEqual([marketplace.requests, other.requests], [[], []]);
+    assert.deepEqual([proxy.requests, other.requests], [[], []]);
   });
 
   test("is refused from a marketplace whose certificate isn't trusted", async () => {
-    const stranger = await startDocuments(cleanUp, issue({ names: ["127.0.0.1"], by: issue({ names: [] }) }));
-    const other = await startLaunchingEhr(cleanUp, { metadataDocuments: `${stranger.origin}/api/v1/apps/` });
-    const clientId = publish("an-app", {}, stranger);
-    const url = new URL(`${other.identityProvider.issuer}/auth`);
-    url.search = new URLSearchParams({
-      ...authorizing({ ...other, clientId }, "any"),
-      response_type: "code",
-    }).toString();
-    const response = await openBrowser()(url);
-    assert.deepEqual([response.status, response.headers.get("location"), stranger.requests], [400, null, []]);
+    const stranger = await startTlsProxy(cleanUp, issue({ names: ["127.0.0.1"], by: issue({ names: [] }) }));
+    stranger.marketplaceUrl = marketplace.url;
+    const metadataDocuments = `${stranger.origin}/api/v1/apps/`;
+    const other = await startIdentityProvider({ port: 0, ehrUrl: ehr.url, metadataDocuments });
+    cleanUp(() => other.stop());
+    await assertRefused(await beginWith(stranger.origin + pathOf(slug), {}, other), /invalid_client/);
+    assert.deepEqual(stranger.requests, []);
   });
 
   for (const [what, changes, error] of [
@@ -155,9 +229,10 @@ describe("an app whose client is a document of the marketplace", () => {
     ["has a scope that isn't SMART's", { scope: "launch admin" }, /invalid_client_metadata/],
   ] as const) {
     test(`is refused if the document ${what}`, async () => {
-      const response = await beginWith(publish(what.replaceAll(/\W+/g, "-"), changes));
-      assert.deepEqual([response.status, response.headers.get("location")], [400, null]);
-      assert.match(await response.text(), error);
+      const forged = what.replaceAll(/\W+/g, "-");
+      const logo = `${proxy.origin}/media/icon.png`;
+      proxy.forged.set(pathOf(forged), { ...launchedApp, client_id: clientOf(forged), logo_uri: logo, ...changes });
+      await assertRefused(await beginWith(clientOf(forged)), error);
     });
   }
 });

@@ -101,10 +101,8 @@ describe("an app that the EHR launches by SMART App Launch", () => {
 
   test("is refused with the launch of another app, which is spent then", async () => {
     const { client_id: clientId } = await register(issuer);
-    ehr.clients.registered.set(clientId, "northwind-visits");
-    await ehr.installForRiverside("northwind-visits");
+    const other = await ehr.installAnother(clientId);
     const launch = await ehr.launch("riverside-member", { patientId });
-    const other = { identityProvider: ehr.identityProvider, clientId };
     assertRefused(await signInToApp(other, launch, "riverside-member"), "access_denied", /used/);
     assertRefused(await signInToApp(ehr, launch, "riverside-member"), "access_denied", /used/);
   });
