@@ -1,6 +1,8 @@
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { JobResult, PgBoss } from "pg-boss";
+import { requestClientJob } from "../clients/request-client-job.ts";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";
 import { findApp, markAbsent, markUnchanged, replaceApp } from "./app-store.ts";
@@ -9,6 +11,7 @@ import { type AppFetch, secondsUntilRecheck } from "./request-app-fetch.ts";
 
 export interface FetchDeps {
   database: Kysely<DB>;
+  queue: Queue;
   catalog: MarketplaceCatalog;
   clock: () => Date;
   logger: Logger;
@@ -43,7 +46,7 @@ export async function workAppFetches(
  * was requested then or later.
  */
 export async function fetchApp(
-  { database, catalog, clock, logger }: FetchDeps,
+  { database, queue, catalog, clock, logger }: FetchDeps,
   slug: string,
   { since, signal }: { since?: Date | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<FetchResult> {
@@ -60,8 +63,15 @@ export async function fetchApp(
     await markAbsent(database, slug, requestedAt);
     return "absent";
   }
-  if (response.kind === "found") await replaceApp(database, response.found, requestedAt);
-  else await markUnchanged(database, slug, requestedAt);
+  if (response.kind === "unchanged") {
+    await markUnchanged(database, slug, requestedAt);
+    return "found";
+  }
+  await database.transaction().execute(async (transaction) => {
+    await replaceApp(transaction, response.found, requestedAt);
+    // How it signs in may have changed, too: authorization servers may refuse scopes that aren't registered.
+    if (known.hasFacts) await requestClientJob(transaction, queue, { refresh: slug, isChanged: true });
+  });
   return "found";
 }
 

@@ -44,7 +44,7 @@ export async function workClientJobs(boss: PgBoss, deps: ClientDeps): Promise<vo
 
 export async function runClientJob(deps: ClientDeps, job: ClientJob): Promise<void> {
   if ("refresh" in job) {
-    await refreshClients(deps, job.refresh);
+    await refreshClients(deps, job.refresh, job.isChanged === true);
   } else if ("id" in job) {
     await reportIfNeeded(deps, await advanceClientById(deps, job.id));
   } else {
@@ -71,9 +71,9 @@ async function reportIfNeeded(
 }
 
 /** Requests a job for each client of the app for which there may be something to do, and for installations without one. */
-async function refreshClients(deps: ClientDeps, appSlug: string): Promise<void> {
+async function refreshClients(deps: ClientDeps, appSlug: string, isChanged: boolean): Promise<void> {
   const { database, queue, per, reports } = deps;
-  const metadata = await ensureClientMetadata(deps, appSlug);
+  const metadata = await ensureClientMetadata(deps, appSlug, isChanged);
   const shared = await findClientByKey(database, { appSlug, orgAlias: null });
   if (shared !== undefined) await requestClientJobs(queue, [{ id: shared.id }]);
   const findClients = (after: string) =>

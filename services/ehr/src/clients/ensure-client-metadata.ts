@@ -17,13 +17,20 @@ export type StoredMetadata = KnownMetadata & { text: string | null };
 /** Metadata is fetched at most once a minute, however many organisations install the app; a draft's each time, since its vendor waits. */
 const freshMs = 60_000;
 
-/** The app's client metadata, as the marketplace said within the last minute. Throws if the marketplace can't be reached. */
-export async function ensureClientMetadata(deps: MetadataDeps, appSlug: string): Promise<StoredMetadata> {
+/**
+ * The app's client metadata, as the marketplace said within the last minute; with `isChanged`, as it says now. Throws if the marketplace
+ * can't be reached.
+ */
+export async function ensureClientMetadata(
+  deps: MetadataDeps,
+  appSlug: string,
+  isChanged = false,
+): Promise<StoredMetadata> {
   const { database, clock } = deps;
   const known = await findMetadata(database, appSlug);
   const now = clock();
   const isFresh = known !== undefined && now.getTime() - known.fetched_at.getTime() < freshMs;
-  if (isFresh && !isSandboxSlug(appSlug)) return describe(known);
+  if (isFresh && !isChanged && !isSandboxSlug(appSlug)) return describe(known);
   const stored = await refetch(deps, appSlug, known, now);
   await upsertMetadata(database, stored);
   return describe(stored);

@@ -39,6 +39,8 @@ export function createClientMetadataReader(
         accept: "application/json",
         // A compressed response has another ETag, and could expand beyond the size limit.
         "accept-encoding": "identity",
+        // A cache between the services may have it from before a change.
+        "cache-control": "no-cache",
         ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
         ...(etag === null ? {} : { "if-none-match": etag }),
       },

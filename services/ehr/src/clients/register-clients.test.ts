@@ -3,6 +3,7 @@ import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { clientMetadataOf, type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
 import { hilltop, riverside } from "../installations/installations.test-support.ts";
+import { eventOf, secretOf, send } from "../marketplace-events/events.test-support.ts";
 import { type ClientTest, startClientTest } from "./clients.test-support.ts";
 
 const isReady = ({ status }: { status: string }): boolean => status === "ready";
@@ -76,6 +77,22 @@ describe("clients that this service registers (dcr)", () => {
     assert.equal(fetches().at(-1)?.status, 304);
     await ehr.jobsEnd();
     assert.equal(server.requests.filter(({ path }) => path.endsWith(`/${clientId}`)).length, updates);
+  });
+
+  test("have an added scope within seconds of the first agreement to it, though the metadata was just fetched", async () => {
+    const slug = ehr.marketplace.publish("added-scope");
+    const id = await ehr.subscribe(slug);
+    const { clientId } = await ehr.clientWhen(slug, "it is ready", isReady);
+    await ehr.jobsEnd();
+    const fhirScopes = `${String(clientMetadataOf(slug)["scope"])} patient/Condition.rs`;
+    ehr.marketplace.publish(slug, { fhirScopes }, clientMetadataOf(slug, { scope: fhirScopes }));
+    const body = eventOf({ what: "updated", id, at: Date.now(), app: slug, fhirScopes });
+    assert.equal((await send(ehr.ehr.url, { body, secret: secretOf(riverside) })).status, 200);
+    await eventually("it is updated", 30_000, () => {
+      const { metadata } = server.clients.get(clientId ?? "") ?? assert.fail();
+      return metadata["scope"] === fhirScopes;
+    });
+    await ehr.clientWhen(slug, "it is the same", (client) => isReady(client) && client.clientId === clientId);
   });
 
   test("have their registration token encrypted", async () => {

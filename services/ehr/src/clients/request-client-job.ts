@@ -9,12 +9,14 @@ export type ClientJob =
   /** After an installation has changed: the app's client for this organisation, or for all. */
   | { appSlug: string; orgAlias: string }
   | { id: string }
-  /** Hourly: the app's metadata may have changed. */
-  | { refresh: string };
+  /** The app's metadata may have changed. Hourly; with `isChanged`, after the app has changed: then even the last minute's is too old. */
+  | { refresh: string; isChanged?: true };
 
 const keyOf = (job: ClientJob): string => {
   if ("id" in job) return job.id;
-  return "refresh" in job ? `refresh ${job.refresh}` : `${job.appSlug} ${job.orgAlias}`;
+  if (!("refresh" in job)) return `${job.appSlug} ${job.orgAlias}`;
+  // The hourly one may be queued for later.
+  return `refresh ${job.refresh}${job.isChanged === true ? " changed" : ""}`;
 };
 
 /**
