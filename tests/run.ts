@@ -1,7 +1,8 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
-//   node tests/run.ts [--postgres-15-too] [--all-rounds] [--watch] [pattern …]
+//   node tests/run.ts [--postgres-15-too] [--all-rounds] [--keycloak] [--watch] [pattern …]
 // Each file clones its databases from templates that are migrated once per run; all files share one identity provider. With
-// --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load.
+// --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load. With --keycloak,
+// those of tests/keycloak run, which share one Keycloak.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -11,6 +12,7 @@ import { run } from "node:test";
 import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
 import { demoOrganisations, insertEhrOrganisations, loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { type Keycloak, startKeycloak } from "@ehr-marketplace/dev/keycloak";
 import {
   prepareEhrDatabase,
   prepareMarketplaceDatabase,
@@ -28,6 +30,7 @@ import { demoSettings, templates } from "./support/templates.ts";
 
 const workspaces = ["packages", "services", "dev", "bench", "tests"];
 const allTests = workspaces.map((folder) => `${folder}/**/*.test.ts`);
+const keycloakTests = "tests/keycloak/*.test.ts";
 const concurrency = 4;
 /** Generous, because machines may be busy; it only ends a file that hangs. */
 const fileTimeoutMs = 900_000;
@@ -110,6 +113,19 @@ async function checkServices(): Promise<void> {
   process.exit(1);
 }
 
+/** Ends the run if Keycloak can't be started, so that its tests never pass without it. */
+async function startSharedKeycloak(): Promise<Keycloak> {
+  console.log("Starting Keycloak. It takes half a minute, and up to 15 minutes on a busy machine …");
+  const keycloak = await startKeycloak().catch((error: Error) => {
+    console.error(error.message);
+    console.log("0 passed, 1 failed");
+    return process.exit(1);
+  });
+  const { url, clientId, clientSecret } = keycloak;
+  process.env["TEST_KEYCLOAK"] = JSON.stringify({ url, clientId, clientSecret });
+  return keycloak;
+}
+
 /** Selects the fault tests and all other tests that use rounds. */
 async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
@@ -121,13 +137,15 @@ const findFiles = async (patterns: string[], exclude = ["**/node_modules/**"]): 
 
 const usage = `Usage: npm test -- [options] [pattern …]
        npm run test:faults -- [options] [pattern …]
+       npm run test:keycloak -- [pattern …]
        npm run test:watch -- pattern …
 
 Runs the tests on a temporary PostgreSQL. A pattern is a path or a quoted glob of test files; without one, all of them
-run.
+run, except for those of tests/keycloak, which need "npm run setup:keycloak" and test:keycloak.
 
   --postgres-15-too  also run the tests that depend on the database on PostgreSQL 15
   --all-rounds       run all rounds of tests that have rounds, one file after another; test:faults sets it
+  --keycloak         start Keycloak, and run the tests of tests/keycloak; test:keycloak sets it
   --watch            run the named files now and after each change of a source file; test:watch sets it
   --help             print this text
 
@@ -141,7 +159,7 @@ Examples:
 const flag = { type: "boolean", default: false } as const;
 const { values, positionals } = readArguments(usage, {
   allowPositionals: true,
-  options: { "postgres-15-too": flag, "all-rounds": flag, watch: flag },
+  options: { "postgres-15-too": flag, "all-rounds": flag, keycloak: flag, watch: flag },
 });
 if (values.watch && positionals.length === 0) exitWithUsage("Name the files to watch.", usage);
 for (const pattern of positionals) {
@@ -154,10 +172,16 @@ for (const pattern of positionals) {
 }
 const allRounds = values["all-rounds"];
 if (allRounds) process.env["FAULT_ROUNDS"] = "full";
-const files = await findFiles(positionals.length === 0 ? allTests : positionals);
+const isSequential = allRounds || values.keycloak;
+const files = await (positionals.length > 0
+  ? findFiles(positionals)
+  : values.keycloak
+    ? findFiles([keycloakTests])
+    : findFiles(allTests, ["**/node_modules/**", keycloakTests]));
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
 // A single file reports the reason itself, and tests of packages don't need the services.
 if (chosen.length > 1 && chosen.some((file) => /^(services|tests)\//.test(file))) await checkServices();
+const keycloak = values.keycloak ? await startSharedKeycloak() : undefined;
 const identityProvider = await startIdentityProvider({ port: 0 });
 const { issuer, jwksUrl, keys } = identityProvider;
 process.env["TEST_IDENTITY_PROVIDER"] = JSON.stringify({ issuer, jwksUrl, keys });
@@ -171,7 +195,7 @@ const knownDurations = await readDurations(cache);
 const totalMs = sumOf([...chosen, ...oldestPostgresFiles], knownDurations);
 const durations = { ...knownDurations };
 const session: Session = {
-  isSequential: allRounds,
+  isSequential,
   failures: [],
   runs: 0,
   progress: {
@@ -179,7 +203,7 @@ const session: Session = {
     finishedFiles: 0,
     failedTests: 0,
     elapsedMs: 0,
-    estimateMs: totalMs / (allRounds ? 1 : concurrency),
+    estimateMs: totalMs / (isSequential ? 1 : concurrency),
     finishedShare: 0,
   },
   onFileEnd(file, durationMs) {
@@ -196,6 +220,7 @@ const oldest =
     : { passed: 0, failed: 0 };
 await writeDurations(cache, durations);
 await identityProvider.stop();
+await keycloak?.stop();
 
 const passed = newest.passed + oldest.passed;
 const failed = newest.failed + oldest.failed;

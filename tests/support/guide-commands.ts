@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { DevStack } from "./dev-stack.ts";
 
 export interface GuideStep {
   /** The heading above the commands. */
@@ -33,7 +32,10 @@ export function parseGuide(markdown: string): GuideStep[] {
 const stepSeparator = "\u001e";
 
 /** Runs all steps in one shell, with the ports of the stack in its environment, and returns the output of each step. */
-export async function runGuide(steps: readonly GuideStep[], stack: Pick<DevStack, "ports">): Promise<string[]> {
+export async function runGuide(
+  steps: readonly GuideStep[],
+  stack: { ports: Record<string, string> },
+): Promise<string[]> {
   const script = steps.map(({ commands }) => commands).join(`\nprintf '\\036'\n`);
   const { stdout } = await run("bash", ["--norc", "-euo", "pipefail", "-c", script], {
     cwd: root,

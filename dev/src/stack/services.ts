@@ -31,6 +31,14 @@ export function urlOf(port: number): string {
 /** Where browsers reach the marketplace, such as through a tunnel. */
 export const readPublicUrl = (port: number): string => process.env["PUBLIC_URL"] || urlOf(port);
 
+/** Where clients are registered: at the identity provider of the stack, or at another authorization server, such as a Keycloak. */
+function readRegistration(issuer: string): Record<string, string> {
+  const { CLIENT_REGISTRATION_URL: url, CLIENT_REGISTRATION_TOKEN: token } = process.env;
+  return url
+    ? { CLIENT_REGISTRATION_URL: url, CLIENT_REGISTRATION_TOKEN: token ?? "" }
+    : { CLIENT_REGISTRATION_URL: `${issuer}/reg`, CLIENT_REGISTRATION_TOKEN: registrationToken };
+}
+
 export function marketplaceService({ ports, databases, ...given }: StackContext): ServiceOptions {
   return {
     name: "marketplace",
@@ -77,8 +85,7 @@ export function ehrService({ ports, databases, identityProvider }: StackContext)
       MARKETPLACE_CLIENT_ID: "ehr-service",
       MARKETPLACE_CLIENT_SECRET: developmentSecret,
       CLIENT_REGISTRATION: "dcr",
-      CLIENT_REGISTRATION_URL: `${issuer}/reg`,
-      CLIENT_REGISTRATION_TOKEN: registrationToken,
+      ...readRegistration(issuer),
     },
   };
 }
