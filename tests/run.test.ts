@@ -30,3 +30,11 @@ test("a test that needs a database says how to run it, when node --test runs it 
   assert.match(stdout, new RegExp(`needs a database, .* npm test -- ${RegExp.escape(file)}$`, "m"));
   assert.equal(status, 1);
 });
+
+test("a test that needs Keycloak fails without it, and says how to run it", () => {
+  const file = "tests/keycloak/keycloak-journey.test.ts";
+  const { TEST_KEYCLOAK: _keycloak, NODE_TEST_CONTEXT: _nested, ...env } = process.env;
+  const { status, stdout } = spawnSync(process.execPath, ["--test", file], { encoding: "utf8", env });
+  assert.match(stdout, /This test needs Keycloak, which npm run test:keycloak starts\./);
+  assert.equal(status, 1);
+});
