@@ -36,7 +36,8 @@ pick() {
     if (text.trim() === '') { console.error('The response is empty. Is a variable in the URL empty?'); process.exit(1); }
     let response;
     try { response = JSON.parse(text); } catch { console.error('Not JSON: ' + text.slice(0, 200)); process.exit(1); }
-    console.log(response$1);"
+    const found = response$1;
+    console.log(typeof found === 'object' ? JSON.stringify(found, null, 2) : found);"
 }
 
 # Whether a response has a value: says paused .data.status "$EHR/…" -H "$ADMIN"

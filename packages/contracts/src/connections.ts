@@ -76,7 +76,10 @@ export const connectionState = {
   status,
   clientId: nullable(Type.String(), `${clientIdMeaning}; null if it isn't known yet`),
   fhirBaseUrl: nullable(Type.String({ format: "uri" }), `${fhirBaseUrlMeaning}; null if it isn't known yet`),
-  reason: nullable(Type.String(), "Why the app can't sign in; null if there is nothing to say"),
+  reason: nullable(
+    Type.String(),
+    "Why the app can't sign in or, if `ready`, why a change of its client isn't registered yet; null if there is nothing to say",
+  ),
 };
 
 export const connectionDto = Type.Object(
