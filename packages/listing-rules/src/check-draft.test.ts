@@ -161,6 +161,32 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     { oauth: { type: "ASYMMETRIC", redirectUris: ["https://quill.example/back"] } },
   ],
   ["oauth-incomplete", "/oauth/grantTypes", { oauth: { ...complete.oauth, grantTypes: ["client_credentials"] } }],
+  ["oauth-incomplete", "/oauth/grantTypes", { oauth: { ...complete.oauth, grantTypes: ["refresh_token"] } }],
+  [
+    "oauth-incomplete",
+    "/oauth/grantTypes",
+    { audience: "BACKEND", oauth: { ...complete.oauth, type: "ASYMMETRIC", jwksUri: "https://quill.example/jwks" } },
+  ],
+  [
+    "oauth-incomplete",
+    "/oauth/redirectUris",
+    {
+      smartLaunchUrl: undefined,
+      fhirScopes: "openid",
+      scopePurposes: {},
+      oauth: { type: "PUBLIC", grantTypes: ["authorization_code"] },
+    } as unknown as ListingDraft,
+  ],
+  [
+    "oauth-incomplete",
+    "/oauth",
+    {
+      smartLaunchUrl: undefined,
+      fhirScopes: "system/Patient.rs",
+      scopePurposes: { "system/Patient.rs": "To list the patients" },
+      oauth: { type: "PUBLIC" },
+    } as unknown as ListingDraft,
+  ],
   ...[
     "https://quill.example/*",
     "https://*.quill.example/back",
@@ -197,7 +223,7 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   [
     "grant-type-unknown",
     "/oauth/grantTypes/1",
-    { oauth: { ...complete.oauth, grantTypes: ["refresh_token", "password"] } },
+    { oauth: { ...complete.oauth, grantTypes: ["authorization_code", "password"] } },
   ],
   [
     "client-metadata-too-large",

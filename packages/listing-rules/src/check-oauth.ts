@@ -1,6 +1,6 @@
 import { clientGrantTypes, type ListingDraft, maxClientMetadataBytes } from "@ehr-marketplace/contracts";
 import { checkUrl, type UrlRules } from "./check-links.ts";
-import { buildClientMetadata, measureClientMetadata } from "./client-metadata.ts";
+import { buildClientMetadata, findGrantTypes, measureClientMetadata } from "./client-metadata.ts";
 import type { Report } from "./criteria.ts";
 import { isPublicHost } from "./public-host.ts";
 
@@ -35,8 +35,26 @@ export function checkOauth(draft: ListingDraft, rules: UrlRules, report: Report)
   if (type === "PUBLIC" && grantTypes.includes("client_credentials")) {
     const detail = "A public client can't authenticate by itself: use ASYMMETRIC for client_credentials.";
     report("/oauth/grantTypes", "oauth-incomplete", detail);
+  } else {
+    checkSignIn(draft, report);
   }
   checkMetadataSize(draft, report);
+}
+
+/** The grants that result must be of use: without them an EHR would refuse the client, after the review. */
+function checkSignIn(draft: ListingDraft, report: Report): void {
+  const { oauth: { redirectUris = [] } = {}, smartLaunchUrl, fhirScopes = "" } = draft;
+  const grants = findGrantTypes(draft);
+  const hasCodes = grants.includes("authorization_code");
+  if (smartLaunchUrl === undefined && hasCodes && redirectUris.length === 0) {
+    report("/oauth/redirectUris", "oauth-incomplete", "Codes are sent to a redirect URI: name one.");
+  } else if (smartLaunchUrl !== undefined && !hasCodes && redirectUris.length > 0) {
+    const detail = "The app is launched, and signs in with authorization_code: name it here.";
+    report("/oauth/grantTypes", "oauth-incomplete", detail);
+  } else if (/\bsystem\//.test(fhirScopes) && !hasCodes && !grants.includes("client_credentials")) {
+    const detail = "A backend service with system/ scopes signs in with its keys: use ASYMMETRIC, and name their URL.";
+    report("/oauth", "oauth-incomplete", detail);
+  }
 }
 
 /** An authorization server compares redirect URIs exactly, so that nobody else receives the app's codes. */

@@ -55,7 +55,7 @@ const longLived = new Set(["online_access", "offline_access"]);
  * Those that the draft names or, if it names none, those that follow from it. An app without redirect URIs and without keys signs in
  * nowhere.
  */
-function findGrantTypes({ oauth = {}, audience, fhirScopes = "" }: ClientDraft): ClientGrantType[] {
+export function findGrantTypes({ oauth = {}, audience, fhirScopes = "" }: ClientDraft): ClientGrantType[] {
   const { type, redirectUris = [], grantTypes = [] } = oauth;
   if (grantTypes.length > 0) return clientGrantTypes.filter((each) => grantTypes.includes(each));
   if (audience === "BACKEND" && type === "ASYMMETRIC") return ["client_credentials"];
