@@ -112,17 +112,16 @@ export async function insertDelivery(transaction: Transaction<DB>, given: Unorde
 /** Other deliveries without an ordering key may be waiting, too, in any number. Only so many are looked at. */
 const maxReadUnordered = 1_000;
 
-/** Counts the recipient's unsettled pings. */
+/** Counts the recipient's unsettled pings. Beyond those that are looked at, every delivery counts. */
 export async function countPings(transaction: Transaction<DB>, recipientId: string): Promise<number> {
-  const { rows } = await sql<{ found: number }>`
-    select count(*)::int as found from (
+  const { rows } = await sql<{ pings: number; read: number }>`
+    select count(ping.event)::int as pings, count(*)::int as read from (
       select event_id from deliveries
       where recipient_id = ${recipientId} and settled_at is null and subscription_id is null limit ${maxReadUnordered}
     ) due
-    cross join lateral (select from events where id = due.event_id and event = 'ping' limit 1) ping`.execute(
-    transaction,
-  );
-  return rows[0]?.found ?? 0;
+    left join events ping on ping.id = due.event_id and ping.event = 'ping'`.execute(transaction);
+  const { pings = 0, read = 0 } = rows[0] ?? {};
+  return read === maxReadUnordered ? read : pings;
 }
 
 export function findDelivery(database: Kysely<DB>, id: string) {

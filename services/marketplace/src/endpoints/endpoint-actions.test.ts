@@ -87,6 +87,20 @@ describe("actions on an endpoint", () => {
     await accepted(await post(`${id}/test`));
   });
 
+  test("test returns 409 while a thousand other deliveries wait, which may hide the pings", async () => {
+    const { id } = await registered(marketplace);
+    await query(
+      `with told as (
+         insert into events (id, event, occurred_at, payload)
+         select mint_uuid(), 'connection.updated', now(), '{}' from generate_series(1, 1000) returning id
+       )
+       insert into deliveries (id, event_id, recipient_id, status, created_at)
+       select mint_uuid(), id, $1, 'waiting', now() from told`,
+      [id],
+    );
+    await assertProblem(await post(`${id}/test`), 409, "tests-under-way");
+  });
+
   test("test returns 429 with Retry-After after ten per minute, over all processes", async () => {
     const { id } = await registered(marketplace);
     const other = await startMarketplace(cleanUp, marketplace.database.serviceUrl, marketplace.callers.environment);
