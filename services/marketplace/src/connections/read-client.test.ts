@@ -141,6 +141,19 @@ describe("the client of a published app", () => {
     await becomes("quill-taken", 200);
   });
 
+  test("costs the database nothing when it is asked for repeatedly, also where there is none", async () => {
+    await publisher.publish("quill-silent", { oauth: null } as unknown as ListingDraft);
+    await publisher.publish("quill-known", {});
+    assert.deepEqual([(await client("quill-silent")).status, (await client("quill-known")).status], [404, 200]);
+    await withClient(marketplace.database.ownerUrl, async (owner) => {
+      await owner.query("begin");
+      await owner.query("lock table revisions in access exclusive mode");
+      await assertProblem(await client("quill-silent"), 404, "client-not-found");
+      assert.equal((await client("quill-known")).status, 200);
+      await owner.query("rollback");
+    });
+  });
+
   test("doesn't exist before the first publication, without oauth, without a usable grant, or over 5 KiB", async () => {
     const detailOf = async (slug: string): Promise<string> =>
       String((await assertProblem(await client(slug), 404, "client-not-found"))["detail"]);

@@ -29,21 +29,27 @@ const slugRegExp = new RegExp(slugPattern);
  */
 export async function getClient(deps: ClientDeps, slug: string): Promise<Representation> {
   if (!slugRegExp.test(slug)) throw neverPublished();
-  return deps.responseCache.getOne(slug, `client ${slug}`, async () => {
+  const cached = await deps.responseCache.getOne(slug, `client ${slug}`, async () => {
     const found = await findPublishedClient(deps.database, slug);
     if (found === undefined) throw neverPublished();
-    if (found.isSuspendedForSecurity) {
-      throw new Problem(
-        connectionProblems.clientSuspended,
-        `The app ${slug} is suspended, and so are its subscriptions.`,
-      );
-    }
-    return createRepresentation(JSON.stringify(buildClient(deps, `apps/${slug}`, found)), {
+    const client = found.isSuspendedForSecurity ? suspended(slug) : buildClient(deps, `apps/${slug}`, found);
+    const representation = createRepresentation(JSON.stringify(client), {
       contentType: "application/json",
       cacheControl: "public, max-age=60",
     });
+    if (client instanceof Problem) refusals.set(representation, client);
+    return representation;
   });
+  const refusal = refusals.get(cached);
+  if (refusal !== undefined) throw refusal;
+  return cached;
 }
+
+/** Why an app has no client, cached like a client: reading its revision takes time, and anyone may ask. */
+const refusals = new WeakMap<Representation, Problem>();
+
+const suspended = (slug: string): Problem =>
+  new Problem(connectionProblems.clientSuspended, `The app ${slug} is suspended, and so are its subscriptions.`);
 
 /** The client of a sandbox app, from the draft as it is installed. Who may read the app may read it. */
 export async function getSandboxClient(
@@ -54,23 +60,25 @@ export async function getSandboxClient(
   await requireSandboxApp(deps.database, caller, slug);
   const found = await findSandboxClient(deps.database, slug);
   if (found === undefined) throw new Error("a sandbox app has no client row");
-  return buildClient(deps, `sandbox-apps/${slug}`, found);
+  const client = buildClient(deps, `sandbox-apps/${slug}`, found);
+  if (client instanceof Problem) throw client;
+  return client;
 }
 
 function buildClient(
   { publicUrl, prefix }: Pick<ClientDeps, "publicUrl" | "prefix">,
   path: string,
   { draft, appId, iconUrl }: Omit<ClientRow, "isSuspendedForSecurity">,
-): ClientMetadata {
+): ClientMetadata | Problem {
   const clientId = `${publicUrl}${prefix}/${path}/client`;
   const metadata = buildClientMetadata({ draft, clientId, appId, logoUri: iconUrl });
   if (metadata === undefined) {
     const missing = draft.oauth === undefined ? "The app has no oauth" : "The app's oauth allows no usable grant";
-    throw clientNotFound(`${missing}: its vendor hasn't said how it signs in.`);
+    return clientNotFound(`${missing}: its vendor hasn't said how it signs in.`);
   }
   const bytes = measureClientMetadata(metadata);
   if (bytes > maxClientMetadataBytes) {
-    throw clientNotFound(`The client's metadata has ${bytes} bytes; the limit is ${maxClientMetadataBytes}.`);
+    return clientNotFound(`The client's metadata has ${bytes} bytes; the limit is ${maxClientMetadataBytes}.`);
   }
   return metadata;
 }
