@@ -276,6 +276,7 @@ describe("a vendor's new app, connected to a practice's EHR", () => {
     const earlier = await launchUrl();
     await change("pause", { reason: "NON_PAYMENT" });
     await becomes("paused");
+    // From when the EHR knows of it: its responses may be used for 60 seconds.
     const pausedAt = performance.now();
     assert.equal((await launch()).status, 409);
     await eventually("the refresh is refused", 2 * patienceMs, async () => {
