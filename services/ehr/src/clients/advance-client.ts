@@ -2,7 +2,7 @@ import { isSandboxSlug, type RegistrationMethod } from "@ehr-marketplace/contrac
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
-import { type ClientFacts, newClient, nextStep } from "./client.ts";
+import { newClient, nextStep } from "./client.ts";
 import {
   type ClientKey,
   type ClientRow,
@@ -33,11 +33,18 @@ export class ClientRetryError extends Error {
 /** Registering, being told of other values, removing, and then once more: no sequence of steps is longer. */
 const maxSteps = 10;
 
-/** Brings a client to the state that it should have. Returns its row, if there is one then. */
-export async function advanceClient(deps: ClientDeps, key: ClientKey): Promise<ClientRow | undefined> {
+/**
+ * Brings a client to the state that it should have. With `isToCheck`, the authorization server is also asked whether it has the client.
+ * Returns its row, if there is one then.
+ */
+export async function advanceClient(
+  deps: ClientDeps,
+  key: ClientKey,
+  isToCheck = false,
+): Promise<ClientRow | undefined> {
   for (let count = 0; count < maxSteps; count += 1) {
     const metadata = await prepareMetadata(deps, key);
-    const step = await takeStep(deps, key, metadata);
+    const step = await takeStep(deps, key, metadata, isToCheck);
     if (step === "done") break;
     if (step === "next") continue;
     // The attempt is committed before the request, so that a killed process leaves a trace of it.
@@ -49,9 +56,13 @@ export async function advanceClient(deps: ClientDeps, key: ClientKey): Promise<C
 }
 
 /** The same for a client that exists. */
-export async function advanceClientById(deps: ClientDeps, id: string): Promise<ClientRow | undefined> {
+export async function advanceClientById(
+  deps: ClientDeps,
+  id: string,
+  isToCheck: boolean,
+): Promise<ClientRow | undefined> {
   const row = await findClient(deps.database, id);
-  return row && advanceClient(deps, { appSlug: row.app_slug, orgAlias: row.org_alias });
+  return row && advanceClient(deps, { appSlug: row.app_slug, orgAlias: row.org_alias }, isToCheck);
 }
 
 /** Whether the configuration wants clients of this kind: an operator may have changed it. */
@@ -79,6 +90,7 @@ async function takeStep(
   deps: ClientDeps,
   key: ClientKey,
   metadata: StoredMetadata | undefined,
+  isToCheck: boolean,
 ): Promise<"done" | "next" | RequestedStep> {
   return deps.database.transaction().execute(async (transaction) => {
     const app = await findInstalledApp(transaction, key);
@@ -88,7 +100,8 @@ async function takeStep(
     if (isNeeded && metadata?.kind === "found") await ensureRow(deps, transaction, key);
     const row = await lockClientByKey(transaction, key);
     if (row === undefined) return "done";
-    const step = nextStep(stateOf(row), factsOf(deps, key, app, isNeeded, metadata));
+    const facts = { ...factsOf(deps, row, app), isNeeded, metadata, isToCheck };
+    const step = nextStep(stateOf(row), facts);
     switch (step.kind) {
       case "none":
         return "done";
@@ -109,16 +122,13 @@ async function takeStep(
 }
 
 const factsOf = (
-  { method: configured, clock }: ClientDeps,
-  { appSlug }: ClientKey,
+  { method: configured, registrar, clock }: ClientDeps,
+  { app_slug: appSlug, registration_uri: uri }: ClientRow,
   app: InstalledApp | undefined,
-  isNeeded: boolean,
-  metadata: StoredMetadata | undefined,
-): ClientFacts => ({
-  isNeeded,
+) => ({
   configured,
-  metadata,
   signsIn: app?.signsIn === true,
   isSandbox: isSandboxSlug(appSlug),
+  isElsewhere: uri !== null && (configured !== "dcr" || !registrar.isServerOf(uri)),
   now: clock(),
 });

@@ -17,8 +17,16 @@ import type { ClientDeps } from "./advance-client.ts";
 import { createServerClient } from "./authorization-server.ts";
 import { runClientJob } from "./client-jobs.ts";
 import { createClientRegistrar } from "./client-registrar.ts";
+import { deleteClient, retryClient } from "./manage-clients.ts";
 import { createClientMetadataParser } from "./parse-client-metadata.ts";
 import type { ClientJob } from "./request-client-job.ts";
+
+const operator = {
+  issuer: "https://id.example",
+  subject: "operator",
+  role: "operator",
+  requestId: "a-request",
+} as const;
 
 interface ClientRow {
   org_alias: string | null;
@@ -44,26 +52,31 @@ describe("another CLIENT_REGISTRATION or CLIENT_REGISTRATION_PER, within the hou
     rows("select org_alias, method, status, client_id from clients where app_slug = $1 order by org_alias", slug);
   const parse = createClientMetadataParser({ allowsHttp: false });
 
+  type Settings = Pick<ClientDeps, "method" | "per"> & { at?: RegistrationServer };
+  const depsFor = ({ method, per, at = server }: Settings): ClientDeps => ({
+    ...connected,
+    method,
+    per,
+    encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
+    reports: false,
+    registrar: createClientRegistrar({
+      url: method === "dcr" ? at.url : "",
+      token: at.environment["CLIENT_REGISTRATION_TOKEN"] ?? "",
+      send: createServerClient(),
+    }),
+    fetchMetadata: (appSlug) => {
+      const metadata = parse(clientMetadataOf(appSlug), appSlug);
+      assert.ok(!("error" in metadata));
+      return Promise.resolve({ kind: "found", metadata, etag: null });
+    },
+  });
   /** Runs the hourly job of the app, and all that it requests, with these settings. */
-  const runHourly = async (slug: string, settings: Pick<ClientDeps, "method" | "per">): Promise<void> => {
-    const { url, environment } = server;
-    const deps: ClientDeps = {
-      ...connected,
-      ...settings,
-      encryption: createEncryption(parseEncryptionKeys(developmentEncryptionKeys)),
-      reports: false,
-      registrar: createClientRegistrar({
-        url,
-        token: environment["CLIENT_REGISTRATION_TOKEN"] ?? "",
-        send: createServerClient(),
-      }),
-      fetchMetadata: (appSlug) => {
-        const metadata = parse(clientMetadataOf(appSlug), appSlug);
-        assert.ok(!("error" in metadata));
-        return Promise.resolve({ kind: "found", metadata, etag: null });
-      },
-    };
+  const runHourly = async (slug: string, settings: Settings): Promise<void> => {
+    const deps = depsFor(settings);
     await runClientJob(deps, { refresh: slug });
+    await runJobs(deps);
+  };
+  const runJobs = async (deps: ClientDeps): Promise<void> => {
     const takeJobs = () =>
       rows<{ data: ClientJob }>("delete from pgboss.job where name = $1 returning data", clientRegistrations);
     for (let jobs = await takeJobs(); jobs.length > 0; jobs = await takeJobs()) {
@@ -127,6 +140,38 @@ describe("another CLIENT_REGISTRATION or CLIENT_REGISTRATION_PER, within the hou
     assert.deepEqual(await clientsOf(waiting), []);
     assert.equal(server.clients.has(byService?.client_id ?? ""), false);
   });
+
+  for (const [what, settings] of [
+    ["at another server", { method: "dcr", per: "app" }],
+    ["by operators", { method: "manual", per: "app" }],
+    ["from the marketplace's documents", { method: "cimd", per: "app" }],
+  ] as const) {
+    test(`moves a client that this service registered, ${what}, once an operator retries and deletes it`, async () => {
+      const slug = `moved-${settings.method}`;
+      await installFor(slug, riverside);
+      await runHourly(slug, { method: "dcr", per: "app" });
+      const [old] = await clientsOf(slug);
+      const other = await startRegistrationServer(cleanUp);
+      const deps = depsFor({ ...settings, at: other });
+      await runHourly(slug, { ...settings, at: other });
+      assert.deepEqual(await clientsOf(slug), [old], "it works as before");
+      const [{ id } = assert.fail()] = await rows<{ id: string }>("select id from clients where app_slug = $1", slug);
+      const earlier = server.requests.length;
+      await retryClient(deps, operator, id);
+      await runJobs(deps);
+      const [uncertain] = await clientsOf(slug);
+      assert.deepEqual([uncertain?.status, uncertain?.client_id], ["uncertain", old?.client_id]);
+      assert.equal(server.requests.length, earlier, "the earlier server needs not be there");
+      await deleteClient(deps, operator, id);
+      await runJobs(deps);
+      const [moved] = await clientsOf(slug);
+      assert.deepEqual(
+        [moved?.method, moved?.status],
+        [settings.method, settings.method === "manual" ? "pending" : "ready"],
+      );
+      assert.deepEqual([...other.clients.keys()], settings.method === "dcr" ? [moved?.client_id] : []);
+    });
+  }
 
   test("replaces the marketplace's documents, which leave nothing behind", async () => {
     const slug = "documented";

@@ -17,7 +17,8 @@ const clientProblems = {
     code: "client-managed",
     status: 409,
     title: "This service manages the client",
-    advice: "It updates the client when the app changes, and removes it when no organisation has the app any more.",
+    advice:
+      "It updates the client when the app changes, and removes it when no organisation has the app any more. If the authorization server no longer has the client, or another one is configured now, `POST /api/admin/clients/{id}/retry` finds that out: then the client is `uncertain`, and `PUT` and `DELETE` are possible.",
   },
   idTaken: {
     code: "client-id-taken",

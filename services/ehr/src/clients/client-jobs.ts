@@ -46,7 +46,7 @@ export async function runClientJob(deps: ClientDeps, job: ClientJob): Promise<vo
   if ("refresh" in job) {
     await refreshClients(deps, job.refresh, job.isChanged === true);
   } else if ("id" in job) {
-    await reportIfNeeded(deps, await advanceClientById(deps, job.id));
+    await reportIfNeeded(deps, await advanceClientById(deps, job.id, job.isToCheck === true));
   } else {
     const { appSlug, orgAlias } = job;
     const row = await advanceClient(deps, { appSlug, orgAlias: deps.per === "organisation" ? orgAlias : null });

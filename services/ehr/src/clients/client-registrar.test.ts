@@ -111,6 +111,33 @@ describe("an authorization server", () => {
     assert.deepEqual(result, { kind: "unknown", reason: "The authorization server: no response in time." });
   });
 
+  test("reads a client with another token, or says that there is none", async () => {
+    const { clientId, management } = await register();
+    const read = await registrar.read(management, clientId);
+    assert.ok(read.kind === "found" && read.management !== undefined);
+    assert.equal(read.management.token, server.clients.get(clientId)?.token);
+    assert.equal((await registrar.read(management, clientId)).kind, "denied", "the earlier token is no longer valid");
+    for (const [status, kind, isFinal] of [
+      [404, "denied", undefined],
+      [403, "refused", true],
+      [503, "refused", false],
+      [500, "unknown", undefined],
+    ] as const) {
+      server.interfere = (_request, response) => json(response, status, {});
+      const result = await registrar.read(read.management, clientId);
+      assert.equal(result.kind, kind, String(status));
+      if (result.kind === "refused") assert.equal(result.isFinal, isFinal, String(status));
+    }
+    server.interfere = (_request, response) => json(response, 200, { client_id: "another" });
+    assert.equal((await registrar.read(read.management, clientId)).kind, "refused");
+  });
+
+  test("has the clients at its own origin", () => {
+    assert.equal(registrar.isServerOf(`${server.url}/one`), true);
+    assert.equal(registrar.isServerOf("https://id.example/register/one"), false);
+    assert.equal(createRegistrar("").isServerOf(`${server.url}/one`), false);
+  });
+
   for (const [status, kind, isFinal] of [
     [302, "refused", true],
     [400, "refused", true],

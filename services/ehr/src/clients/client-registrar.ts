@@ -1,6 +1,13 @@
 import { createValidator } from "../create-validator.ts";
 import type { SendToServer, ServerOutcome } from "./authorization-server.ts";
-import type { FailedRequest, Management, RegistrationResult, RemovalResult, UpdateResult } from "./client-results.ts";
+import type {
+  CheckResult,
+  FailedRequest,
+  Management,
+  RegistrationResult,
+  RemovalResult,
+  UpdateResult,
+} from "./client-results.ts";
 import { compareRegistered, hasAllValues, type RequestedMetadata } from "./compare-registered.ts";
 
 export interface RegistrarOptions {
@@ -11,11 +18,14 @@ export interface RegistrarOptions {
   send: SendToServer;
 }
 
-/** Registers, updates and removes clients by RFC 7591 and RFC 7592. Never throws. `metadata` is JSON text. */
+/** Registers, reads, updates and removes clients by RFC 7591 and RFC 7592. Never throws. `metadata` is JSON text. */
 export interface ClientRegistrar {
   register(metadata: string): Promise<RegistrationResult>;
+  read(management: Management, clientId: string): Promise<CheckResult>;
   update(management: Management, clientId: string, metadata: string): Promise<UpdateResult>;
   remove(management: Management): Promise<RemovalResult>;
+  /** Whether a client with this management URI is at the authorization server where clients are registered now. */
+  isServerOf(uri: string): boolean;
 }
 
 interface RegistrationResponse {
@@ -55,6 +65,16 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
         : { kind: "differs", ...registered, reason: difference };
     },
 
+    async read(management, clientId) {
+      const { outcome, response } = await sendRead(send, management, clientId);
+      const denial = findDenial(outcome, management.token);
+      if (denial !== undefined) return { kind: "denied", reason: denial };
+      if (response !== undefined) return { kind: "found", management: parseRotated(response, management) };
+      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, management.token);
+      const reason = `The authorization server responded with ${outcome.status}, without the client.`;
+      return { kind: "refused", reason, isFinal: true };
+    },
+
     async update(management, clientId, metadata) {
       const requested = toRequested(metadata);
       const result = await sendUpdate(send, management, clientId, requested);
@@ -72,6 +92,8 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
       if (isUnsupported) return { ...result, kind: "refused", isFinal: true };
       return result.kind === "refused" ? { ...result, isFinal: false } : result;
     },
+
+    isServerOf: (uri) => URL.parse(uri)?.origin === URL.parse(url)?.origin,
   };
 }
 
@@ -103,20 +125,31 @@ async function sendUpdate(
 /** Reads a client whose update has an unknown result: some servers, Keycloak among them, respond with 500 if it doesn't exist. */
 async function findUpdated(
   send: SendToServer,
-  { uri, token }: Management,
+  management: Management,
   clientId: string,
   requested: RequestedMetadata,
   unknown: Extract<UpdateResult, { kind: "unknown" }>,
 ): Promise<UpdateResult> {
-  const outcome = await send({ method: "GET", url: uri, bearer: token });
-  const denial = findDenial(outcome, token);
+  const { outcome, response } = await sendRead(send, management, clientId);
+  const denial = findDenial(outcome, management.token);
   if (denial !== undefined) return { kind: "denied", reason: denial };
-  if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return unknown;
-  const response = validateResponse(outcome.body);
-  if ("error" in response || response.value.client_id !== clientId) return unknown;
-  const management = parseRotated(response.value, { uri, token });
-  if (hasAllValues(requested, outcome.body as object)) return { kind: "updated", management };
-  return { ...unknown, management };
+  if (response === undefined) return unknown;
+  const rotated = parseRotated(response, management);
+  if (hasAllValues(requested, response)) return { kind: "updated", management: rotated };
+  return { ...unknown, management: rotated };
+}
+
+/** `response` is undefined if it isn't the client. */
+async function sendRead(
+  send: SendToServer,
+  { uri, token }: Management,
+  clientId: string,
+): Promise<{ outcome: ServerOutcome; response: RegistrationResponse | undefined }> {
+  const outcome = await send({ method: "GET", url: uri, bearer: token });
+  if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return { outcome, response: undefined };
+  const read = validateResponse(outcome.body);
+  const isClient = !("error" in read) && read.value.client_id === clientId;
+  return { outcome, response: isClient ? read.value : undefined };
 }
 
 /** The token may be another one after each request, and the response need not repeat the URI. */

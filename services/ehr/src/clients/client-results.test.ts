@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ClientState, newClient, reasons } from "./client.ts";
-import { afterRegistration, afterRemoval, afterUpdate } from "./client-results.ts";
+import { afterCheck, afterRegistration, afterRemoval, afterUpdate } from "./client-results.ts";
 
 const sha256 = "c".repeat(64);
 const attemptedAt = new Date("2026-03-18T09:30:00.000Z");
@@ -85,6 +85,20 @@ test("a client stays ready, as it was, until its update succeeds", () => {
   assert.deepEqual(read, { next: registered, management, retriesSoon: true }, "reading it may have replaced the token");
   const denied = afterUpdate(updating, { kind: "denied", reason: "401" }, sha256);
   assert.deepEqual([denied.next?.status, denied.next?.clientId], ["uncertain", "one"]);
+});
+
+test("a client that was read stays ready, unless the server denies it", () => {
+  const found = afterCheck(updating, { kind: "found", management });
+  assert.deepEqual(found, { next: registered, management, retriesSoon: false });
+  for (const [result, retriesSoon] of [
+    [{ kind: "refused", reason: "403", isFinal: true }, false],
+    [{ kind: "refused", reason: "ECONNREFUSED", isFinal: false }, true],
+    [{ kind: "unknown", reason: "No response." }, true],
+  ] as const) {
+    assert.deepEqual(afterCheck(updating, result), { next: registered, retriesSoon }, result.reason);
+  }
+  const denied = afterCheck(updating, { kind: "denied", reason: "401" });
+  assert.deepEqual(denied.next, { ...updating, status: "uncertain", task: "check", reason: "401" });
 });
 
 test("a removed client is gone; one that the server denies only if an earlier removal may have succeeded", () => {

@@ -20,6 +20,9 @@ export type UpdateResult =
   | Refused
   /** `management`: reading the client replaced the token. */
   | (Unknown & { management?: Management | undefined });
+export type CheckResult =
+  /** `management`: reading the client may have replaced the token. */
+  { kind: "found"; management: Management | undefined } | { kind: "denied"; reason: string } | FailedRequest;
 export type RemovalResult =
   | { kind: "removed" }
   /** The client doesn't exist, or the token is invalid: RFC 7592 has one response for both. */
@@ -96,6 +99,21 @@ export function afterUpdate(client: ClientState, result: UpdateResult, sha256: s
       return { next: result.isFinal ? { ...ready, reason: result.reason } : ready, retriesSoon: !result.isFinal };
     case "unknown":
       return { next: ready, management: result.management, retriesSoon: true };
+  }
+}
+
+/** Only a client that the authorization server doesn't have, or denies, is an operator's. */
+export function afterCheck(client: ClientState, result: CheckResult): Settled {
+  const next = { ...client, ...noAttempt };
+  switch (result.kind) {
+    case "found":
+      return { next, management: result.management, retriesSoon: false };
+    case "denied":
+      return settle(toUncertain(client, result.reason));
+    case "refused":
+      return { next, retriesSoon: !result.isFinal };
+    case "unknown":
+      return { next, retriesSoon: true };
   }
 }
 

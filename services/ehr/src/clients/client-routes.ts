@@ -98,7 +98,7 @@ export async function clientRoutes(scope: FastifyInstance, options: FindDeps & M
         operationId: "putAppClient",
         summary: "Say that a client is registered",
         description:
-          "After you have registered the client at the authorization server, or have updated it, with the current `metadata`; or after you have found it there, if it is `uncertain`. From then on updating and removing it are tasks of operators. 409: this service manages the client, a request for it is in progress, or another client has the `clientId`.",
+          "After you have registered the client at the authorization server, or have updated it, with the current `metadata`; or after you have found it there, if it is `uncertain`. From then on updating and removing it are tasks of operators. 409: this service manages the client and it is `ready`, a request for it is in progress, or another client has the `clientId`.",
         params: appClientParams,
         body: putAppClientBody,
         response: {
@@ -123,7 +123,7 @@ export async function clientRoutes(scope: FastifyInstance, options: FindDeps & M
         operationId: "deleteAppClient",
         summary: "Say that a client is gone",
         description:
-          "After you have removed the client at the authorization server, or have made sure that there is none. Nothing is sent to the authorization server. An app that is still installed gets another client. 409: this service removes the client itself, or a request for it is in progress.",
+          "After you have removed the client at the authorization server, or have made sure that there is none. Nothing is sent to the authorization server. An app that is still installed gets another client. 409: this service manages the client and it is `ready` (`retry` reads it at the authorization server, and makes it `uncertain` if it isn't there), or a request for it is in progress.",
         params: appClientParams,
         response: {
           200: responseOf("The client is deleted here", "AppClientDeletedResponse"),
@@ -147,7 +147,7 @@ export async function clientRoutes(scope: FastifyInstance, options: FindDeps & M
         operationId: "retryAppClient",
         summary: "Try again to connect a client",
         description:
-          "Tries now what the hourly job would try. An `uncertain` client is tried again only by this: first make sure that the authorization server has no client with the `client_name` (and `software_id`, if the server keeps it) of its `metadata` from the time of `attemptedAt`, or remove it there. 409: a request for it is in progress.",
+          "Tries now what the hourly job would try. A client that is `ready` and that this service registered is read at the authorization server: if that denies it (401, 404), or if another authorization server or method is configured now, the client becomes `uncertain`; otherwise nothing changes. An `uncertain` client is tried again only by this: first make sure that the authorization server has no client with the `client_name` (and `software_id`, if the server keeps it) of its `metadata` from the time of `attemptedAt`, or remove it there. 409: a request for it is in progress.",
         params: appClientParams,
         response: {
           200: responseOf("It is tried soon", "AppClientResponse"),

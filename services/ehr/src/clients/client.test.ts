@@ -67,7 +67,14 @@ function* allFacts(): Generator<ClientFacts> {
       ] as const)
         for (const signsIn of [true, false])
           for (const isSandbox of [true, false])
-            yield { isNeeded, configured, metadata: isNeeded ? metadata : undefined, signsIn, isSandbox, now };
+            for (const [isToCheck, isElsewhere] of [
+              [false, false],
+              [true, false],
+              [true, true],
+            ] as const) {
+              const known = { isNeeded, configured, metadata: isNeeded ? metadata : undefined, signsIn, isSandbox };
+              yield { ...known, isToCheck, isElsewhere, now };
+            }
 }
 
 const cases = [...allStates()].flatMap((client) => [...allFacts()].map((facts) => ({ client, facts })));
@@ -154,6 +161,22 @@ describe("the next step of a client, in each state and with all facts", () => {
     }
   });
 
+  test("checks what it registered if an operator asks for it, and leaves to the operator what is at another server", () => {
+    for (const each of cases) {
+      const { client, facts } = each;
+      const step = nextStep(client, facts);
+      const isChecked = step.kind === "request" && step.attempt === "check";
+      if (isChecked) {
+        assert.ok(facts.isToCheck && !facts.isElsewhere && client.isManaged && facts.isNeeded, describeCase(each));
+        assert.deepEqual(step.next, { ...client, attempt: "update", attemptedAt: now }, describeCase(each));
+      }
+      const isReady = client.status === "ready" && client.isManaged && client.attemptedAt !== recently;
+      if (!isReady || client.attempt !== null || !facts.isNeeded || !facts.isToCheck) continue;
+      if (!facts.isElsewhere) assert.equal(step.kind, "request", describeCase(each));
+      else assert.ok(step.kind === "store" && step.next.status === "uncertain" && step.next.attempt === "update");
+    }
+  });
+
   test("ends: a stored state leads to another step or to none, never around", () => {
     for (const each of cases) {
       let client = each.client;
@@ -173,6 +196,8 @@ describe("the next step of a client, in each state and with all facts", () => {
       metadata: { kind: "found", sha256: newSha, clientId: documentUrl },
       signsIn: true,
       isSandbox: false,
+      isToCheck: false,
+      isElsewhere: false,
       now,
     } as const;
     const after = (configured: ClientFacts["configured"], changes: Partial<ClientFacts> = {}) =>
@@ -204,6 +229,8 @@ describe("the next step of a client, in each state and with all facts", () => {
       metadata: { kind: "found", sha256: newSha, clientId: documentUrl },
       signsIn: true,
       isSandbox: false,
+      isToCheck: false,
+      isElsewhere: false,
       now,
     };
     const ready: ClientState = { ...newClient("dcr"), status: "ready", clientId: "one", registeredSha256: oldSha };

@@ -31,6 +31,10 @@ export interface ClientFacts {
   /** Whether the app is launched by SMART, or has `system/` scopes: it needs a client. */
   signsIn: boolean;
   isSandbox: boolean;
+  /** An operator doubts that the authorization server still has the client. */
+  isToCheck: boolean;
+  /** Whether this service registered the client, and would now register at another authorization server, or by another method. */
+  isElsewhere: boolean;
   now: Date;
 }
 
@@ -43,8 +47,11 @@ export type Step =
   | { kind: "store"; next: ClientState }
   /** The authorization server has no client, and none is wanted. */
   | { kind: "delete" }
-  /** The state is stored, then the request is sent. `mayBeGone`: an earlier removal may have succeeded. */
-  | { kind: "request"; attempt: ClientAttempt; next: ClientState; mayBeGone: boolean };
+  /**
+   * The state is stored, then the request is sent. `check` reads the client, and is recorded as an update, so that it stays usable.
+   * `mayBeGone`: an earlier removal may have succeeded.
+   */
+  | { kind: "request"; attempt: ClientAttempt | "check"; next: ClientState; mayBeGone: boolean };
 
 export const reasons = {
   notSaid: "The vendor has not said how the app signs in.",
@@ -53,6 +60,7 @@ export const reasons = {
   toRegister: "An operator has to register the client.",
   toUpdate: "The app's client metadata has changed: an operator has to update the client.",
   toRemove: "No organisation has the app any more: an operator has to remove the client.",
+  elsewhere: "The client was registered at another authorization server, or by another method, than is configured now.",
   interrupted: "The process was interrupted while it registered the client.",
   unavailable: "The authorization server can't register the client now. The EHR tries again.",
 } as const;
@@ -90,7 +98,14 @@ export function nextStep(client: ClientState, facts: ClientFacts): Step {
   const settled = { ...client, attempt: null, attemptedAt: null };
   // The authorization server registered something else than what was requested.
   if (settled.status === "failed" && settled.isManaged) return request(settled, "remove", {}, facts);
-  return facts.isNeeded ? keep(settled, client, facts) : leave(settled, facts);
+  if (!facts.isNeeded) return leave(settled, facts);
+  const isToCheck = facts.isToCheck && settled.isManaged && settled.status === "ready";
+  if (isToCheck && facts.isElsewhere) {
+    const checked = { ...settled, attempt: "update", attemptedAt: facts.now } as const;
+    return { kind: "store", next: toUncertain(checked, reasons.elsewhere) };
+  }
+  const step = keep(settled, client, facts);
+  return isToCheck && step.kind === "none" ? request(settled, "check", {}, facts) : step;
 }
 
 export function toUncertain(client: ClientState, reason: string): ClientState {
@@ -173,12 +188,13 @@ const keepers: Record<RegistrationMethod, Keep> = {
 
 function request(
   client: ClientState,
-  attempt: ClientAttempt,
+  attempt: ClientAttempt | "check",
   changes: Partial<ClientState>,
   { now }: ClientFacts,
   mayBeGone = false,
 ): Step {
-  return { kind: "request", attempt, next: { ...client, ...changes, attempt, attemptedAt: now }, mayBeGone };
+  const recorded = attempt === "check" ? "update" : attempt;
+  return { kind: "request", attempt, next: { ...client, ...changes, attempt: recorded, attemptedAt: now }, mayBeGone };
 }
 
 function storeIfChanged(stored: ClientState, client: ClientState, changes: Partial<ClientState> = {}): Step {

@@ -50,9 +50,7 @@ export async function getClient({ database }: ManageDeps, id: string): Promise<A
 /** An operator has registered or updated the client at the authorization server. From then on, it is the operator's to manage. */
 export function putClient(deps: ManageDeps, actor: Actor, id: string, clientId: string): Promise<AppClientDto> {
   return change(deps, actor, id, "client.put", async (transaction, row, client) => {
-    if (client.method !== "manual" && client.status !== "uncertain") {
-      throw clientManaged("This service registers the client itself, so its client_id can't be set.");
-    }
+    requireOperators(client, "This service registers the client itself, so its client_id can't be set.");
     // Where the marketplace has not said what to register, whatever it says later has to be compared by an operator.
     const registeredSha256 = (await findMetadata(transaction, row.app_slug))?.sha256 ?? unknownSha256;
     const registered = { clientId, isManaged: false, registeredSha256, attempt: null, attemptedAt: null };
@@ -68,20 +66,31 @@ export function putClient(deps: ManageDeps, actor: Actor, id: string, clientId: 
 /** An operator has made sure that the authorization server has no such client. If the app is installed, it gets another one. */
 export async function deleteClient(deps: ManageDeps, actor: Actor, id: string): Promise<void> {
   await change(deps, actor, id, "client.delete", async (transaction, row, client) => {
-    if (client.method !== "manual" && client.status !== "uncertain") {
-      throw clientManaged("This service removes the client itself once no organisation has the app.");
-    }
+    requireOperators(client, "This service removes the client itself once no organisation has the app.");
     await deleteRow(transaction, row.id);
     const orgAlias = row.org_alias ?? (await findInstallationOf(transaction, row.app_slug));
     if (orgAlias !== undefined) await requestClientJob(transaction, deps.queue, { appSlug: row.app_slug, orgAlias });
   });
 }
 
-/** Tries again now. For an uncertain client, the operator has made sure that the request had no effect. */
+/**
+ * Throws if the client is in order without operators. Whatever this service can't bring about, they can; but whether an interrupted
+ * registration had an effect has to be theirs to find out first.
+ */
+function requireOperators({ method, status, attempt }: ClientState, detail: string): void {
+  if (method === "manual" || status === "uncertain") return;
+  if (status === "ready") throw clientManaged(`${detail} If it is lost at the authorization server, retry it first.`);
+  if (attempt === "register") throw clientBusy();
+}
+
+/**
+ * Tries again now, and reads a client that is ready: it may be lost at the authorization server. For an uncertain client, the operator has
+ * made sure that a registration had no effect.
+ */
 export function retryClient(deps: ManageDeps, actor: Actor, id: string): Promise<AppClientDto> {
   return change(deps, actor, id, "client.retry", async (transaction, row, client) => {
     if (client.status === "uncertain") await storeState(deps, transaction, row, settled(client));
-    await requestClientJob(transaction, deps.queue, { id });
+    await requestClientJob(transaction, deps.queue, { id, isToCheck: true });
   });
 }
 

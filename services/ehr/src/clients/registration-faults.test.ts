@@ -217,6 +217,97 @@ describe("registering clients while the authorization server fails", () => {
     assert.deepEqual(registeredFor("removed-there"), [other.clientId]);
   });
 
+  test("retrying a client that is ready reads it at the authorization server, and leaves one that is there", async () => {
+    const { clientId, id } = await ready("checked");
+    await dataOf(await settle(id, "retry"));
+    const reads = () =>
+      server.requests.filter(({ method, path }) => method === "GET" && path.endsWith(`/${clientId}`)).length;
+    await eventually("it is read", 30_000, () => reads() === 1);
+    await ehr.jobsEnd();
+    await ehr.clientWhen("checked", "it is as before", (client) => isReady(client) && client.attempt === null);
+    // Reading it has replaced the token.
+    ehr.marketplace.publish("checked", {}, clientMetadataOf("checked", { software_version: "2.0.0" }));
+    await ehr.refresh("checked");
+    await eventually("it is updated", 30_000, () => {
+      return server.clients.get(clientId ?? "")?.metadata["software_version"] === "2.0.0";
+    });
+  });
+
+  for (const status of [401, 404] as const) {
+    test(`retrying a client that is ready, and that the server doesn't have (${status}), is the way to another one`, async () => {
+      const slug = `checked-${status}`;
+      const { clientId, id } = await ready(slug);
+      server.clients.delete(clientId ?? "");
+      server.interfere = ({ method }, response) => method === "GET" && respond(response, status, {});
+      const managed = await assertFailure(await settle(id, "DELETE"), 409);
+      assert.match(managed, /retry/i, "the way out is named");
+      await dataOf(await settle(id, "retry"));
+      const uncertain = await ehr.clientWhen(slug, "it is uncertain", isUncertain);
+      assert.deepEqual([uncertain.task, uncertain.attempt, uncertain.clientId], ["check", "update", clientId]);
+      assert.match(uncertain.reason ?? "", new RegExp(String(status)));
+      assert.equal(await dataOf(await settle(id, "DELETE")), null);
+      const other = await ehr.clientWhen(slug, "it is ready", isReady);
+      assert.deepEqual(registeredFor(slug), [other.clientId]);
+    });
+  }
+
+  test("a client whose check or update was denied only once stays managed after a retry", async () => {
+    const slug = "denied-once";
+    const { clientId, id } = await ready(slug);
+    for (const denied of ["GET", "PUT"]) {
+      server.interfere = ({ method }, response) => method === denied && respond(response, 404, {});
+      if (denied === "PUT") {
+        ehr.marketplace.publish(slug, {}, clientMetadataOf(slug, { software_version: "2.0.0" }));
+        await ehr.refresh(slug);
+      } else {
+        await dataOf(await settle(id, "retry"));
+      }
+      await ehr.clientWhen(slug, "it is uncertain", isUncertain);
+      assert.equal((await ehr.grantOf(clientId ?? "")).active, true);
+      server.interfere = () => false;
+      await dataOf(await settle(id, "retry"));
+      await ehr.jobsEnd();
+      const again = await ehr.clientWhen(slug, "it is ready", isReady);
+      assert.deepEqual([again.method, again.task, again.clientId], ["dcr", null, clientId]);
+    }
+    assert.equal(server.clients.get(clientId ?? "")?.metadata["software_version"], "2.0.0");
+    assert.deepEqual(registeredFor(slug), [clientId]);
+  });
+
+  test("a client that the server refuses can be registered by an operator", async () => {
+    const slug = ehr.marketplace.publish("refused-by-hand");
+    server.interfere = (_request, response) => respond(response, 403, {});
+    await ehr.subscribe(slug);
+    const { id } = await ehr.clientWhen(slug, "it has failed", (client) => client.status === "failed");
+    const byHand = await dataOf<AppClientDto>(await settle(id, "PUT", "refused-by-hand-client"));
+    assert.deepEqual([byHand.method, byHand.status, byHand.reason], ["manual", "ready", null]);
+    assert.equal((await ehr.grantOf("refused-by-hand-client")).active, true);
+  });
+
+  for (const status of [403, 500] as const) {
+    test(`a client whose removal the server refuses (${status}) is gone once an operator has said so`, async () => {
+      const slug = `removal-refused-${status}`;
+      const { id, subscriptionId } = await ready(slug);
+      server.interfere = ({ method }, response) => method === "DELETE" && respond(response, status, {});
+      await ehr.change("cancelled", slug, subscriptionId);
+      await ehr.clientWhen(
+        slug,
+        "its removal has failed",
+        (client) => client.status === "removing" && client.attemptedAt === null,
+      );
+      await eventually("it is deleted", 30_000, async () => {
+        const response = await settle(id, "DELETE");
+        // The job may be trying again.
+        return response.status === 200;
+      });
+      assert.deepEqual(await ehr.clientsOf(slug), []);
+      const page = await dataOf<{ items: { action: string; target: { id: string } }[] }>(
+        await ehr.as("operator", "/admin/audit?limit=5"),
+      );
+      assert.equal(page.items.find(({ target }) => target.id === slug)?.action, "client.delete");
+    });
+  }
+
   test("a client whose token was lost with the response to an update is an operator's, and stays usable", async () => {
     const { clientId, id } = await ready("token-lost");
     ehr.marketplace.publish("token-lost", {}, clientMetadataOf("token-lost", { software_version: "2.0.0" }));

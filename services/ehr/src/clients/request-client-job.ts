@@ -8,12 +8,13 @@ import { clientRegistrations } from "../queues.ts";
 export type ClientJob =
   /** After an installation has changed: the app's client for this organisation, or for all. */
   | { appSlug: string; orgAlias: string }
-  | { id: string }
+  /** With `isToCheck`, an operator doubts that the authorization server has the client. */
+  | { id: string; isToCheck?: true }
   /** The app's metadata may have changed. Hourly; with `isChanged`, after the app has changed: then even the last minute's is too old. */
   | { refresh: string; isChanged?: true };
 
 const keyOf = (job: ClientJob): string => {
-  if ("id" in job) return job.id;
+  if ("id" in job) return `${job.id}${job.isToCheck === true ? " check" : ""}`;
   if (!("refresh" in job)) return `${job.appSlug} ${job.orgAlias}`;
   // The hourly one may be queued for later.
   return `refresh ${job.refresh}${job.isChanged === true ? " changed" : ""}`;

@@ -6,9 +6,11 @@ import type { DB } from "../database-schema.ts";
 import { type ClientState, type Step, toUncertain } from "./client.ts";
 import type { ClientRegistrar } from "./client-registrar.ts";
 import {
+  afterCheck,
   afterRegistration,
   afterRemoval,
   afterUpdate,
+  type CheckResult,
   type Management,
   type RegistrationResult,
   type RemovalResult,
@@ -31,7 +33,7 @@ export type RequestedStep = Extract<Step, { kind: "request" }> & {
   metadata: StoredMetadata | undefined;
 };
 
-type Result = RegistrationResult | UpdateResult | RemovalResult;
+type Result = RegistrationResult | CheckResult | UpdateResult | RemovalResult;
 
 /**
  * Sends the request that was recorded, and stores its result. `next`: there may be more to do. `later`: the request has to be sent again.
@@ -68,6 +70,10 @@ async function sendRequest(
   if (management === undefined) {
     const result = { kind: "denied", reason: "The stored registration token can't be decrypted." } as const;
     return { result, settled: { next: toUncertain(client, result.reason), retriesSoon: false } };
+  }
+  if (attempt === "check") {
+    const result = await registrar.read(management, client.clientId ?? "");
+    return { result, settled: afterCheck(client, result) };
   }
   if (attempt === "update") {
     const result = await registrar.update(management, client.clientId ?? "", text);
