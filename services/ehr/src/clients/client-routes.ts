@@ -147,7 +147,7 @@ export async function clientRoutes(scope: FastifyInstance, options: FindDeps & M
         operationId: "retryAppClient",
         summary: "Try again to connect a client",
         description:
-          "Tries now what the hourly job would try. A client that is `ready` and that this service registered is read at the authorization server: if that denies it (401, 404), or if another authorization server or method is configured now, the client becomes `uncertain`; otherwise nothing changes. An `uncertain` client is tried again only by this: first make sure that the authorization server has no client with the `client_name` (and `software_id`, if the server keeps it) of its `metadata` from the time of `attemptedAt`, or remove it there. 409: a request for it is in progress.",
+          "Tries now what the hourly job would try. A client that is `ready` and that this service registered is read at the authorization server: if that denies it (401, 404), or if another authorization server or method is configured now, the client becomes `uncertain`; otherwise nothing changes. An `uncertain` client is tried again only by this, according to `attempt`. `register`: first make sure that the authorization server has no client with the `client_name` (and `software_id`, if the server keeps it) of its `metadata` from the time of `attemptedAt`, or remove it there; otherwise there are two. `update`: the client is in use, so don't remove it; the update is sent again, and if the denial was temporary, the client is `ready` and stays managed. `remove`: the removal is sent again. 409: a request for it is in progress.",
         params: appClientParams,
         response: {
           200: responseOf("It is tried soon", "AppClientResponse"),
