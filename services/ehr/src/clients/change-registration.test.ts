@@ -15,6 +15,7 @@ import { hilltop, install, riverside } from "../installations/installations.test
 import { clientRegistrations } from "../queues.ts";
 import type { ClientDeps } from "./advance-client.ts";
 import { createServerClient } from "./authorization-server.ts";
+import { createClientCache } from "./client-cache.ts";
 import { runClientJob } from "./client-jobs.ts";
 import { createClientRegistrar } from "./client-registrar.ts";
 import { deleteClient, retryClient } from "./manage-clients.ts";
@@ -140,6 +141,51 @@ describe("another CLIENT_REGISTRATION or CLIENT_REGISTRATION_PER, within the hou
     assert.deepEqual(await clientsOf(waiting), []);
     assert.equal(server.clients.has(byService?.client_id ?? ""), false);
   });
+
+  for (const [what, changes, isUsable] of [
+    ["redirect URIs", { redirect_uris: ["https://evil.example/callback"] }, false],
+    ["authentication methods", { token_endpoint_auth_method: "client_secret_basic" }, false],
+    ["scopes", { scope: "launch" }, true],
+  ] as const) {
+    test(`leaves a client to an operator whose update has other ${what} than requested, ${isUsable ? "usable" : "inactive"}`, async () => {
+      const slug = `changed-${what.toLowerCase().replaceAll(" ", "-")}`;
+      const settings = { method: "dcr", per: "app" } as const;
+      const deps = depsFor(settings);
+      await installFor(slug, riverside);
+      await runHourly(slug, settings);
+      const [{ id, client_id: clientId } = assert.fail()] = await rows<{ id: string; client_id: string }>(
+        "select id, client_id from clients where app_slug = $1",
+        slug,
+      );
+      const cache = createClientCache(connected.database, 10_000);
+      server.interfere = ({ method }, response, proceed) => {
+        if (method !== "PUT") return false;
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ ...(proceed().body as object), ...changes }));
+        return true;
+      };
+      // As if the vendor had published other metadata.
+      await rows("update clients set registered_sha256 = repeat('0', 64) where id = $1", id);
+      await runHourly(slug, settings);
+      const [uncertain] = await rows<{ status: string; task: string; attempt: string; reason: string }>(
+        "select status, task, attempt, reason from clients where id = $1",
+        id,
+      );
+      assert.deepEqual([uncertain?.status, uncertain?.task, uncertain?.attempt], ["uncertain", "check", "update"]);
+      assert.match(uncertain?.reason ?? "", /other values than requested/);
+      assert.equal((await cache.find(clientId)) !== undefined, isUsable);
+      await retryClient(deps, operator, id);
+      assert.equal((await cache.find(clientId)) !== undefined, isUsable, "until it is updated");
+      await runJobs(deps);
+      assert.equal((await clientsOf(slug))[0]?.status, "uncertain", "the server responds as before");
+      server.interfere = () => false;
+      await retryClient(deps, operator, id);
+      await runJobs(deps);
+      const [ready] = await clientsOf(slug);
+      assert.deepEqual([ready?.method, ready?.status, ready?.client_id], ["dcr", "ready", clientId]);
+      assert.ok((await cache.find(clientId)) !== undefined);
+    });
+  }
 
   for (const [what, settings] of [
     ["at another server", { method: "dcr", per: "app" }],

@@ -232,6 +232,7 @@ describe("an authorization server", () => {
       const updated = await registrar.update(result.management, result.clientId, metadata);
       assert.ok(updated.kind === "differs", JSON.stringify(updated));
       assert.match(updated.reason, reason);
+      assert.equal(updated.isSafe, String(reason) === "/scope/");
     });
   }
 

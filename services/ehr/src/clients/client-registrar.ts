@@ -62,7 +62,7 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
       const difference = compareRegistered(requested, outcome.body as object);
       return difference === undefined
         ? { kind: "registered", ...registered }
-        : { kind: "differs", ...registered, reason: difference };
+        : { kind: "differs", ...registered, reason: difference.reason };
     },
 
     async read(management, clientId) {
@@ -119,7 +119,7 @@ async function sendUpdate(
   const difference = compareRegistered(requested, outcome.body as object);
   return difference === undefined
     ? { kind: "updated", management: rotated }
-    : { kind: "differs", management: rotated, reason: difference };
+    : { kind: "differs", management: rotated, ...difference };
 }
 
 /** Reads a client whose update has an unknown result: some servers, Keycloak among them, respond with 500 if it doesn't exist. */

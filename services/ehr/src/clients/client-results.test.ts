@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ClientState, newClient, reasons } from "./client.ts";
 import { afterCheck, afterRegistration, afterRemoval, afterUpdate } from "./client-results.ts";
+import { isUsable } from "./connection.ts";
 
 const sha256 = "c".repeat(64);
 const attemptedAt = new Date("2026-03-18T09:30:00.000Z");
@@ -75,7 +76,6 @@ test("a client stays ready, as it was, until its update succeeds", () => {
     [{ kind: "refused", reason: "Not allowed.", isFinal: true }, "Not allowed.", false],
     [{ kind: "refused", reason: "ECONNREFUSED", isFinal: false }, null, true],
     [{ kind: "unknown", reason: "No response." }, null, true],
-    [{ kind: "differs", management, reason: "Other scopes." }, "Other scopes.", false],
   ] as const) {
     const settled = afterUpdate(updating, result, sha256);
     assert.deepEqual(settled.next, { ...registered, reason }, result.kind);
@@ -83,8 +83,27 @@ test("a client stays ready, as it was, until its update succeeds", () => {
   }
   const read = afterUpdate(updating, { kind: "unknown", reason: "No response.", management }, sha256);
   assert.deepEqual(read, { next: registered, management, retriesSoon: true }, "reading it may have replaced the token");
+  const unusable = { ...updating, status: "pending", registeredSha256: null } as const;
+  for (const result of [
+    { kind: "refused", reason: "Not allowed.", isFinal: true },
+    { kind: "unknown", reason: "No response." },
+  ] as const) {
+    assert.equal(afterUpdate(unusable, result, sha256).next?.status, "pending", "it was updated with other values");
+  }
+  assert.equal(afterUpdate(unusable, { kind: "updated", management }, sha256).next?.status, "ready");
   const denied = afterUpdate(updating, { kind: "denied", reason: "401" }, sha256);
   assert.deepEqual([denied.next?.status, denied.next?.clientId], ["uncertain", "one"]);
+});
+
+test("a client that was updated with other values is an operator's, and usable only if nothing but its scopes differs", () => {
+  for (const isSafe of [true, false]) {
+    const differs = { kind: "differs", management, reason: "Other values.", isSafe } as const;
+    const settled = afterUpdate(updating, differs, sha256);
+    const uncertain = { ...updating, status: "uncertain", task: "check", reason: "Other values." } as const;
+    const next = isSafe ? uncertain : { ...uncertain, registeredSha256: null };
+    assert.deepEqual(settled, { next, management, retriesSoon: false });
+    assert.equal(isUsable(next), isSafe);
+  }
 });
 
 test("a client that was read stays ready, unless the server denies it", () => {

@@ -15,7 +15,8 @@ export type RegistrationResult =
   | FailedRequest;
 export type UpdateResult =
   | { kind: "updated"; management: Management | undefined }
-  | { kind: "differs"; management: Management | undefined; reason: string }
+  /** Updated, with other values than those requested. `isSafe`: only scopes differ. */
+  | { kind: "differs"; management: Management | undefined; reason: string; isSafe: boolean }
   | { kind: "denied"; reason: string }
   | Refused
   /** `management`: reading the client replaced the token. */
@@ -83,22 +84,25 @@ export function afterRegistration(client: ClientState, result: RegistrationResul
   }
 }
 
-/** The client works with its earlier metadata until it is updated, so it stays ready. */
+/** The client works with its earlier metadata until it is updated, so it stays as it is: ready, unless an earlier update had other values. */
 export function afterUpdate(client: ClientState, result: UpdateResult, sha256: string): Settled {
-  const ready = { ...client, ...noAttempt, status: "ready", task: null } as const;
+  const earlier = { ...client, ...noAttempt, task: null } as const;
   switch (result.kind) {
     case "updated": {
-      const next = { ...ready, registeredSha256: sha256, reason: null };
+      const next = { ...earlier, status: "ready", registeredSha256: sha256, reason: null } as const;
       return { next, management: result.management, retriesSoon: false };
     }
-    case "differs":
-      return { next: { ...ready, reason: result.reason }, management: result.management, retriesSoon: false };
+    case "differs": {
+      const { isSafe, management } = result;
+      const next = toUncertain(isSafe ? client : { ...client, registeredSha256: null }, result.reason);
+      return { next, management, retriesSoon: false };
+    }
     case "denied":
       return settle(toUncertain(client, result.reason));
     case "refused":
-      return { next: result.isFinal ? { ...ready, reason: result.reason } : ready, retriesSoon: !result.isFinal };
+      return { next: result.isFinal ? { ...earlier, reason: result.reason } : earlier, retriesSoon: !result.isFinal };
     case "unknown":
-      return { next: ready, management: result.management, retriesSoon: true };
+      return { next: earlier, management: result.management, retriesSoon: true };
   }
 }
 

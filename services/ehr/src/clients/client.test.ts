@@ -50,10 +50,13 @@ function findViolation(state: ClientState): string | undefined {
   if (attempt !== null && attempt !== "remove" && attemptedAt === null) return "only removals are unknown";
   if (method === "dcr" && clientId !== null && !isManaged) return "unmanaged is manual";
   if (clientId === null && registeredSha256 !== null) return "nothing is registered";
-  if (clientId !== null && status === "pending") return "registered is not pending";
+  if (clientId !== null && status === "pending" && (!isManaged || registeredSha256 !== null)) {
+    return "registered is pending only after an update with other values";
+  }
   if (clientId === null && status === "removing") return "nothing to remove";
   if (clientId !== null && status === "failed" && !isManaged) return "failed has no client";
-  if (status === "removing" && registeredSha256 === null) return "removed are those that were registered as requested";
+  if (status === "removing" && registeredSha256 === null && !isManaged) return "operators register what is requested";
+  if (attempt === "remove" && status === "pending") return "removed is removing";
   return undefined;
 }
 
@@ -152,7 +155,7 @@ describe("the next step of a client, in each state and with all facts", () => {
   test("keeps what is registered while the marketplace doesn't say how the app signs in", () => {
     for (const each of cases) {
       const { client, facts } = each;
-      const isRegistered = client.clientId !== null && client.method !== "cimd" && client.attempt === null;
+      const isRegistered = client.registeredSha256 !== null && client.method !== "cimd" && client.attempt === null;
       if (!facts.isNeeded || facts.metadata?.kind === "found" || !isRegistered || client.status === "failed") continue;
       const step = nextStep(client, facts);
       const next = "next" in step ? step.next : client;

@@ -8,7 +8,7 @@ export interface ClientState {
   clientId: string | null;
   /** Whether a registration URI and token are stored, with which this service updates and removes the client. */
   isManaged: boolean;
-  /** The metadata that the authorization server has. */
+  /** The metadata that the authorization server has; null: none, or other values than requested. */
   registeredSha256: string | null;
   attempt: ClientAttempt | null;
   /** Null with the attempt `remove`: its result is unknown, and it isn't in progress. */
@@ -112,6 +112,10 @@ export function toUncertain(client: ClientState, reason: string): ClientState {
   return { ...client, status: "uncertain", task: "check", reason };
 }
 
+/** One that was updated with other values than requested isn't usable until it is updated. */
+export const registeredStatus = ({ registeredSha256 }: ClientState): ClientStatus =>
+  registeredSha256 === null ? "pending" : "ready";
+
 function leave(client: ClientState, facts: ClientFacts): Step {
   if (client.clientId === null || client.method === "cimd") return { kind: "delete" };
   if (client.isManaged) return request(client, "remove", { status: "removing", task: null, reason: null }, facts);
@@ -121,7 +125,8 @@ function leave(client: ClientState, facts: ClientFacts): Step {
 function keep(settled: ClientState, stored: ClientState, facts: ClientFacts): Step {
   const { metadata } = facts;
   // The app was installed again before the client was removed.
-  const client: ClientState = settled.status === "removing" ? { ...settled, status: "ready", ...noTask } : settled;
+  const client: ClientState =
+    settled.status === "removing" ? { ...settled, status: registeredStatus(settled), ...noTask } : settled;
   const isRegistered = client.clientId !== null && client.method !== "cimd";
   if (metadata?.kind !== "found") {
     if (isRegistered || (metadata?.kind !== "absent" && client.clientId !== null))

@@ -3,12 +3,18 @@ import type { ReceivedClientMetadata } from "@ehr-marketplace/contracts";
 /** What is sent to the registration endpoint. */
 export type RequestedMetadata = Omit<ReceivedClientMetadata, "client_id">;
 
+export interface Difference {
+  reason: string;
+  /** Whether only scopes differ: what a token may have is decided when it is issued. Redirect URIs decide who receives codes. */
+  isSafe: boolean;
+}
+
 /**
  * Compares what the authorization server says it has registered with what was requested; undefined if it is the same. A server may change any
  * value (RFC 7591, section 3.2.1). With other redirect URIs, scopes or another way to authenticate, the app can't sign in, or somebody else
  * can. A member that the response leaves out counts as registered.
  */
-export function compareRegistered(requested: RequestedMetadata, registered: object): string | undefined {
+export function compareRegistered(requested: RequestedMetadata, registered: object): Difference | undefined {
   const response = registered as Record<string, unknown>;
   const differing: string[] = [];
   const { redirect_uris: uris, scope, token_endpoint_auth_method: method } = response;
@@ -18,7 +24,8 @@ export function compareRegistered(requested: RequestedMetadata, registered: obje
     differing.push("token_endpoint_auth_method");
   }
   if (differing.length === 0) return undefined;
-  return `The authorization server registered other values than requested for: ${differing.join(", ")}.`;
+  const reason = `The authorization server registered other values than requested for: ${differing.join(", ")}.`;
+  return { reason, isSafe: differing.every((name) => name === "scope") };
 }
 
 /** Whether a client that was read has every value that was requested. One that the response leaves out may be the earlier one. */

@@ -4,7 +4,7 @@ import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Kysely, Transaction } from "kysely";
 import { type Actor, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { type ClientState, isInProgress, newClient } from "./client.ts";
+import { type ClientState, isInProgress, newClient, registeredStatus } from "./client.ts";
 import { clientBusy, clientIdTaken, clientManaged, clientNotFound } from "./client-errors.ts";
 import { findMetadata } from "./client-metadata-store.ts";
 import {
@@ -97,7 +97,7 @@ export function retryClient(deps: ManageDeps, actor: Actor, id: string): Promise
 function settled(client: ClientState): ClientState {
   if (client.attempt === "register") return newClient(client.method);
   const retried = { ...client, task: null, attempt: null, attemptedAt: null } as const;
-  if (client.attempt === "update") return { ...retried, status: "ready", reason: null };
+  if (client.attempt === "update") return { ...retried, status: registeredStatus(client), reason: null };
   // One with other values than requested has to be removed, even though the app is installed.
   return client.registeredSha256 === null
     ? { ...retried, status: "failed" }

@@ -28,9 +28,15 @@ export function toInstallationDto(row: InstallationRow, config: JsonObject): Ins
 }
 
 function connectionOfRow(row: InstallationRow): InstallationDto["connection"] {
-  const { client_status, client_id: clientId, client_attempt, client_reason: reason } = row;
+  const {
+    client_status,
+    client_id: clientId,
+    client_sha256: registeredSha256,
+    client_attempt,
+    client_reason: reason,
+  } = row;
   if (client_status === null) return null;
   // Check constraints have the same values as the types.
   const [status, attempt] = [client_status as ClientStatus, client_attempt as ClientAttempt | null];
-  return connectionOf({ status, clientId, attempt, reason });
+  return connectionOf({ status, clientId, registeredSha256, attempt, reason });
 }

@@ -4,18 +4,19 @@ import type { DB, Installations } from "../database-schema.ts";
 interface ClientColumns {
   status: string;
   client_id: string | null;
+  registered_sha256: string | null;
   attempt: string | null;
   reason: string | null;
 }
 
 /** The organisation's client or, if there is none, the one for all. One that is being removed isn't the installation's. */
 const installedClient = sql<ClientColumns>`(
-  select status, client_id, attempt, reason from (
-    (select status, client_id, attempt, reason, 1 as priority from clients
+  select status, client_id, registered_sha256, attempt, reason from (
+    (select status, client_id, registered_sha256, attempt, reason, 1 as priority from clients
       where clients.app_slug = installations.app_slug and clients.org_alias = installations.org_alias
         and status <> 'removing' limit 1)
     union all
-    (select status, client_id, attempt, reason, 2 from clients
+    (select status, client_id, registered_sha256, attempt, reason, 2 from clients
       where clients.app_slug = installations.app_slug and clients.org_alias is null and status <> 'removing' limit 1)
   ) found order by priority limit 1)`.as<"client">("client");
 
@@ -43,6 +44,7 @@ const selectInstalled = (database: Kysely<DB>, orgAlias: string) =>
     )
     .leftJoinLateral(installedClient, (join) => join.onTrue())
     .select(["client.status as client_status", "client.client_id", "client.attempt as client_attempt"])
+    .select("client.registered_sha256 as client_sha256")
     .select("client.reason as client_reason")
     .select(["installations.id", "installations.app_slug", "installations.status", "installations.subscription_id"])
     .select(["installations.encrypted_config", "installations.installed_at", "installations.updated_at"])
