@@ -55,7 +55,7 @@ export const appClientDto = Type.Object(
     }),
     status: Type.Enum([...clientStatuses], {
       description:
-        "`uncertain`: a request to the authorization server may have had an effect; an operator has to look. `removing`: no organisation has the app any more",
+        "`uncertain`: a request to the authorization server may have had an effect; an operator has to look. `removing`: no organisation has the app any more, or other clients replace it",
     }),
     task: nullable(
       Type.Enum([...clientTasks]),

@@ -100,7 +100,8 @@ async function takeStep(
     if (isNeeded && metadata?.kind === "found") await ensureRow(deps, transaction, key);
     const row = await lockClientByKey(transaction, key);
     if (row === undefined) return "done";
-    const facts = { ...factsOf(deps, row, app), isNeeded, metadata, isToCheck };
+    const isReplaced = app?.isNeeded === true && !isNeeded;
+    const facts = { ...factsOf(deps, row, app), isNeeded, isReplaced, metadata, isToCheck };
     const step = nextStep(stateOf(row), facts);
     switch (step.kind) {
       case "none":

@@ -15,6 +15,7 @@ import { hilltop, install, riverside } from "../installations/installations.test
 import { clientRegistrations } from "../queues.ts";
 import type { ClientDeps } from "./advance-client.ts";
 import { createServerClient } from "./authorization-server.ts";
+import { reasons } from "./client.ts";
 import { createClientCache } from "./client-cache.ts";
 import { runClientJob } from "./client-jobs.ts";
 import { createClientRegistrar } from "./client-registrar.ts";
@@ -114,6 +115,30 @@ describe("another CLIENT_REGISTRATION or CLIENT_REGISTRATION_PER, within the hou
     await runHourly(slug, { method: "dcr", per: "organisation" });
     assert.deepEqual(await clientsOf(slug), []);
     assert.equal(server.clients.size, 0);
+  });
+
+  test("says why an operator has to remove a client that others replace", async () => {
+    const slug = "switched-by-hand";
+    await installFor(slug, riverside);
+    await runHourly(slug, { method: "manual", per: "app" });
+    await rows(
+      `update clients set status = 'ready', task = null, reason = null, client_id = 'shared', registered_sha256 = repeat('0', 64)
+       where app_slug = $1`,
+      slug,
+    );
+    await runHourly(slug, { method: "manual", per: "organisation" });
+    const tasks = await rows(
+      "select org_alias, task, reason from clients where app_slug = $1 order by org_alias",
+      slug,
+    );
+    assert.deepEqual(tasks, [
+      { org_alias: riverside, task: "register", reason: reasons.toRegister },
+      { org_alias: null, task: "remove", reason: reasons.toReplace },
+    ]);
+    await rows("update installations set status = 'removed', removed_at = now() where app_slug = $1", slug);
+    await runHourly(slug, { method: "manual", per: "organisation" });
+    const [task] = await rows<{ reason: string }>("select reason from clients where app_slug = $1", slug);
+    assert.equal(task?.reason, reasons.toRemove);
   });
 
   test("registers what operators have not registered yet, and leaves the rest as it is", async () => {

@@ -76,7 +76,7 @@ function* allFacts(): Generator<ClientFacts> {
               [true, true],
             ] as const) {
               const known = { isNeeded, configured, metadata: isNeeded ? metadata : undefined, signsIn, isSandbox };
-              yield { ...known, isToCheck, isElsewhere, now };
+              yield { ...known, isReplaced: isNeeded ? false : isSandbox, isToCheck, isElsewhere, now };
             }
 }
 
@@ -148,7 +148,10 @@ describe("the next step of a client, in each state and with all facts", () => {
       const step = nextStep(client, facts);
       if (client.method === "cimd") assert.equal(step.kind, "delete", describeCase(each));
       else if (client.isManaged) assert.ok(step.kind === "request" && step.attempt === "remove" && !step.mayBeGone);
-      else assert.ok(step.kind === "store" && step.next.status === "removing" && step.next.task === "remove");
+      else {
+        assert.ok(step.kind === "store" && step.next.status === "removing" && step.next.task === "remove");
+        assert.equal(step.next.reason, facts.isReplaced ? reasons.toReplace : reasons.toRemove);
+      }
     }
   });
 
@@ -199,6 +202,7 @@ describe("the next step of a client, in each state and with all facts", () => {
       metadata: { kind: "found", sha256: newSha, clientId: documentUrl },
       signsIn: true,
       isSandbox: false,
+      isReplaced: false,
       isToCheck: false,
       isElsewhere: false,
       now,
@@ -232,6 +236,7 @@ describe("the next step of a client, in each state and with all facts", () => {
       metadata: { kind: "found", sha256: newSha, clientId: documentUrl },
       signsIn: true,
       isSandbox: false,
+      isReplaced: false,
       isToCheck: false,
       isElsewhere: false,
       now,

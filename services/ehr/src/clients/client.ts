@@ -25,6 +25,8 @@ export type KnownMetadata =
 export interface ClientFacts {
   /** Whether an organisation that the client is for has the app installed. */
   isNeeded: boolean;
+  /** Whether organisations have the app installed and other clients for it, because CLIENT_REGISTRATION_PER has changed. */
+  isReplaced: boolean;
   configured: RegistrationMethod;
   /** Known while the client is wanted. */
   metadata: KnownMetadata | undefined;
@@ -60,6 +62,7 @@ export const reasons = {
   toRegister: "An operator has to register the client.",
   toUpdate: "The app's client metadata has changed: an operator has to update the client.",
   toRemove: "No organisation has the app any more: an operator has to remove the client.",
+  toReplace: "The EHR has other clients for the app now: an operator has to remove this one.",
   elsewhere: "The client was registered at another authorization server, or by another method, than is configured now.",
   interrupted: "The process was interrupted while it registered the client.",
   unavailable: "The authorization server can't register the client now. The EHR tries again.",
@@ -119,7 +122,11 @@ export const registeredStatus = ({ registeredSha256 }: ClientState): ClientStatu
 function leave(client: ClientState, facts: ClientFacts): Step {
   if (client.clientId === null || client.method === "cimd") return { kind: "delete" };
   if (client.isManaged) return request(client, "remove", { status: "removing", task: null, reason: null }, facts);
-  return storeIfChanged(client, client, { status: "removing", task: "remove", reason: reasons.toRemove });
+  return storeIfChanged(client, client, {
+    status: "removing",
+    task: "remove",
+    reason: facts.isReplaced ? reasons.toReplace : reasons.toRemove,
+  });
 }
 
 function keep(settled: ClientState, stored: ClientState, facts: ClientFacts): Step {
