@@ -127,6 +127,29 @@ export async function countTasks(database: Kysely<DB>): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
+const incomplete = ["failed", "pending", "removing"] as const;
+export type IncompleteStatus = (typeof incomplete)[number];
+/** Each status is read at most this far, the newest clients first. */
+const maxCounted = 10_000;
+
+/** How many clients have each of these statuses without a task, and with none of these reasons. */
+export async function countIncomplete(
+  database: Kysely<DB>,
+  exceptReasons: readonly string[],
+): Promise<{ status: IncompleteStatus; count: number }[]> {
+  const { rows } = await sql<{ status: IncompleteStatus; count: number }>`
+    select status, counted.count
+    from unnest(${[...incomplete]}::text[]) as statuses (status)
+    cross join lateral (
+      select count(*)::int as count from (
+        select task, reason from clients
+        where clients.status = statuses.status order by created_at desc, id desc limit ${sql.lit(maxCounted)}
+      ) newest
+      where task is null and (reason is null or reason <> all(${[...exceptReasons]}::text[]))
+    ) counted`.execute(database);
+  return rows;
+}
+
 /** The apps that are installed, or that have a client, by slug. */
 export async function findAppsWithClients(database: Kysely<DB>, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`

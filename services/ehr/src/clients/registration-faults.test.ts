@@ -164,6 +164,35 @@ describe("registering clients while the authorization server fails", () => {
     assert.deepEqual(registeredFor(slug), [again.clientId]);
   });
 
+  test("clients that are not connected or removed are counted, unless they wait for somebody else", async () => {
+    const counts = async (): Promise<Record<string, number>> => {
+      const text = await (await fetch(`${ehr.ehr.url}/metrics`)).text();
+      const samples = text.matchAll(/^client_incomplete\{[^}]*status="(\w+)"[^}]*\} (\d+)$/gm);
+      return Object.fromEntries([...samples].map(([, status = "", count]) => [status, Number(count)]));
+    };
+    await eventually("those of earlier tests are connected", 30_000, async () => {
+      await ehr.retryNow();
+      return Object.values(await counts()).join() === "0,0,0";
+    });
+    const removed = await ready("counted-removing");
+    const [refused, unavailable] = [ehr.marketplace.publish("counted-403"), ehr.marketplace.publish("counted-503")];
+    server.interfere = ({ body }, response) =>
+      respond(response, body["client_name"] === "The app counted-403" ? 403 : 503, {});
+    for (const slug of [refused, unavailable]) await ehr.subscribe(slug);
+    await ehr.change("cancelled", "counted-removing", removed.subscriptionId);
+    // These wait for their vendor, or the marketplace.
+    const silent = ehr.marketplace.publish("counted-silent", {}, 404);
+    const suspended = ehr.marketplace.publish("counted-suspended", {}, 410);
+    for (const slug of [silent, suspended]) await ehr.subscribe(slug);
+    for (const slug of [silent, suspended, refused, unavailable]) {
+      await ehr.clientWhen(slug, "it isn't ready", ({ reason }) => reason !== null);
+    }
+    await eventually("they are counted", 30_000, async () => {
+      const { failed, pending, removing } = await counts();
+      return failed === 1 && pending === 1 && removing === 1;
+    });
+  });
+
   test("while a request is in progress, operators can't settle it", async () => {
     const slug = ehr.marketplace.publish("slow");
     const arrived = Promise.withResolvers<void>();
