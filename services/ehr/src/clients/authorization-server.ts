@@ -76,6 +76,10 @@ export function createServerClient(timeoutMs = 10_000): SendToServer {
       request.on("error", (error) => {
         if (!isResponding) fail(describe(error));
       });
+      // After 101, Node closes the connection and emits neither `response` nor `error`.
+      request.on("close", () => {
+        if (!isResponding) fail("the connection was closed without a response");
+      });
       request.end(text);
     });
 }

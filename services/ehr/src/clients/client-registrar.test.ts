@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { before, beforeEach, describe, test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
@@ -205,6 +207,21 @@ describe("an authorization server", () => {
       const result = await createRegistrar(server.url, 1_000).register(metadata);
       assert.equal(result.kind, "unknown", JSON.stringify(result));
     }
+  });
+
+  test("that switches to another protocol (101) may have registered a client", async () => {
+    const switching = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n");
+      });
+    });
+    switching.listen(0, "127.0.0.1");
+    await once(switching, "listening");
+    cleanUp(async () => switching.close());
+    const { port } = switching.address() as AddressInfo;
+    const result = await createRegistrar(`http://127.0.0.1:${port}/register`, 10_000).register(metadata);
+    assert.equal(result.kind, "unknown", JSON.stringify(result));
   });
 
   for (const [what, changes, reason] of [
