@@ -12,7 +12,7 @@ export interface ServerRequest {
 
 export type ServerOutcome =
   /** `body` is undefined if it isn't JSON, is too large or was broken off. */
-  | { kind: "responded"; status: number; body: unknown }
+  | { kind: "responded"; status: number; body: unknown; hasRetryAfter: boolean }
   /** No connection was established, so the authorization server has received nothing. */
   | { kind: "unsent"; reason: string }
   /** The authorization server may have received the request. */
@@ -63,7 +63,12 @@ export function createServerClient(timeoutMs = 10_000): SendToServer {
         const chunks: Buffer[] = [];
         let bytes = 0;
         const respond = (parsed: unknown): void =>
-          resolve({ kind: "responded", status: response.statusCode ?? 0, body: parsed });
+          resolve({
+            kind: "responded",
+            status: response.statusCode ?? 0,
+            body: parsed,
+            hasRetryAfter: response.headers["retry-after"] !== undefined,
+          });
         response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
           if (bytes <= maxResponseBytes) chunks.push(chunk);

@@ -162,6 +162,24 @@ describe("an authorization server", () => {
     });
   }
 
+  for (const [what, headers, body, kind] of [
+    ["says nothing else", {}, "", "unknown"],
+    ["is a proxy's", {}, "upstream connect error or disconnect/reset before headers", "unknown"],
+    ["is another service's", {}, { message: "unavailable" }, "unknown"],
+    ["says when to try again", { "retry-after": "30" }, "", "refused"],
+    ["names the error", {}, { error: "temporarily_unavailable" }, "refused"],
+  ] as const) {
+    test(`that responds with 503 to a registration, which ${what}, ${kind === "unknown" ? "may have" : "has not"} registered a client`, async () => {
+      server.interfere = (_request, response) => {
+        response.writeHead(503, headers).end(typeof body === "string" ? body : JSON.stringify(body));
+        return true;
+      };
+      const result = await registrar.register(metadata);
+      assert.equal(result.kind, kind);
+      if (result.kind === "refused") assert.equal(result.isFinal, false);
+    });
+  }
+
   for (const [what, body] of [
     ["nothing", undefined],
     ["a text", "registered!"],

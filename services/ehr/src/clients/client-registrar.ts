@@ -50,7 +50,7 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
     async register(metadata) {
       const requested = toRequested(metadata);
       const outcome = await send({ method: "POST", url, bearer: token, body: requested });
-      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, token);
+      if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notRegistered(outcome, token);
       const response = validateResponse(outcome.body);
       if ("error" in response) {
         return {
@@ -176,6 +176,18 @@ function notDone(outcome: ServerOutcome, secret: string): FailedRequest {
   if (!isCertainlyRefused(outcome.status)) return { kind: "unknown", reason };
   return { kind: "refused", reason, isFinal: !isTemporary(outcome.status) };
 }
+
+/** Registering can't be repeated, so a refusal has to be certain. */
+function notRegistered(outcome: ServerOutcome, secret: string): FailedRequest {
+  const result = notDone(outcome, secret);
+  return mayBeOfProxy(outcome) ? { kind: "unknown", reason: result.reason } : result;
+}
+
+/** Proxies respond with 503, too, also after they have forwarded the request; but with neither an error of RFC 7591 nor `Retry-After`. */
+const mayBeOfProxy = (outcome: ServerOutcome): boolean =>
+  outcome.kind === "responded" && outcome.status === 503 && !outcome.hasRetryAfter && !hasError(outcome.body);
+
+const hasError = (body: unknown): boolean => typeof (Object(body) as { error?: unknown }).error === "string";
 
 /** The reason, if the client doesn't exist or its token is invalid. */
 function findDenial(outcome: ServerOutcome, secret: string): string | undefined {

@@ -54,7 +54,7 @@ describe("registering clients while the authorization server fails", () => {
   for (const status of [404, 429, 503] as const) {
     test(`${status}: it is pending, and is registered once the server does it`, async () => {
       const slug = ehr.marketplace.publish(`refused-${status}`);
-      server.interfere = (_request, response) => respond(response, status, {});
+      server.interfere = (_request, response) => respond(response, status, { error: "temporarily_unavailable" });
       await ehr.subscribe(slug);
       const pending = await ehr.clientWhen(slug, "it waits", ({ reason }) => reason !== null);
       assert.deepEqual([pending.status, pending.task, pending.attempt], ["pending", null, null]);
@@ -105,6 +105,15 @@ describe("registering clients while the authorization server fails", () => {
       (_request, response, proceed) => {
         proceed();
         return respond(response, 504, {});
+      },
+      true,
+    ],
+    [
+      "503 of a proxy though it is registered",
+      (_request, response, proceed) => {
+        proceed();
+        response.writeHead(503).end("upstream connect error");
+        return true;
       },
       true,
     ],
