@@ -302,6 +302,24 @@ describe("an authorization server", () => {
     assert.ok(result.reason.length < 500);
   });
 
+  for (const [what, status, body, isOfServer] of [
+    ["401", 401, "", true],
+    ["404 in JSON", 404, JSON.stringify({ error: "not_found" }), true],
+    ["404 in HTML", 404, "<h1>Not Found</h1>", false],
+    ["404 and a JSON text", 404, '"not found"', false],
+  ] as const) {
+    test(`that responds with ${what} to a removal ${isOfServer ? "denies the client" : "may be behind a proxy that responded"}`, async () => {
+      const { management } = await register();
+      server.interfere = (_request, response) => {
+        response.writeHead(status).end(body);
+        return true;
+      };
+      const result = await registrar.remove(management);
+      assert.ok(result.kind === "denied", JSON.stringify(result));
+      assert.equal(result.isOfServer, isOfServer);
+    });
+  }
+
   test("that can't delete clients makes that an operator's task, and is asked again after other failures", async () => {
     const { management } = await register();
     for (const [status, kind, isFinal] of [

@@ -84,7 +84,7 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
     async remove(management) {
       const outcome = await send({ method: "DELETE", url: management.uri, bearer: management.token });
       const denial = findDenial(outcome, management.token);
-      if (denial !== undefined) return { kind: "denied", reason: denial };
+      if (denial !== undefined) return { kind: "denied", reason: denial, isOfServer: !isNotFoundAnywhere(outcome) };
       if (outcome.kind === "responded" && isSuccess(outcome.status)) return { kind: "removed" };
       const result = notDone(outcome, management.token);
       // Removing again is harmless, whatever became of this request. It is refused for good where it isn't supported.
@@ -194,6 +194,12 @@ function findDenial(outcome: ServerOutcome, secret: string): string | undefined 
   if (outcome.kind !== "responded" || (outcome.status !== 401 && outcome.status !== 404)) return undefined;
   return describeRefusal(outcome, secret);
 }
+
+/** A proxy that lost its route responds with 404, too, but not in JSON. */
+const isNotFoundAnywhere = (outcome: ServerOutcome): boolean =>
+  outcome.kind === "responded" && outcome.status === 404 && !isJsonObject(outcome.body);
+
+const isJsonObject = (body: unknown): boolean => typeof body === "object" && body !== null && !Array.isArray(body);
 
 function describeRefusal({ status, body }: Responded, secret: string): string {
   const described = describeError(body, secret);

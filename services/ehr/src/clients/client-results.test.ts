@@ -122,8 +122,11 @@ test("a client that was read stays ready, unless the server denies it", () => {
 
 test("a removed client is gone; one that the server denies only if an earlier removal may have succeeded", () => {
   assert.equal(afterRemoval(removing, { kind: "removed" }, false).next, undefined);
-  assert.equal(afterRemoval(removing, { kind: "denied", reason: "401" }, true).next, undefined);
-  assert.equal(afterRemoval(removing, { kind: "denied", reason: "401" }, false).next?.status, "uncertain");
+  const denied = { kind: "denied", reason: "401", isOfServer: true } as const;
+  assert.equal(afterRemoval(removing, denied, true).next, undefined);
+  assert.equal(afterRemoval(removing, denied, false).next?.status, "uncertain");
+  const deniedByProxy = afterRemoval(removing, { ...denied, reason: "404", isOfServer: false }, true);
+  assert.deepEqual(deniedByProxy, { next: { ...removing, attemptedAt: null }, retriesSoon: true });
   const unsupported = afterRemoval(removing, { kind: "refused", reason: "405", isFinal: true }, false);
   assert.equal(unsupported.next?.status, "uncertain");
 });

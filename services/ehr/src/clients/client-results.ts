@@ -26,8 +26,8 @@ export type CheckResult =
   { kind: "found"; management: Management | undefined } | { kind: "denied"; reason: string } | FailedRequest;
 export type RemovalResult =
   | { kind: "removed" }
-  /** The client doesn't exist, or the token is invalid: RFC 7592 has one response for both. */
-  | { kind: "denied"; reason: string }
+  /** The client doesn't exist, or the token is invalid: RFC 7592 has one response for both. If not `isOfServer`, a proxy may have responded. */
+  | { kind: "denied"; reason: string; isOfServer: boolean }
   | FailedRequest;
 
 /** The authorization server certainly did nothing. `isFinal`: the same request gets the same response. */
@@ -127,14 +127,20 @@ export function afterRemoval(client: ClientState, result: RemovalResult, mayBeGo
     case "removed":
       return removed(client);
     case "denied":
-      return mayBeGone ? removed(client) : settle(toUncertain(client, result.reason));
+      if (!mayBeGone) return settle(toUncertain(client, result.reason));
+      return result.isOfServer ? removed(client) : repeatRemoval(client);
     case "refused":
       if (result.isFinal) return settle(toUncertain(client, result.reason));
       return { next: { ...client, attempt: mayBeGone ? "remove" : null, attemptedAt: null }, retriesSoon: true };
     case "unknown":
-      return { next: { ...client, attempt: "remove", attemptedAt: null }, retriesSoon: true };
+      return repeatRemoval(client);
   }
 }
+
+const repeatRemoval = (client: ClientState): Settled => ({
+  next: { ...client, attempt: "remove", attemptedAt: null },
+  retriesSoon: true,
+});
 
 /** A client that differs from what was requested is removed, and its failure stays visible. */
 const removed = (client: ClientState): Settled =>

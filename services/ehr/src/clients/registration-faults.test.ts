@@ -372,6 +372,32 @@ describe("registering clients while the authorization server fails", () => {
     });
   });
 
+  test("a proxy's 404 after a removal without a response doesn't count: the removal is repeated", async () => {
+    const { clientId, subscriptionId } = await ready("removal-misrouted");
+    let removals = 0;
+    server.interfere = ({ method, socket }, response) => {
+      if (method !== "DELETE") return false;
+      removals += 1;
+      if (removals === 1) socket.destroy();
+      else response.writeHead(404, { "content-type": "text/html" }).end("<h1>Not Found</h1>");
+      return true;
+    };
+    await ehr.change("cancelled", "removal-misrouted", subscriptionId);
+    await eventually("two responses were a proxy's", 30_000, async () => {
+      await ehr.retryNow();
+      return removals > 2;
+    });
+    const kept = (await ehr.clientsOf("removal-misrouted"))[0] ?? assert.fail("the row is gone");
+    assert.deepEqual([kept.status, kept.clientId], ["removing", clientId]);
+    assert.ok(server.clients.has(clientId ?? ""));
+    server.interfere = () => false;
+    await eventually("it is gone here", 30_000, async () => {
+      await ehr.retryNow();
+      return (await ehr.clientsOf("removal-misrouted")).length === 0;
+    });
+    assert.ok(!server.clients.has(clientId ?? ""));
+  });
+
   test("a client that the server denies though it wasn't removed is an operator's", async () => {
     const { id, clientId, subscriptionId } = await ready("removal-denied");
     const client = server.clients.get(clientId ?? "") ?? assert.fail();
