@@ -31,7 +31,7 @@ export function createServerClient(timeoutMs = 10_000): SendToServer {
   return ({ method, url, bearer, body }) =>
     new Promise((resolve) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const isTls = url.startsWith("https:");
+      const isTls = URL.parse(url)?.protocol === "https:";
       let isConnected = false;
       let isResponding = false;
       let request: ClientRequest;

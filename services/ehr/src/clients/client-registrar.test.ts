@@ -292,6 +292,28 @@ describe("an authorization server", () => {
     assert.ok(result.kind === "registered" && result.management === undefined);
   });
 
+  for (const [what, change, isUsable] of [
+    ["in capitals", (uri: string) => uri.replace("http:", "HTTP:"), true],
+    ["with spaces around it", (uri: string) => ` ${uri} `, true],
+    ["of a blob", (uri: string) => `blob:${uri}`, false],
+    ["that is too long once it is encoded", (uri: string) => `${uri}?${" x".repeat(900)}`, false],
+  ] as const) {
+    test(`that names a management URI ${what} ${isUsable ? "is sent updates" : "leaves updates to operators"}`, async () => {
+      server.interfere = (_request, response, proceed) => {
+        const { status, body } = proceed();
+        const { registration_client_uri: uri, ...members } = body as { registration_client_uri: string };
+        return json(response, status, { ...members, registration_client_uri: change(uri) });
+      };
+      const result = await registrar.register(metadata);
+      assert.ok(result.kind === "registered", JSON.stringify(result));
+      assert.equal(result.management?.uri, isUsable ? `${server.url}/${result.clientId}` : undefined);
+      server.interfere = () => false;
+      if (result.management !== undefined) {
+        assert.deepEqual(await registrar.remove(result.management), { kind: "removed" });
+      }
+    });
+  }
+
   test("that repeats a token in an error doesn't reveal it", async () => {
     const token = server.environment["CLIENT_REGISTRATION_TOKEN"] ?? "";
     server.interfere = (_request, response) =>

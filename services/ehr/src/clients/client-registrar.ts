@@ -34,12 +34,13 @@ interface RegistrationResponse {
   registration_access_token?: string;
 }
 
+const maxUriLength = 2_048;
 const text = (maxLength: number) => ({ type: "string", minLength: 1, maxLength });
 const validateResponse = createValidator<RegistrationResponse>({
   type: "object",
   properties: {
     client_id: { ...text(2_048), pattern: "^[ -~]+$" },
-    registration_client_uri: text(2_048),
+    registration_client_uri: text(maxUriLength),
     registration_access_token: { ...text(16_384), pattern: "^[!-~]+$" },
   },
   required: ["client_id"],
@@ -157,12 +158,13 @@ function parseRotated(response: RegistrationResponse, { uri, token }: Management
   return parseManagement({ registration_client_uri: uri, registration_access_token: token, ...response }, uri);
 }
 
-/** Undefined if it isn't offered, or at another origin, which would receive the token. */
+/** Undefined if it isn't offered, or at another origin, which would receive the token. The origin of `blob:https://…` is that of its path. */
 function parseManagement(response: RegistrationResponse, sameOrigin: string): Management | undefined {
   const { registration_client_uri: uri, registration_access_token: token } = response;
-  if (uri === undefined || token === undefined || URL.parse(uri)?.origin !== new URL(sameOrigin).origin)
-    return undefined;
-  return { uri, token };
+  const parsed = uri === undefined ? null : URL.parse(uri);
+  if (parsed === null || token === undefined || parsed.origin !== new URL(sameOrigin).origin) return undefined;
+  const isUsable = /^https?:$/.test(parsed.protocol) && parsed.href.length <= maxUriLength;
+  return isUsable ? { uri: parsed.href, token } : undefined;
 }
 
 type Responded = Extract<ServerOutcome, { kind: "responded" }>;
