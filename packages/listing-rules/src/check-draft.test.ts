@@ -190,6 +190,9 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ...[
     "https://quill.example/*",
     "https://*.quill.example/back",
+    "https://%2A.quill.example/back",
+    "https://\uff0a.quill.example/back",
+    "https://quill.example/%2a",
     "https://quill.example/back#",
     "https://quill.example/#a",
   ].map((uri): [CriterionCode, string, ListingDraft] => [
@@ -209,6 +212,17 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
     "https://quill.local/back",
     "https://metadata.google.internal/back",
     "https://QUILL.LOCALHOST/back",
+    "https://metadata.google.internal../back",
+    "https://kubernetes.default.svc/back",
+    "https://printer.lan/back",
+    "https://router.home/back",
+    "https://router.home.arpa./back",
+    "https://home.arpa/back",
+    "https://x.corp/back",
+    "https://wiki.intranet/back",
+    "https://files.private/back",
+    "https://a..quill.example/back",
+    "https://a!.quill.example/back",
   ].flatMap((url): [CriterionCode, string, ListingDraft][] => [
     ["oauth-host-not-public", "/oauth/redirectUris/0", { oauth: { type: "PUBLIC", redirectUris: [url] } }],
     ["oauth-host-not-public", "/oauth/jwksUri", { oauth: { ...complete.oauth, type: "ASYMMETRIC", jwksUri: url } }],

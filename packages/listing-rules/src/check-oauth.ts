@@ -66,8 +66,8 @@ function checkRedirectUri(
 ): void {
   const parsed = checkUrl(uri, pointer, rules, report);
   if (parsed === undefined) return;
-  // The parser drops a fragment that is empty.
-  if (/[*#]/.test(uri)) {
+  // The parser drops a fragment that is empty, and decodes the host.
+  if (/[*#]|%2a/i.test(uri) || parsed.hostname.includes("*")) {
     report(pointer, "redirect-uri-invalid", "Name each redirect URI in full, without * and without a fragment (#).");
     return;
   }

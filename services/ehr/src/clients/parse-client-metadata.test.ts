@@ -7,6 +7,20 @@ const slug = "northwind-scribe";
 const production = createClientMetadataParser({ allowsHttp: false });
 const development = createClientMetadataParser({ allowsHttp: true });
 
+const privateNames = [
+  "metadata.google.internal..",
+  "kubernetes.default.svc",
+  "printer.lan",
+  "router.home",
+  "router.home.arpa",
+  "home.arpa",
+  "x.corp",
+  "wiki.intranet",
+  "files.private.",
+  "a..b.example",
+  "a_b!.example",
+];
+
 describe("client metadata from the marketplace", () => {
   test("is accepted with the members that are known, in a fixed order", () => {
     const metadata = clientMetadataOf(slug);
@@ -34,6 +48,9 @@ describe("client metadata from the marketplace", () => {
 
   for (const [what, changes] of [
     ["a wildcard", { redirect_uris: ["https://*.app.example/callback"] }],
+    ["an encoded wildcard", { redirect_uris: ["https://%2A.app.example/callback"] }],
+    ["an encoded wildcard in the path", { redirect_uris: ["https://app.example/%2a"] }],
+    ["a wildcard of another script", { redirect_uris: ["https://\uff0a.app.example/callback"] }],
     ["a fragment", { redirect_uris: ["https://app.example/callback#"] }],
     ["user information", { redirect_uris: ["https://user:password@app.example/callback"] }],
     ["plain http", { redirect_uris: ["http://app.example/callback"] }],
@@ -52,6 +69,9 @@ describe("client metadata from the marketplace", () => {
       "keys at a private name",
       { token_endpoint_auth_method: "private_key_jwt", jwks_uri: "https://keys.internal/jwks" },
     ],
+    ...privateNames.map(
+      (name) => [`the private name ${name}`, { redirect_uris: [`https://${name}/callback`] }] as const,
+    ),
     ["a grant type of its own", { grant_types: ["implicit"] }],
     ["more than 5 KiB", { contacts: Array.from({ length: 20 }, () => `${"x".repeat(280)}@app.example`) }],
     ["no name", { client_name: "" }],
@@ -63,6 +83,22 @@ describe("client metadata from the marketplace", () => {
       assert.ok("error" in production(clientMetadataOf(slug, changes), slug));
     });
   }
+
+  test("with a wildcard is refused in development, too", () => {
+    for (const host of ["*.app.example", "%2A.app.example", "\uff0a.app.example"]) {
+      const wildcard = clientMetadataOf(slug, { redirect_uris: [`https://${host}/callback`] });
+      assert.ok("error" in development(wildcard, slug), host);
+    }
+  });
+
+  test("with an international name, or one that ends with a dot, is accepted", () => {
+    const redirect_uris = [
+      "https://xn--bcher-kva.example/callback",
+      "https://app.example./callback",
+      "https://svc.example/",
+    ];
+    assert.ok(!("error" in production(clientMetadataOf(slug, { redirect_uris }), slug)));
+  });
 
   test("with a loopback address is accepted in development", () => {
     const local = clientMetadataOf(slug, { redirect_uris: ["http://127.0.0.1:8083/callback"] });

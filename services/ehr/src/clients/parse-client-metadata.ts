@@ -41,7 +41,8 @@ export function createClientMetadataParser({ allowsHttp }: { allowsHttp: boolean
       if (!allowsHttp && parsed.protocol !== "https:") return `${pointer} must begin with https://`;
       if (!allowsHttp && isFollowed(pointer) && !isPublicHost(parsed)) return `${pointer} has no public host name`;
       if (parsed.username !== "" || parsed.password !== "") return `${pointer} contains user information`;
-      if (pointer.startsWith("/redirect") && /[#*]/.test(url)) return `${pointer} contains a fragment or a wildcard`;
+      const isLoose = /[#*]|%2a/i.test(url) || parsed.hostname.includes("*");
+      if (pointer.startsWith("/redirect") && isLoose) return `${pointer} contains a fragment or a wildcard`;
     }
     const collection = isSandboxSlug(appSlug) ? "sandbox-apps" : "apps";
     // A document names itself: otherwise one app could have the client of another.
