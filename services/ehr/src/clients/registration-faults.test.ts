@@ -186,7 +186,7 @@ describe("registering clients while the authorization server fails", () => {
     const removed = await ready("counted-removing");
     const [refused, unavailable] = [ehr.marketplace.publish("counted-403"), ehr.marketplace.publish("counted-503")];
     server.interfere = ({ body }, response) =>
-      respond(response, body["client_name"] === "The app counted-403" ? 403 : 503, {});
+      respond(response, body["client_name"] === "The app counted-403" ? 403 : 503, { error: "not_now" });
     for (const slug of [refused, unavailable]) await ehr.subscribe(slug);
     await ehr.change("cancelled", "counted-removing", removed.subscriptionId);
     // These wait for their vendor, or the marketplace.
