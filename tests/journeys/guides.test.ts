@@ -182,7 +182,11 @@ describe("the guides show", () => {
     "connect-authorization-server": {
       "Watch an app being connected": ["none\nauthorization_code refresh_token", "dcr", "true\ntrue"],
       "Check every token": ["true\ntrue\nlaunch openid fhirUser online_access\nfalse", "paused\nfalse\nactive\ntrue"],
-      "Do the tasks": ["0", "This service registers the client itself, so its client_id can't be set."],
+      "Do the tasks": [
+        "0",
+        "This service registers the client itself, so its client_id can't be set. If it is lost at the authorization server, retry it first.",
+      ],
+      "Clients that the service can't register, find or remove": ["It is tried again soon.\nready, task: null"],
       "Disconnect it": ["cancelled\nfalse"],
     },
     vendor: {
