@@ -13,11 +13,12 @@ export async function findUnreported(
   { appSlug, orgAlias, version }: { appSlug: string; orgAlias: string | null; version: string },
   after: string,
   limit: number,
+  until?: string,
 ): Promise<UnreportedInstallation[]> {
   const { rows } = await sql<UnreportedInstallation>`
     select id, org_alias as "orgAlias", subscription_id as "subscriptionId" from installations
     where app_slug = ${appSlug} ${orgAlias === null ? sql`` : sql`and org_alias = ${orgAlias}`} and org_alias > ${after}
-      and status <> 'removed' and reported_version is distinct from ${version}::uuid
+      ${until === undefined ? sql`` : sql`and org_alias <= ${until}`} and status <> 'removed' and reported_version is distinct from ${version}::uuid
     order by org_alias limit ${sql.lit(limit)}`.execute(database);
   return rows;
 }

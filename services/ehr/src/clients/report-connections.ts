@@ -10,7 +10,7 @@ import { sendReport } from "../reconciliation/send-report.ts";
 import { type ClientRow, findClient } from "./client-store.ts";
 import { type Connection, connectionOf } from "./connection.ts";
 import { findUnreported, markReported, type UnreportedInstallation } from "./connection-report-store.ts";
-import { type ConnectionReport, reportKeyOf } from "./request-report.ts";
+import { type ConnectionReport, type ReportRange, reportKeyOf } from "./request-report.ts";
 import { stateOf } from "./stored-client.ts";
 
 /** Returns the status of the marketplace's response. */
@@ -30,6 +30,7 @@ const maxConcurrent = 8;
 /** A job ends before it expires; another one reports the rest. */
 const maxPagesPerJob = 20;
 const batchSize = 2;
+const retryFailedAfterSeconds = 5;
 
 /** Tells the marketplace, and with it the app's vendor, how the app signs in at this EHR. */
 export function createConnectionReporter(
@@ -56,9 +57,14 @@ export async function workConnectionReports(boss: PgBoss, deps: ReportDeps): Pro
     Promise.all(
       jobs.map(async ({ id, data }): Promise<JobResult> => {
         try {
-          const result = await reportConnections(deps, data);
-          if (result === "more") await boss.send(connectionReports, data, { singletonKey: reportKeyOf(data) });
-          return { id, status: result === "unfinished" ? "failed" : "completed" };
+          const { isUnfinished, rest, failed } = await reportConnections(deps, data);
+          const key = reportKeyOf(data);
+          if (rest !== undefined) await boss.send(connectionReports, { ...data, range: rest }, { singletonKey: key });
+          if (failed !== undefined) {
+            const later = { singletonKey: `${key} ${failed.after}`, startAfter: retryFailedAfterSeconds };
+            await boss.send(connectionReports, { ...data, range: failed }, later);
+          }
+          return { id, status: isUnfinished ? "failed" : "completed" };
         } catch (error) {
           deps.logger.warn(
             { ...data, err: error },
@@ -71,40 +77,63 @@ export async function workConnectionReports(boss: PgBoss, deps: ReportDeps): Pro
   );
 }
 
-/** Reports a client for the installations that it wasn't reported for. `unfinished`: some failed. `more`: not all were tried. */
+export interface ReportResult {
+  /** The job has to be repeated. */
+  isUnfinished: boolean;
+  /** What the job didn't come to. */
+  rest?: ReportRange;
+  /** The part with failures, if there is a rest: the rest doesn't wait for their retries. */
+  failed?: ReportRange;
+}
+
+/** Reports a client for the installations that it wasn't reported for. */
 export async function reportConnections(
   deps: ReportDeps,
-  { clientId, orgAlias }: ConnectionReport,
-): Promise<"reported" | "unfinished" | "more"> {
+  { clientId, orgAlias, range }: ConnectionReport,
+): Promise<ReportResult> {
   const { database } = deps;
-  let after = "";
-  let isUnfinished = false;
+  const current = await findClient(database, clientId);
+  if (current === undefined) return { isUnfinished: false };
+  const { version } = current;
+  // A queued job for the rest suppresses that of a later version, so it starts over.
+  const start = range === undefined || (range.until === undefined && range.version !== version) ? "" : range.after;
+  let [after, isUnfinished, isAvailable] = [start, false, false];
   for (let page = 0; page < maxPagesPerJob; page += 1) {
     // Read for each page: the state may change while thousands of practices are reported.
     const row = await findClient(database, clientId);
-    if (row === undefined) return "reported";
-    const client = { appSlug: row.app_slug, orgAlias: row.org_alias ?? orgAlias ?? null, version: row.version };
-    const installations = await findUnreported(database, client, after, pageSize);
+    // Another version has a job of its own, which starts at the first organisation.
+    if (row?.version !== version) return { isUnfinished };
+    const client = { appSlug: row.app_slug, orgAlias: row.org_alias ?? orgAlias ?? null, version };
+    const installations = await findUnreported(database, client, after, pageSize, range?.until);
     const last = installations.at(-1);
-    if (last === undefined) return isUnfinished ? "unfinished" : "reported";
-    if (!(await reportPage(deps, row, installations))) isUnfinished = true;
+    if (last === undefined) return { isUnfinished };
+    const result = await reportPage(deps, row, installations);
+    isUnfinished ||= !result.isReported;
+    isAvailable ||= result.isAvailable;
     after = last.orgAlias;
   }
-  return isUnfinished ? "unfinished" : "more";
+  // While the marketplace is unavailable, the rest waits.
+  if (!isAvailable) return { isUnfinished: true };
+  const rest = { ...range, after, version };
+  return isUnfinished
+    ? { isUnfinished: false, rest, failed: { after: start, until: after, version } }
+    : { isUnfinished: false, rest };
 }
 
-/** Returns false if some are not reported. */
+/** `isAvailable`: some were reported or refused. */
 async function reportPage(
   { database, logger, putConnection }: ReportDeps,
   row: ClientRow,
   installations: UnreportedInstallation[],
-): Promise<boolean> {
+): Promise<{ isReported: boolean; isAvailable: boolean }> {
   const connection = connectionOf(stateOf(row));
   const reported: UnreportedInstallation[] = [];
+  let isAvailable = false;
   const report = async (installation: UnreportedInstallation): Promise<void> => {
     const { orgAlias, subscriptionId } = installation;
     try {
       const status = await putConnection(installation, connection);
+      isAvailable ||= status < 500 && status !== 429;
       // A subscription that the marketplace doesn't know, or that has ended, has no connection.
       if ((status >= 200 && status < 300) || status === 404 || status === 409) reported.push(installation);
       else
@@ -114,6 +143,7 @@ async function reportPage(
         );
     } catch (error) {
       const reason = error instanceof MarketplaceRefusalError ? error.message : undefined;
+      isAvailable ||= reason !== undefined;
       const fields = reason === undefined ? { err: error } : { reason };
       logger.warn({ orgAlias, subscriptionId, ...fields }, "failed to report a connection; the job will retry");
     }
@@ -122,5 +152,5 @@ async function reportPage(
     await Promise.all(installations.slice(at, at + maxConcurrent).map(report));
   }
   const isCurrent = await markReported(database, { clientId: row.id, version: row.version }, reported);
-  return isCurrent && reported.length === installations.length;
+  return { isReported: isCurrent && reported.length === installations.length, isAvailable };
 }

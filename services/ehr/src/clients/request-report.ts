@@ -9,6 +9,15 @@ export interface ConnectionReport {
   /** The id of the client's row. */
   clientId: string;
   orgAlias?: string;
+  /** What an earlier job left. */
+  range?: ReportRange;
+}
+
+/** Organisations by alias: those after `after`, to the last one or to `until`; for one version of the client. */
+export interface ReportRange {
+  after: string;
+  until?: string;
+  version: string;
 }
 
 export const reportKeyOf = ({ clientId, orgAlias }: ConnectionReport): string =>
