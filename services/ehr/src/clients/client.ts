@@ -20,6 +20,8 @@ export interface ClientState {
 export type KnownMetadata =
   | { kind: "found"; sha256: string; clientId: string }
   | { kind: "absent" }
+  /** This service accepts no such metadata, for example a redirect URI without a public host. */
+  | { kind: "refused"; reason: string }
   | { kind: "suspended" };
 
 export interface ClientFacts {
@@ -135,6 +137,12 @@ function keep(settled: ClientState, stored: ClientState, facts: ClientFacts): St
   const client: ClientState =
     settled.status === "removing" ? { ...settled, status: registeredStatus(settled), ...noTask } : settled;
   const isRegistered = client.clientId !== null && client.method !== "cimd";
+  if (metadata?.kind === "refused") {
+    // What is registered works on, with the earlier metadata.
+    if (isRegistered) return storeIfChanged(stored, client, { reason: metadata.reason });
+    const unregistered = { ...client, clientId: null, registeredSha256: null };
+    return storeIfChanged(stored, unregistered, { status: "failed", task: null, reason: metadata.reason });
+  }
   if (metadata?.kind !== "found") {
     if (isRegistered || (metadata?.kind !== "absent" && client.clientId !== null))
       return storeIfChanged(stored, client);

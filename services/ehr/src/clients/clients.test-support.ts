@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { AppClientDto, AppClientGrantDto, InstallationDto } from "@ehr-marketplace/contracts";
 import { type CleanUp, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
@@ -24,6 +25,8 @@ export interface ClientTest extends Practice {
   clientWhen(slug: string, what: string, condition: (client: AppClientDto) => boolean): Promise<AppClientDto>;
   grantOf(clientId: string, orgAlias?: string): Promise<AppClientGrantDto>;
   connectionOf(slug: string): Promise<InstallationDto["connection"]>;
+  /** Waits until the installation shows this connection: processes hear of a change a moment after it. */
+  connectionBecomes(slug: string, expected: InstallationDto["connection"]): Promise<void>;
   /** Runs what the hourly job would request, as if the metadata had been fetched long ago. */
   refresh(slug: string): Promise<void>;
   /** Waits until no job is queued or running. */
@@ -56,6 +59,8 @@ export async function startClientTest(
   const retryNow = async (): Promise<void> => {
     await rows("update pgboss.job set start_after = now() where state in ('created', 'retry') and start_after > now()");
   };
+  const connectionOf = async (slug: string): Promise<InstallationDto["connection"]> =>
+    (await dataOf<InstallationDto>(await practice.as("riverside-member", `/app-installations/${slug}`))).connection;
   return {
     ...practice,
     marketplace,
@@ -83,8 +88,11 @@ export async function startClientTest(
       assert.equal(response.headers.get("cache-control"), "private, max-age=60");
       return dataOf<AppClientGrantDto>(response);
     },
-    connectionOf: async (slug) =>
-      (await dataOf<InstallationDto>(await practice.as("riverside-member", `/app-installations/${slug}`))).connection,
+    connectionOf,
+    connectionBecomes: (slug, expected) =>
+      eventually(`${slug} shows ${JSON.stringify(expected)}`, 30_000, async () =>
+        isDeepStrictEqual(await connectionOf(slug), expected),
+      ),
     async refresh(slug) {
       await rows("update client_metadata set fetched_at = fetched_at - interval '1 hour'");
       await requestClientJobs(queue, [{ refresh: slug }]);

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { KnownMetadata } from "./client.ts";
 import { findMetadata, type MetadataRow, upsertMetadata } from "./client-metadata-store.ts";
-import type { FetchClientMetadata } from "./marketplace-clients.ts";
+import type { FetchClientMetadata, MetadataResponse } from "./marketplace-clients.ts";
 
 export interface MetadataDeps {
   database: Kysely<DB>;
@@ -31,19 +31,20 @@ export async function ensureClientMetadata(
   const now = clock();
   const isFresh = known !== undefined && now.getTime() - known.fetched_at.getTime() < freshMs;
   if (isFresh && !isChanged && !isSandboxSlug(appSlug)) return describe(known);
-  const stored = await refetch(deps, appSlug, known, now);
+  const response = await deps.fetchMetadata(appSlug, known?.outcome === "found" ? known.etag : null);
+  // Not stored: it is fetched anew each time, and an operator goes on seeing what was accepted.
+  if (response.kind === "refused") return { ...response, text: known?.metadata ?? null };
+  const stored = toRow(response, appSlug, known, now);
   await upsertMetadata(database, stored);
   return describe(stored);
 }
 
-async function refetch(
-  { fetchMetadata }: MetadataDeps,
+function toRow(
+  response: Exclude<MetadataResponse, { kind: "refused" }>,
   appSlug: string,
   known: MetadataRow | undefined,
   now: Date,
-): Promise<MetadataRow> {
-  const etag = known?.outcome === "found" ? known.etag : null;
-  const response = await fetchMetadata(appSlug, etag);
+): MetadataRow {
   const empty = { app_slug: appSlug, metadata: null, sha256: null, etag: null, fetched_at: now };
   if (response.kind === "found") {
     const { text: metadata, sha256 } = response.metadata;

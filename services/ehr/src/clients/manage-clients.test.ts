@@ -36,12 +36,12 @@ describe("clients that operators register (manual)", () => {
     assert.deepEqual(task.metadata, metadata);
     assert.deepEqual([task.method, task.status, task.clientId, task.orgAlias], ["manual", "pending", null, null]);
     const reason = "An operator has to register the client.";
-    assert.deepEqual(await ehr.connectionOf(slug), { status: "pending", clientId: null, reason });
+    await ehr.connectionBecomes(slug, { status: "pending", clientId: null, reason });
 
     const ready = await dataOf<AppClientDto>(await put(task.id, "by-hand-client"));
     assert.deepEqual([ready.status, ready.task, ready.clientId], ["ready", null, "by-hand-client"]);
     assert.deepEqual(await dataOf(await ehr.as(operator, `/admin/clients/${task.id}`)), ready);
-    assert.deepEqual(await ehr.connectionOf(slug), { status: "ready", clientId: "by-hand-client", reason: null });
+    await ehr.connectionBecomes(slug, { status: "ready", clientId: "by-hand-client", reason: null });
     assert.equal((await ehr.grantOf("by-hand-client")).subscriptionId, subscriptionId);
     await eventually("the vendor is told", 30_000, () => {
       const reports = ehr.marketplace.reports.filter((each) => each.subscriptionId === subscriptionId);

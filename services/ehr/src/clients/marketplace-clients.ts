@@ -13,6 +13,7 @@ export type MetadataResponse =
   | { kind: "unchanged" }
   /** The vendor has not said how the app signs in. */
   | { kind: "absent" }
+  | { kind: "refused"; reason: string }
   /** The app is suspended for security. */
   | { kind: "suspended" };
 
@@ -26,6 +27,14 @@ const timeoutMs = 10_000;
 
 const absentCodes = ["client-not-found", "app-not-found", "sandbox-app-not-found"];
 const suspendedCodes = ["client-suspended", "app-suspended"];
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new MarketplaceResponseError("the marketplace's response is not JSON");
+  }
+}
 
 /** Reads apps' client metadata from the marketplace, bounded in time and size and without redirects; of drafts with this service's token. */
 export function createClientMetadataReader(
@@ -55,19 +64,11 @@ export function createClientMetadataReader(
     if (status !== 200) throw new MarketplaceResponseError(`the marketplace responded with ${status}`, status);
     const newEtag = response.headers.get("etag");
     const isStorable = newEtag !== null && newEtag.length <= maxEtagLength;
-    return { kind: "found", metadata: parseMetadata(text, appSlug), etag: isStorable ? newEtag : null };
-  };
-
-  const parseMetadata = (text: string, appSlug: string): ParsedMetadata => {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      throw new MarketplaceResponseError("the marketplace's response is not JSON");
+    const metadata = parse(parseJson(text), appSlug);
+    if ("error" in metadata) {
+      return { kind: "refused", reason: `The EHR refuses the app's client metadata: ${metadata.error}.`.slice(0, 500) };
     }
-    const parsed = parse(value, appSlug);
-    if (!("error" in parsed)) return parsed;
-    throw new MarketplaceResponseError(`the marketplace's response is not usable client metadata: ${parsed.error}`);
+    return { kind: "found", metadata, etag: isStorable ? newEtag : null };
   };
 
   return async (appSlug, etag) => {

@@ -40,7 +40,7 @@ describe("clients that this service registers (dcr)", () => {
       const fhirBaseUrl = `https://fhir.example/${alias}`;
       assert.deepEqual(body, { status: "ready", clientId: client.clientId, fhirBaseUrl, reason: null });
     }
-    assert.deepEqual(await ehr.connectionOf(slug), { status: "ready", clientId: client.clientId, reason: null });
+    await ehr.connectionBecomes(slug, { status: "ready", clientId: client.clientId, reason: null });
 
     await ehr.change("cancelled", slug, first);
     await eventually("the grant ends", 30_000, async () => !(await ehr.grantOf(client.clientId ?? "")).active);
@@ -113,7 +113,7 @@ describe("clients that this service registers (dcr)", () => {
     for (const slug of [silent, backend]) {
       const { reason } = await ehr.clientWhen(slug, "it has failed", ({ status }) => status === "failed");
       assert.equal(reason, "The vendor has not said how the app signs in.");
-      assert.deepEqual(await ehr.connectionOf(slug), { status: "failed", clientId: null, reason });
+      await ehr.connectionBecomes(slug, { status: "failed", clientId: null, reason });
     }
     await eventually("it is installed", 30_000, async () =>
       ehr.marketplace.metadataRequests.some(({ path }) => path.includes(native)),
@@ -124,6 +124,23 @@ describe("clients that this service registers (dcr)", () => {
     ehr.marketplace.publish(silent);
     await ehr.refresh(silent);
     await ehr.clientWhen(silent, "the vendor has said it", isReady);
+  });
+
+  test("have failed, with the reason, if this service refuses the metadata; a registered one works on", async () => {
+    const slug = ehr.marketplace.publish("refused", {}, clientMetadataOf("refused", { redirect_uris: [] }));
+    const id = await ehr.subscribe(slug);
+    const { reason } = await ehr.clientWhen(slug, "it has failed", ({ status }) => status === "failed");
+    assert.match(reason ?? "", /^The EHR refuses the app's client metadata: /);
+    await eventually("its vendor is told", 30_000, () =>
+      ehr.marketplace.reports.some(({ subscriptionId, body }) => subscriptionId === id && body.status === "failed"),
+    );
+    ehr.marketplace.publish(slug);
+    await ehr.refresh(slug);
+    const { clientId } = await ehr.clientWhen(slug, "it is ready", isReady);
+    ehr.marketplace.publish(slug, {}, clientMetadataOf(slug, { redirect_uris: [] }));
+    await ehr.refresh(slug);
+    const kept = await ehr.clientWhen(slug, "it has the reason", (client) => client.reason !== null);
+    assert.deepEqual([kept.status, kept.clientId], ["ready", clientId]);
   });
 
   test("stay as they are while the app is suspended, and wait for its end if they aren't registered", async () => {
@@ -215,7 +232,7 @@ describe("with one client for each organisation and app", () => {
     assert.equal(new Set(clients.values()).size, 2);
     assert.equal((await ehr.grantOf(clients.get(riverside) ?? "")).active, true);
     assert.equal((await ehr.grantOf(clients.get(riverside) ?? "", hilltop)).active, false);
-    assert.deepEqual((await ehr.connectionOf(slug))?.clientId, clients.get(riverside));
+    await ehr.connectionBecomes(slug, { status: "ready", clientId: clients.get(riverside) ?? null, reason: null });
     await ehr.change("cancelled", slug, ids[riverside] ?? "");
     await eventually("one is gone", 30_000, async () => (await ehr.clientsOf(slug)).length === 1);
     assert.deepEqual([...server.clients.keys()], [clients.get(hilltop)]);
