@@ -162,6 +162,22 @@ describe("an authorization server", () => {
     });
   }
 
+  test("that describes each error differently is refused for the same reason", async () => {
+    const reasons = new Set<string>();
+    for (const error_description of ["Trace 4f2a at 09:30:01.", "Trace 77c0 at 10:30:02."]) {
+      server.interfere = (_request, response) =>
+        json(response, 400, { error: "invalid_redirect_uri", error_description });
+      const result = await registrar.register(metadata);
+      assert.ok(result.kind === "refused");
+      assert.match(result.description ?? "", /^invalid_redirect_uri: Trace/, "for operators");
+      reasons.add(result.reason);
+    }
+    assert.deepEqual([...reasons], ["The authorization server responded with 400: invalid_redirect_uri."]);
+    server.interfere = (_request, response) => json(response, 400, { error: "failed at 10:30:02" });
+    const result = await registrar.register(metadata);
+    assert.equal("reason" in result && result.reason, "The authorization server responded with 400.");
+  });
+
   for (const [what, headers, body, kind] of [
     ["says nothing else", {}, "", "unknown"],
     ["is a proxy's", {}, "upstream connect error or disconnect/reset before headers", "unknown"],
@@ -319,9 +335,11 @@ describe("an authorization server", () => {
     server.interfere = (_request, response) =>
       json(response, 400, { error: `no ${token}\u0000`, error_description: `${"x".repeat(80)} ${"and ".repeat(200)}` });
     const result = await registrar.register(metadata);
-    assert.ok(result.kind === "refused");
-    assert.ok(!result.reason.includes(token) && !result.reason.includes("x".repeat(65)), result.reason);
-    assert.ok(result.reason.length < 500);
+    assert.ok(result.kind === "refused" && result.description !== undefined);
+    const { reason, description } = result;
+    assert.equal(reason, "The authorization server responded with 400.");
+    assert.ok(!description.includes(token) && !description.includes("x".repeat(65)), description);
+    assert.ok(description.length < 500);
   });
 
   for (const [what, status, body, isOfServer] of [

@@ -3,6 +3,7 @@ import type { SendToServer, ServerOutcome } from "./authorization-server.ts";
 import type {
   CheckResult,
   FailedRequest,
+  Failure,
   Management,
   RegistrationResult,
   RemovalResult,
@@ -69,7 +70,7 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
     async read(management, clientId) {
       const { outcome, response } = await sendRead(send, management, clientId);
       const denial = findDenial(outcome, management.token);
-      if (denial !== undefined) return { kind: "denied", reason: denial };
+      if (denial !== undefined) return { kind: "denied", ...denial };
       if (response !== undefined) return { kind: "found", management: parseRotated(response, management) };
       if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, management.token);
       const reason = `The authorization server responded with ${outcome.status}, without the client.`;
@@ -85,7 +86,7 @@ export function createClientRegistrar({ url, token, send }: RegistrarOptions): C
     async remove(management) {
       const outcome = await send({ method: "DELETE", url: management.uri, bearer: management.token });
       const denial = findDenial(outcome, management.token);
-      if (denial !== undefined) return { kind: "denied", reason: denial, isOfServer: !isNotFoundAnywhere(outcome) };
+      if (denial !== undefined) return { kind: "denied", ...denial, isOfServer: !isNotFoundAnywhere(outcome) };
       if (outcome.kind === "responded" && isSuccess(outcome.status)) return { kind: "removed" };
       const result = notDone(outcome, management.token);
       // Removing again is harmless, whatever became of this request. It is refused for good where it isn't supported.
@@ -107,7 +108,7 @@ async function sendUpdate(
   const body = { ...requested, client_id: clientId };
   const outcome = await send({ method: "PUT", url: uri, bearer: token, body });
   const denial = findDenial(outcome, token);
-  if (denial !== undefined) return { kind: "denied", reason: denial };
+  if (denial !== undefined) return { kind: "denied", ...denial };
   if (outcome.kind !== "responded" || !isSuccess(outcome.status)) return notDone(outcome, token);
   const response = validateResponse(outcome.body);
   if ("error" in response || response.value.client_id !== clientId) {
@@ -133,7 +134,7 @@ async function findUpdated(
 ): Promise<UpdateResult> {
   const { outcome, response } = await sendRead(send, management, clientId);
   const denial = findDenial(outcome, management.token);
-  if (denial !== undefined) return { kind: "denied", reason: denial };
+  if (denial !== undefined) return { kind: "denied", ...denial };
   if (response === undefined) return unknown;
   const rotated = parseRotated(response, management);
   if (hasAllValues(requested, response)) return { kind: "updated", management: rotated };
@@ -174,25 +175,27 @@ function notDone(outcome: ServerOutcome, secret: string): FailedRequest {
     const reason = `The authorization server: ${outcome.reason}.`;
     return outcome.kind === "unknown" ? { kind: "unknown", reason } : { kind: "refused", reason, isFinal: false };
   }
-  const reason = describeRefusal(outcome, secret);
-  if (!isCertainlyRefused(outcome.status)) return { kind: "unknown", reason };
-  return { kind: "refused", reason, isFinal: !isTemporary(outcome.status) };
+  const refusal = describeRefusal(outcome, secret);
+  if (!isCertainlyRefused(outcome.status)) return { kind: "unknown", ...refusal };
+  return { kind: "refused", ...refusal, isFinal: !isTemporary(outcome.status) };
 }
 
 /** Registering can't be repeated, so a refusal has to be certain. */
 function notRegistered(outcome: ServerOutcome, secret: string): FailedRequest {
-  const result = notDone(outcome, secret);
-  return mayBeOfProxy(outcome) ? { kind: "unknown", reason: result.reason } : result;
+  if (outcome.kind === "responded" && mayBeOfProxy(outcome)) {
+    return { kind: "unknown", ...describeRefusal(outcome, secret) };
+  }
+  return notDone(outcome, secret);
 }
 
 /** Proxies respond with 503, too, also after they have forwarded the request; but with neither an error of RFC 7591 nor `Retry-After`. */
-const mayBeOfProxy = (outcome: ServerOutcome): boolean =>
-  outcome.kind === "responded" && outcome.status === 503 && !outcome.hasRetryAfter && !hasError(outcome.body);
+const mayBeOfProxy = ({ status, body, hasRetryAfter }: Responded): boolean =>
+  status === 503 && !hasRetryAfter && !hasError(body);
 
 const hasError = (body: unknown): boolean => typeof (Object(body) as { error?: unknown }).error === "string";
 
 /** The reason, if the client doesn't exist or its token is invalid. */
-function findDenial(outcome: ServerOutcome, secret: string): string | undefined {
+function findDenial(outcome: ServerOutcome, secret: string): Failure | undefined {
   if (outcome.kind !== "responded" || (outcome.status !== 401 && outcome.status !== 404)) return undefined;
   return describeRefusal(outcome, secret);
 }
@@ -203,9 +206,16 @@ const isNotFoundAnywhere = (outcome: ServerOutcome): boolean =>
 
 const isJsonObject = (body: unknown): boolean => typeof body === "object" && body !== null && !Array.isArray(body);
 
-function describeRefusal({ status, body }: Responded, secret: string): string {
-  const described = describeError(body, secret);
-  return `The authorization server responded with ${status}${described === "" ? "" : `: ${described}`}.`;
+/** The codes of RFC 7591 and its extensions. Without digits: some servers have ids and times in each error. */
+const errorCode = /^[a-z][a-z_-]{0,63}$/i;
+
+/** Each other reason is reported to every organisation's vendor, so it has only the code of the error. */
+function describeRefusal({ status, body }: Responded, secret: string): Failure {
+  const { error } = Object(body) as { error?: unknown };
+  const code = typeof error === "string" && error !== secret && errorCode.test(error) ? `: ${error}` : "";
+  const reason = `The authorization server responded with ${status}${code}.`;
+  const description = describeError(body, secret);
+  return description === "" ? { reason } : { reason, description };
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;

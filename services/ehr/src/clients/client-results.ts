@@ -6,6 +6,13 @@ export interface Management {
   token: string;
 }
 
+/** Why a request had no effect. */
+export interface Failure {
+  reason: string;
+  /** The server's words, for the log. */
+  description?: string;
+}
+
 /** The result of a request to the authorization server. Reasons may be shown to operators; those of `refused` also to the vendor. */
 export type RegistrationResult =
   /** `management` is undefined if the authorization server doesn't offer it: then operators update and remove the client. */
@@ -17,7 +24,7 @@ export type UpdateResult =
   | { kind: "updated"; management: Management | undefined }
   /** Updated, with other values than those requested. `isSafe`: only scopes differ. */
   | { kind: "differs"; management: Management | undefined; reason: string; isSafe: boolean }
-  | { kind: "denied"; reason: string }
+  | (Failure & { kind: "denied" })
   | Refused
   /** `management`: reading the client replaced the token. */
   | (Unknown & { management?: Management | undefined });
@@ -27,19 +34,17 @@ export type CheckResult =
 export type RemovalResult =
   | { kind: "removed" }
   /** The client doesn't exist, or the token is invalid: RFC 7592 has one response for both. If not `isOfServer`, a proxy may have responded. */
-  | { kind: "denied"; reason: string; isOfServer: boolean }
+  | (Failure & { kind: "denied"; isOfServer: boolean })
   | FailedRequest;
 
 /** The authorization server certainly did nothing. `isFinal`: the same request gets the same response. */
-interface Refused {
+interface Refused extends Failure {
   kind: "refused";
-  reason: string;
   isFinal: boolean;
 }
 /** It isn't known whether it did. */
-interface Unknown {
+interface Unknown extends Failure {
   kind: "unknown";
-  reason: string;
 }
 export type FailedRequest = Refused | Unknown;
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import type { AppClientDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
@@ -75,7 +76,8 @@ describe("registering clients while the authorization server fails", () => {
   ] as const) {
     test(`${status}: it has failed with the reason, which the vendor is told, and is tried again within the hour`, async () => {
       const slug = ehr.marketplace.publish(`refused-${status}`);
-      server.interfere = (_request, response) => respond(response, status, { error });
+      server.interfere = (_request, response) =>
+        respond(response, status, { error, error_description: `Trace ${randomUUID()}` });
       const subscriptionId = await ehr.subscribe(slug);
       const failed = await ehr.clientWhen(slug, "it has failed", (client) => client.status === "failed");
       const reason = `The authorization server responded with ${status}: ${error}.`;

@@ -44,8 +44,9 @@ export async function settleRequest(deps: SettleDeps, step: RequestedStep): Prom
   const { result, settled } = await sendRequest(deps, step);
   const fields = { appSlug: row.app_slug, orgAlias: row.org_alias, attempt, result: result.kind };
   if ("reason" in result) {
-    const { reason } = result;
-    deps.logger.warn({ ...fields, reason }, "a request to the authorization server for a client didn't succeed");
+    const description = "description" in result ? { description: result.description } : {};
+    const failure = { ...fields, reason: result.reason, ...description };
+    deps.logger.warn(failure, "a request to the authorization server for a client didn't succeed");
   } else {
     deps.logger.info(fields, "sent a request to the authorization server for a client");
   }
