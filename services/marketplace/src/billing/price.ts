@@ -1,0 +1,154 @@
+import type { PricingPlanDto } from "@ehr-marketplace/contracts";
+import { Fraction } from "fraction.js";
+import { daysInMonth, daysInYear, type Month } from "./month.ts";
+
+export type PricedPlan = Pick<
+  PricingPlanDto,
+  "name" | "pricingModel" | "amount" | "interval" | "unitName" | "includedUnits" | "tiers" | "tierMode" | "metric"
+>;
+
+/** Days of the month on which a plan with a quantity is charged: those in force, without trials and pauses. */
+export interface ChargedDays {
+  plan: PricedPlan;
+  quantity: number;
+  days: number;
+}
+
+/** What was used of a plan's metric on its charged days of the month, by the plan's aggregation. */
+export interface ChargedUsage {
+  plan: PricedPlan;
+  /** A decimal number. */
+  quantity: string;
+}
+
+/** A charge before it is rounded: `quantity` × `unitAmount`, for `days` of the `intervalDays` if they are given. */
+export interface Charge {
+  description: string;
+  quantity: Fraction;
+  /** In the currency's minor unit. */
+  unitAmount: Fraction;
+  /** Null for usage, which isn't charged by day. */
+  days: number | null;
+  intervalDays: number | null;
+  exact: Fraction;
+}
+
+export interface PricedLine extends Omit<Charge, "exact"> {
+  /** In the currency's minor unit, rounded half up. */
+  amount: bigint;
+}
+
+/** A part of the units that has one price: a tier's units, or its flat amount. */
+interface PricedPart {
+  description: string;
+  quantity: Fraction;
+  unitAmount: Fraction;
+}
+
+const zero = new Fraction(0);
+
+/** Without what the plan includes. */
+function countCharged({ includedUnits }: PricedPlan, units: Fraction): Fraction {
+  const charged = units.sub(includedUnits ?? 0);
+  return charged.compare(0) > 0 ? charged : zero;
+}
+
+/** A tier with the units that it has before it. */
+interface Tier {
+  after: number;
+  upTo: number | null;
+  unitAmount: Fraction;
+  flatAmount: Fraction;
+}
+
+function orderTiers({ tiers }: PricedPlan): Tier[] {
+  return tiers.map(({ upTo, unitAmount, flatAmount }, index) => ({
+    after: tiers[index - 1]?.upTo ?? 0,
+    upTo,
+    unitAmount: new Fraction(unitAmount),
+    flatAmount: new Fraction(flatAmount),
+  }));
+}
+
+const describeTier = ({ after, upTo }: Tier): string => (upTo === null ? `above ${after}` : `${after + 1} to ${upTo}`);
+
+function priceTier(tier: Tier, quantity: Fraction): PricedPart[] {
+  const description = describeTier(tier);
+  const units = { description, quantity, unitAmount: tier.unitAmount };
+  if (tier.flatAmount.equals(0)) return [units];
+  const flat = { description: `${description}, flat`, quantity: new Fraction(1), unitAmount: tier.flatAmount };
+  return tier.unitAmount.equals(0) ? [flat] : [units, flat];
+}
+
+const lesser = (a: Fraction, b: Fraction): Fraction => (a.compare(b) < 0 ? a : b);
+
+/** Charges nothing for no units, also where the first tier has a flat amount. */
+function priceTiers(plan: PricedPlan, units: Fraction): PricedPart[] {
+  const reached = orderTiers(plan).filter(({ after }) => units.compare(after) > 0);
+  if (plan.tierMode === "VOLUME") return reached.slice(-1).flatMap((tier) => priceTier(tier, units));
+  return reached.flatMap((tier) => {
+    const end = tier.upTo === null ? units : lesser(units, new Fraction(tier.upTo));
+    return priceTier(tier, end.sub(tier.after));
+  });
+}
+
+/** The parts of a price for some units: of seats for an interval, or of a metric for a month. */
+function priceUnits(plan: PricedPlan, units: Fraction): PricedPart[] {
+  const charged = countCharged(plan, units);
+  if (charged.equals(0)) return [];
+  if (plan.tiers.length > 0) return priceTiers(plan, charged);
+  return [{ description: "", quantity: charged, unitAmount: new Fraction(plan.amount ?? 0) }];
+}
+
+function priceInterval(plan: PricedPlan, quantity: number): PricedPart[] {
+  switch (plan.pricingModel) {
+    case "FLAT":
+      return [{ description: "", quantity: new Fraction(1), unitAmount: new Fraction(plan.amount ?? 0) }];
+    case "PER_UNIT":
+    case "TIERED":
+      return priceUnits(plan, new Fraction(quantity));
+    default:
+      return [];
+  }
+}
+
+const joinTexts = (...texts: (string | null)[]): string => texts.filter(Boolean).join(", ");
+
+function chargeDays(month: Month, { plan, quantity, days }: ChargedDays): Charge[] {
+  if (days === 0) return [];
+  const intervalDays = plan.interval === "YEAR" ? daysInYear(month) : daysInMonth(month);
+  return priceInterval(plan, quantity).map((part) => ({
+    ...part,
+    description: joinTexts(plan.name, plan.unitName, part.description),
+    days,
+    intervalDays,
+    exact: part.quantity.mul(part.unitAmount).mul(days).div(intervalDays),
+  }));
+}
+
+function chargeUsage({ plan, quantity }: ChargedUsage): Charge[] {
+  if (plan.pricingModel !== "USAGE") return [];
+  return priceUnits(plan, new Fraction(quantity)).map((part) => ({
+    ...part,
+    description: joinTexts(plan.name, plan.metric, part.description),
+    days: null,
+    intervalDays: null,
+    exact: part.quantity.mul(part.unitAmount),
+  }));
+}
+
+/** What a subscription costs in a month, exactly. Days and usage of each plan, and of each quantity, are given once. */
+export function charge(month: Month, days: readonly ChargedDays[], usage: readonly ChargedUsage[]): Charge[] {
+  return [...days.flatMap((each) => chargeDays(month, each)), ...usage.flatMap(chargeUsage)];
+}
+
+/** Rounds half up. No charge is negative. */
+export const roundAmount = (exact: Fraction): bigint => (2n * exact.n + exact.d) / (2n * exact.d);
+
+/** The lines of a statement, each rounded once. */
+export function price(month: Month, days: readonly ChargedDays[], usage: readonly ChargedUsage[]): PricedLine[] {
+  return charge(month, days, usage).map(({ exact, ...line }) => ({ ...line, amount: roundAmount(exact) }));
+}
+
+export const totalOf = (lines: readonly Pick<PricedLine, "amount">[]): bigint =>
+  lines.reduce((sum, { amount }) => sum + amount, 0n);
