@@ -297,6 +297,22 @@ exception when lock_not_available then
 end
 $$;
 
+CREATE FUNCTION public.drop_usage_partition(day date) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+begin
+  if (day >= '2000-01-01' and day < (now() at time zone 'UTC')::date - interval '13 months') is not true then
+    raise exception 'the usage of % is not old enough', day;
+  end if;
+  execute format('drop table if exists public.%I', 'usage_records_' || to_char(day, 'YYYYMMDD'));
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$$;
+
 CREATE FUNCTION public.end_certifications(max_apps integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -477,6 +493,30 @@ begin
         'alter table public.delivery_attempts attach partition public.%I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC'
       );
+    end if;
+  end loop;
+end
+$$;
+
+CREATE FUNCTION public.prepare_usage_partitions(today date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+declare
+  day date;
+  name text;
+begin
+  if (today between '2000-02-15' and '2999-12-01') is not true then
+    raise exception '% is not a day of usage', today;
+  end if;
+  -- Workers that start together call this together.
+  perform pg_advisory_xact_lock(hashtext('prepare_usage_partitions'));
+  for day in select generate_series(today - 36, today + 7, interval '1 day')::date loop
+    name := 'usage_records_' || to_char(day, 'YYYYMMDD');
+    if to_regclass('public.' || name) is null then
+      execute format('create table public.%I (like public.usage_records including all)', name);
+      execute format('alter table public.usage_records attach partition public.%I for values from (%L) to (%L)', name, day, day + 1);
     end if;
   end loop;
 end
@@ -896,6 +936,16 @@ CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
 
+CREATE FUNCTION public.subscriptions_record_ended_pause() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into ended_pauses (subscription_id, paused_at, ended_at) values (new.id, old.paused_at, new.updated_at);
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.subscriptions_reject_invalid_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1299,6 +1349,13 @@ CREATE TABLE public.draft_editors (
     issuer text NOT NULL,
     subject text NOT NULL,
     version integer NOT NULL
+);
+
+CREATE TABLE public.ended_pauses (
+    subscription_id uuid NOT NULL,
+    paused_at timestamp(3) with time zone NOT NULL,
+    ended_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT ended_pauses_check CHECK ((ended_at >= paused_at))
 );
 
 CREATE TABLE public.events (
@@ -1832,6 +1889,800 @@ CREATE TABLE public.suspensions (
     CONSTRAINT suspensions_state_check CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'ended'::text])))
 );
 
+CREATE TABLE public.usage_hours (
+    subscription_id uuid NOT NULL,
+    hour timestamp(0) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    aggregation text NOT NULL,
+    quantity numeric NOT NULL,
+    record_count bigint NOT NULL,
+    latest_at timestamp(3) with time zone,
+    latest_id text COLLATE pg_catalog."C",
+    CONSTRAINT usage_hours_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_hours_check CHECK ((num_nonnulls(latest_at, latest_id) =
+CASE
+    WHEN ((aggregation = 'LATEST'::text) AND (record_count > 0)) THEN 2
+    ELSE 0
+END)),
+    CONSTRAINT usage_hours_hour_check CHECK ((date_trunc('hour'::text, (hour AT TIME ZONE 'UTC'::text)) = (hour AT TIME ZONE 'UTC'::text))),
+    CONSTRAINT usage_hours_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_hours_record_count_check CHECK ((record_count >= 0))
+);
+
+CREATE TABLE public.usage_records (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+)
+PARTITION BY RANGE (day);
+
+CREATE TABLE public.usage_records_20261012 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261013 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261014 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261015 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261016 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261017 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261018 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261019 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261020 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261021 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261022 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261023 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261024 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261025 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261026 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261027 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261028 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261029 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261030 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261031 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261101 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261102 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261103 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261104 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261105 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261106 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261107 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261108 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261109 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261110 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261111 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261112 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261113 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261114 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261115 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261116 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261117 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261118 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261119 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261120 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261121 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261122 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261123 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_records_20261124 (
+    subscription_id uuid NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    occurred_at timestamp(3) with time zone NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    quantity numeric(21,6) NOT NULL,
+    aggregation text NOT NULL,
+    voided boolean DEFAULT false NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
+    CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
+);
+
+CREATE TABLE public.usage_reporters (
+    subscription_id uuid NOT NULL,
+    reported_at timestamp(3) with time zone,
+    second timestamp(0) with time zone NOT NULL,
+    batches integer NOT NULL,
+    CONSTRAINT usage_reporters_batches_check CHECK (((batches >= 1) AND (batches <= 20)))
+);
+
 CREATE VIEW public.used_media AS
  SELECT listings.app_id,
     lower((listings.draft ->> 'icon'::text)) AS media_id
@@ -1880,6 +2731,94 @@ CREATE TABLE public.webhook_endpoints (
     CONSTRAINT webhook_endpoints_next_secret_has_promote_at CHECK (((encrypted_next_secret IS NULL) = (promote_at IS NULL))),
     CONSTRAINT webhook_endpoints_url_check CHECK (((url ~ '^https?://'::text) AND (length(url) <= 2048)))
 );
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261012 FOR VALUES FROM ('2026-10-12') TO ('2026-10-13');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261013 FOR VALUES FROM ('2026-10-13') TO ('2026-10-14');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261014 FOR VALUES FROM ('2026-10-14') TO ('2026-10-15');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261015 FOR VALUES FROM ('2026-10-15') TO ('2026-10-16');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261016 FOR VALUES FROM ('2026-10-16') TO ('2026-10-17');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261017 FOR VALUES FROM ('2026-10-17') TO ('2026-10-18');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261018 FOR VALUES FROM ('2026-10-18') TO ('2026-10-19');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261019 FOR VALUES FROM ('2026-10-19') TO ('2026-10-20');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261020 FOR VALUES FROM ('2026-10-20') TO ('2026-10-21');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261021 FOR VALUES FROM ('2026-10-21') TO ('2026-10-22');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261022 FOR VALUES FROM ('2026-10-22') TO ('2026-10-23');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261023 FOR VALUES FROM ('2026-10-23') TO ('2026-10-24');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261024 FOR VALUES FROM ('2026-10-24') TO ('2026-10-25');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261025 FOR VALUES FROM ('2026-10-25') TO ('2026-10-26');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261026 FOR VALUES FROM ('2026-10-26') TO ('2026-10-27');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261027 FOR VALUES FROM ('2026-10-27') TO ('2026-10-28');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261028 FOR VALUES FROM ('2026-10-28') TO ('2026-10-29');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261029 FOR VALUES FROM ('2026-10-29') TO ('2026-10-30');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261030 FOR VALUES FROM ('2026-10-30') TO ('2026-10-31');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261031 FOR VALUES FROM ('2026-10-31') TO ('2026-11-01');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261101 FOR VALUES FROM ('2026-11-01') TO ('2026-11-02');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261102 FOR VALUES FROM ('2026-11-02') TO ('2026-11-03');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261103 FOR VALUES FROM ('2026-11-03') TO ('2026-11-04');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261104 FOR VALUES FROM ('2026-11-04') TO ('2026-11-05');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261105 FOR VALUES FROM ('2026-11-05') TO ('2026-11-06');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261106 FOR VALUES FROM ('2026-11-06') TO ('2026-11-07');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261107 FOR VALUES FROM ('2026-11-07') TO ('2026-11-08');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261108 FOR VALUES FROM ('2026-11-08') TO ('2026-11-09');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261109 FOR VALUES FROM ('2026-11-09') TO ('2026-11-10');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261110 FOR VALUES FROM ('2026-11-10') TO ('2026-11-11');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261111 FOR VALUES FROM ('2026-11-11') TO ('2026-11-12');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261112 FOR VALUES FROM ('2026-11-12') TO ('2026-11-13');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261113 FOR VALUES FROM ('2026-11-13') TO ('2026-11-14');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261114 FOR VALUES FROM ('2026-11-14') TO ('2026-11-15');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261115 FOR VALUES FROM ('2026-11-15') TO ('2026-11-16');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261116 FOR VALUES FROM ('2026-11-16') TO ('2026-11-17');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261117 FOR VALUES FROM ('2026-11-17') TO ('2026-11-18');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261118 FOR VALUES FROM ('2026-11-18') TO ('2026-11-19');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261119 FOR VALUES FROM ('2026-11-19') TO ('2026-11-20');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261120 FOR VALUES FROM ('2026-11-20') TO ('2026-11-21');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261121 FOR VALUES FROM ('2026-11-21') TO ('2026-11-22');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261122 FOR VALUES FROM ('2026-11-22') TO ('2026-11-23');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261123 FOR VALUES FROM ('2026-11-23') TO ('2026-11-24');
+
+ALTER TABLE ONLY public.usage_records ATTACH PARTITION public.usage_records_20261124 FOR VALUES FROM ('2026-11-24') TO ('2026-11-25');
 
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
 
@@ -1948,6 +2887,9 @@ ALTER TABLE ONLY public.delivery_workers
 
 ALTER TABLE ONLY public.draft_editors
     ADD CONSTRAINT draft_editors_pkey PRIMARY KEY (app_id, issuer, subject);
+
+ALTER TABLE ONLY public.ended_pauses
+    ADD CONSTRAINT ended_pauses_pkey PRIMARY KEY (subscription_id, paused_at);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
@@ -2029,6 +2971,147 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.usage_hours
+    ADD CONSTRAINT usage_hours_pkey PRIMARY KEY (subscription_id, hour, metric, aggregation);
+
+ALTER TABLE ONLY public.usage_records
+    ADD CONSTRAINT usage_records_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261012
+    ADD CONSTRAINT usage_records_20261012_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261013
+    ADD CONSTRAINT usage_records_20261013_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261014
+    ADD CONSTRAINT usage_records_20261014_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261015
+    ADD CONSTRAINT usage_records_20261015_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261016
+    ADD CONSTRAINT usage_records_20261016_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261017
+    ADD CONSTRAINT usage_records_20261017_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261018
+    ADD CONSTRAINT usage_records_20261018_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261019
+    ADD CONSTRAINT usage_records_20261019_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261020
+    ADD CONSTRAINT usage_records_20261020_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261021
+    ADD CONSTRAINT usage_records_20261021_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261022
+    ADD CONSTRAINT usage_records_20261022_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261023
+    ADD CONSTRAINT usage_records_20261023_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261024
+    ADD CONSTRAINT usage_records_20261024_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261025
+    ADD CONSTRAINT usage_records_20261025_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261026
+    ADD CONSTRAINT usage_records_20261026_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261027
+    ADD CONSTRAINT usage_records_20261027_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261028
+    ADD CONSTRAINT usage_records_20261028_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261029
+    ADD CONSTRAINT usage_records_20261029_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261030
+    ADD CONSTRAINT usage_records_20261030_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261031
+    ADD CONSTRAINT usage_records_20261031_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261101
+    ADD CONSTRAINT usage_records_20261101_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261102
+    ADD CONSTRAINT usage_records_20261102_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261103
+    ADD CONSTRAINT usage_records_20261103_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261104
+    ADD CONSTRAINT usage_records_20261104_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261105
+    ADD CONSTRAINT usage_records_20261105_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261106
+    ADD CONSTRAINT usage_records_20261106_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261107
+    ADD CONSTRAINT usage_records_20261107_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261108
+    ADD CONSTRAINT usage_records_20261108_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261109
+    ADD CONSTRAINT usage_records_20261109_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261110
+    ADD CONSTRAINT usage_records_20261110_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261111
+    ADD CONSTRAINT usage_records_20261111_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261112
+    ADD CONSTRAINT usage_records_20261112_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261113
+    ADD CONSTRAINT usage_records_20261113_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261114
+    ADD CONSTRAINT usage_records_20261114_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261115
+    ADD CONSTRAINT usage_records_20261115_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261116
+    ADD CONSTRAINT usage_records_20261116_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261117
+    ADD CONSTRAINT usage_records_20261117_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261118
+    ADD CONSTRAINT usage_records_20261118_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261119
+    ADD CONSTRAINT usage_records_20261119_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261120
+    ADD CONSTRAINT usage_records_20261120_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261121
+    ADD CONSTRAINT usage_records_20261121_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261122
+    ADD CONSTRAINT usage_records_20261122_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261123
+    ADD CONSTRAINT usage_records_20261123_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_records_20261124
+    ADD CONSTRAINT usage_records_20261124_pkey PRIMARY KEY (subscription_id, record_id, day);
+
+ALTER TABLE ONLY public.usage_reporters
+    ADD CONSTRAINT usage_reporters_pkey PRIMARY KEY (subscription_id);
 
 ALTER TABLE ONLY public.vendors
     ADD CONSTRAINT vendors_pkey PRIMARY KEY (id);
@@ -2199,7 +3282,451 @@ CREATE INDEX subscriptions_paused_by_reason ON public.subscriptions USING btree 
 
 CREATE UNIQUE INDEX suspensions_one_per_app ON public.suspensions USING btree (app_id) WHERE (state <> 'ended'::text);
 
+CREATE INDEX usage_records_highest ON ONLY public.usage_records USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261012_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261012 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_latest ON ONLY public.usage_records USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261012_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261012 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261013_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261013 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261013_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261013 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261014_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261014 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261014_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261014 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261015_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261015 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261015_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261015 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261016_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261016 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261016_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261016 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261017_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261017 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261017_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261017 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261018_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261018 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261018_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261018 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261019_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261019 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261019_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261019 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261020_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261020 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261020_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261020 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261021_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261021 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261021_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261021 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261022_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261022 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261022_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261022 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261023_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261023 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261023_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261023 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261024_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261024 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261024_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261024 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261025_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261025 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261025_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261025 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261026_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261026 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261026_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261026 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261027_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261027 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261027_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261027 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261028_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261028 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261028_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261028 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261029_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261029 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261029_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261029 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261030_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261030 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261030_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261030 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261031_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261031 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261031_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261031 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261101_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261101 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261101_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261101 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261102_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261102 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261102_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261102 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261103_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261103 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261103_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261103 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261104_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261104 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261104_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261104 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261105_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261105 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261105_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261105 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261106_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261106 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261106_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261106 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261107_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261107 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261107_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261107 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261108_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261108 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261108_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261108 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261109_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261109 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261109_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261109 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261110_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261110 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261110_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261110 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261111_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261111 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261111_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261111 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261112_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261112 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261112_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261112 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261113_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261113 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261113_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261113 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261114_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261114 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261114_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261114 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261115_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261115 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261115_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261115 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261116_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261116 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261116_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261116 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261117_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261117 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261117_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261117 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261118_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261118 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261118_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261118 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261119_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261119 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261119_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261119 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261120_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261120 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261120_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261120 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261121_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261121 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261121_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261121 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261122_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261122 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261122_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261122 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261123_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261123 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261123_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261123 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261124_subscription_id_metric_date_trunc_qu_idx ON public.usage_records_20261124 USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
+
+CREATE INDEX usage_records_20261124_subscription_id_metric_occurred_at_r_idx ON public.usage_records_20261124 USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
 CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261012_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261012_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261012_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261013_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261013_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261013_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261014_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261014_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261014_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261015_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261015_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261015_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261016_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261016_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261016_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261017_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261017_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261017_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261018_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261018_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261018_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261019_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261019_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261019_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261020_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261020_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261020_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261021_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261021_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261021_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261022_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261022_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261022_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261023_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261023_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261023_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261024_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261024_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261024_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261025_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261025_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261025_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261026_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261026_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261026_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261027_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261027_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261027_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261028_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261028_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261028_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261029_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261029_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261029_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261030_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261030_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261030_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261031_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261031_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261031_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261101_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261101_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261101_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261102_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261102_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261102_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261103_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261103_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261103_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261104_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261104_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261104_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261105_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261105_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261105_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261106_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261106_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261106_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261107_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261107_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261107_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261108_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261108_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261108_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261109_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261109_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261109_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261110_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261110_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261110_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261111_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261111_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261111_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261112_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261112_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261112_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261113_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261113_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261113_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261114_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261114_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261114_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261115_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261115_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261115_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261116_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261116_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261116_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261117_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261117_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261117_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261118_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261118_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261118_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261119_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261119_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261119_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261120_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261120_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261120_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261121_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261121_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261121_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261122_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261122_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261122_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261123_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261123_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261123_subscription_id_metric_occurred_at_r_idx;
+
+ALTER INDEX public.usage_records_pkey ATTACH PARTITION public.usage_records_20261124_pkey;
+
+ALTER INDEX public.usage_records_highest ATTACH PARTITION public.usage_records_20261124_subscription_id_metric_date_trunc_qu_idx;
+
+ALTER INDEX public.usage_records_latest ATTACH PARTITION public.usage_records_20261124_subscription_id_metric_occurred_at_r_idx;
 
 CREATE TRIGGER apps_reject_unknown_extension_points BEFORE INSERT OR UPDATE OF extension_points ON public.apps FOR EACH ROW EXECUTE FUNCTION public.apps_reject_unknown_extension_points();
 
@@ -2255,6 +3782,8 @@ CREATE TRIGGER reviews_reject_invalid_changes BEFORE UPDATE ON public.reviews FO
 
 CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.scope_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.scope_agreements_reject_changes();
 
+CREATE TRIGGER subscriptions_record_ended_pause AFTER UPDATE OF status ON public.subscriptions FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status <> 'paused'::text))) EXECUTE FUNCTION public.subscriptions_record_ended_pause();
+
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
 
 CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organisation_id, app_id, sandbox_revision ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_mixed_kinds();
@@ -2308,6 +3837,9 @@ ALTER TABLE ONLY public.deliveries
 
 ALTER TABLE ONLY public.draft_editors
     ADD CONSTRAINT draft_editors_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.ended_pauses
+    ADD CONSTRAINT ended_pauses_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
@@ -2375,6 +3907,12 @@ ALTER TABLE ONLY public.subscriptions
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
+ALTER TABLE ONLY public.usage_hours
+    ADD CONSTRAINT usage_hours_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.usage_reporters
+    ADD CONSTRAINT usage_reporters_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
@@ -2391,6 +3929,9 @@ GRANT ALL ON FUNCTION public.delete_unused_search_words(given text[]) TO marketp
 REVOKE ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.drop_attempt_partition(day date, kept_days integer) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.drop_usage_partition(day date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.drop_usage_partition(day date) TO marketplace_service;
+
 REVOKE ALL ON FUNCTION public.end_certifications(max_apps integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.end_certifications(max_apps integer) TO marketplace_service;
 
@@ -2401,6 +3942,9 @@ REVOKE ALL ON FUNCTION public.listings_update_app_status() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.prepare_attempt_partitions(today date) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.prepare_attempt_partitions(today date) TO marketplace_service;
+
+REVOKE ALL ON FUNCTION public.prepare_usage_partitions(today date) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prepare_usage_partitions(today date) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.publish_plans(given_app uuid, plans json, new_ids uuid[], given_at timestamp with time zone) FROM PUBLIC;
 
@@ -2544,6 +4088,8 @@ GRANT UPDATE(heartbeat_at) ON TABLE public.delivery_workers TO marketplace_servi
 GRANT SELECT,INSERT ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.ended_pauses TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 
@@ -2800,6 +4346,28 @@ GRANT UPDATE(paused) ON TABLE public.suspensions TO marketplace_service;
 GRANT UPDATE(resumed) ON TABLE public.suspensions TO marketplace_service;
 
 GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.usage_hours TO marketplace_service;
+
+GRANT UPDATE(quantity) ON TABLE public.usage_hours TO marketplace_service;
+
+GRANT UPDATE(record_count) ON TABLE public.usage_hours TO marketplace_service;
+
+GRANT UPDATE(latest_at) ON TABLE public.usage_hours TO marketplace_service;
+
+GRANT UPDATE(latest_id) ON TABLE public.usage_hours TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.usage_records TO marketplace_service;
+
+GRANT UPDATE(voided) ON TABLE public.usage_records TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.usage_reporters TO marketplace_service;
+
+GRANT UPDATE(reported_at) ON TABLE public.usage_reporters TO marketplace_service;
+
+GRANT UPDATE(second) ON TABLE public.usage_reporters TO marketplace_service;
+
+GRANT UPDATE(batches) ON TABLE public.usage_reporters TO marketplace_service;
 
 GRANT SELECT ON TABLE public.used_media TO marketplace_service;
 

@@ -157,6 +157,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`POST ${subscription}/consent`, "riverside"],
     [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
     [`PUT ${subscription}/connection`, "riverside", "ehr-service"],
+    [`POST ${subscription}/usage`, "northwind's, by usage", "northwind-developer"],
     ["POST /api/v1/developer/webhooks", "northwind's by name"],
     [`PATCH ${webhook}`, "northwind's by name"],
     [`DELETE ${webhook}`, "northwind's by name"],

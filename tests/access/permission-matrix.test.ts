@@ -42,6 +42,11 @@ const matrix = parseMatrix(`
 | GET ${id}/connection                   | an unknown id             | 401       | 404      | 403     | 404     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
 | PUT ${id}/connection                   | riverside                 | 401       | 403      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 200         | 403             | 403                  | 403            | 403              |
 | PUT ${id}/connection                   | an unknown id             | 401       | 403      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 404         | 403             | 403                  | 403            | 403              |
+| GET ${id}/usage                        | riverside to northwind's  | 401       | 200      | 200     | 200     | 200             | 200              | 404           | 200           | 200                 | 404             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}/usage                        | hilltop to lumen's        | 401       | 200      | 200     | 200     | 404             | 404              | 200           | 200           | 404                 | 200             | 200         | 403             | 404                  | 404            | 403              |
+| GET ${id}/usage                        | an unknown id             | 401       | 404      | 404     | 404     | 404             | 404              | 404           | 404           | 404                 | 404             | 404         | 403             | 404                  | 404            | 403              |
+| POST ${id}/usage                       | northwind's, by usage  | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST ${id}/usage                       | an unknown id             | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST ${id}/pause                       | riverside, ORG_REQUEST    | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/pause                       | riverside, OPERATOR_HOLD  | 401       | 200      | 403     | 403     | 403             | 403              | 404           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
@@ -173,6 +178,7 @@ describe("permissions, each use case on one database connection", () => {
         "GET /api/v1/organisations/:alias/audit",
         `GET ${id}`,
         `GET ${id}/connection`,
+        `GET ${id}/usage`,
       ],
     );
   });

@@ -19,7 +19,8 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   const { content } = await read<AppPage>("/apps?size=100");
   const bySlug = new Map(content.map((app: AppDto) => [app.slug, app]));
   const planOf = async (slug: string): Promise<string> => {
-    const [plan] = await read<{ id: string }[]>(`/apps/${slug}/pricing`);
+    const plans = await read<{ id: string; pricingModel: string }[]>(`/apps/${slug}/pricing`);
+    const plan = plans.find(({ pricingModel }) => pricingModel === "USAGE") ?? plans[0];
     return plan?.id ?? assert.fail(`${slug} has no plan`);
   };
   const bodyFor = async (appSlug: string, orgAlias: string): Promise<Record<string, string>> => ({
@@ -36,7 +37,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   const appOf = (vendor: string): string =>
     [...bySlug.values()].find((app) => app.vendor.slug === vendor)?.slug ?? assert.fail(vendor);
   const spare = [...bySlug.keys()].filter(
-    (slug) => slug !== appOf("northwind-health") && slug !== appOf("lumen-medical"),
+    (slug) => slug !== "northwind-scribe" && slug !== appOf("northwind-health") && slug !== appOf("lumen-medical"),
   );
 
   const subscribe = async (appSlug: string, orgAlias: string): Promise<string> => {
@@ -44,9 +45,13 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     assert.equal(response.status, 201, await response.clone().text());
     return ((await response.json()) as SubscriptionDto).id;
   };
+  // An organisation of its own: the others may subscribe to the app elsewhere.
+  const metered = { method: "PUT", body: { displayName: "Metered Clinic" } };
+  assert.equal((await sendApiRequest(url, "/admin/organisations/metered-clinic", operator, metered)).status, 201);
   const existing = {
     "riverside to northwind's": await subscribe(appOf("northwind-health"), "riverside-clinic"),
     "hilltop to lumen's": await subscribe(appOf("lumen-medical"), "hilltop-family-practice"),
+    "northwind's, by usage": await subscribe("northwind-scribe", "metered-clinic"),
     "an unknown id": randomUUID(),
   };
 
@@ -114,6 +119,10 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       // A report that changes nothing leaves no audit entry.
       if (route.startsWith("PUT") && action === "connection") {
         return { path, body: { status: "pending", reason: randomUUID() } };
+      }
+      if (route.startsWith("POST") && action === "usage") {
+        const record = { id: randomUUID(), metric: "notes", quantity: 1, occurredAt: new Date().toISOString() };
+        return { path, body: { records: [record] } };
       }
       if (action === "pause") return { path, body: { reason } };
       if (action === "consent") return { path, body: { fhirScopes: await currentScopesOf(id) } };

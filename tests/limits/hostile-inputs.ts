@@ -8,6 +8,7 @@ import {
   orgAliasPattern,
   sha256Pattern,
   slugPattern,
+  usageRecordIdPattern,
   webUrlPattern,
 } from "@ehr-marketplace/contracts";
 import { etagPattern } from "@ehr-marketplace/service-kit/http";
@@ -102,6 +103,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   [displayNamePattern]: (length) => [fill(length, " "), `${fill(length, "a")}\0`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
   [clientIdPattern]: (length) => [`${fill(length, " ")}\u007f`, `${fill(length, "~")}é`],
+  [usageRecordIdPattern]: (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")} `],
   [orgAliasPattern]: (length) => [`${fill(length, "a")}!`],
   "^[\\w-]+$": (length) => [`${fill(length, "a")}!`, `${fill(length, "-")}!`],
   "^[A-Za-z0-9.-]{1,64}$": (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")}!`],

@@ -35,6 +35,7 @@ const largeBodies = new Map([
   ["PATCH /api/v1/developer/apps/:slug", 262_144],
   ["POST /api/v1/developer/apps/:slug/media", 5_242_880],
   ["POST /api/v1/admin/reviews/:id/reject", 262_144],
+  ["POST /api/v1/subscriptions/:id/usage", 262_144],
 ]);
 /** Routes whose bodies are limited only by the body limit. */
 const acceptAnyBody = new Set([

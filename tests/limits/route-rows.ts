@@ -5,6 +5,8 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/subscriptions/:id": "riverside to northwind's",
   "GET /api/v1/subscriptions/:id/connection": "riverside to northwind's",
   "PUT /api/v1/subscriptions/:id/connection": "riverside",
+  "GET /api/v1/subscriptions/:id/usage": "riverside to northwind's",
+  "POST /api/v1/subscriptions/:id/usage": "northwind's, by usage",
   "POST /api/v1/subscriptions/:id/cancel": "riverside",
   "POST /api/v1/subscriptions/:id/pause": "riverside, ORG_REQUEST",
   "POST /api/v1/subscriptions/:id/resume": "riverside, ORG_REQUEST",

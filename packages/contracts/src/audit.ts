@@ -63,6 +63,7 @@ const actions = [
   "organisation.change",
   ...subscriptionActions.map((action) => `subscription.${action}`),
   "connection.report",
+  "usage.report",
   ...endpointActions.map((action) => `webhook-endpoint.${action}`),
   "webhook-replay.start",
   "webhook-replay.cancel",

@@ -112,6 +112,7 @@ export const usageReportedEvent = Type.Object(
   },
   { $id: "UsageReportedEvent", title: "UsageReportedEvent" },
 );
+export type UsageReportedEvent = Omit<Static<typeof usageReportedEvent>, "app"> & { app: EventApp };
 
 export const appUpdatedEvent = Type.Object(
   { event: Type.Literal("app.updated"), app: Type.Ref("EventApp#"), timestamp: instant("When it happened") },

@@ -129,6 +129,7 @@ export {
   type SubscriptionEventName,
   subscriptionEvent,
   subscriptionEventNames,
+  type UsageReportedEvent,
   usageReportedEvent,
 } from "./events.ts";
 export {
@@ -246,6 +247,21 @@ export {
   subscriptionState,
   subscriptionStatuses,
 } from "./subscriptions.ts";
+export {
+  type ReadUsageQuery,
+  type ReportUsageBody,
+  readUsageQuery,
+  reportUsageBody,
+  type UsageAggregation,
+  type UsageDto,
+  type UsageGranularity,
+  type UsageRecord,
+  type UsageResult,
+  type UsageResults,
+  usageDto,
+  usageRecordIdPattern,
+  usageResults,
+} from "./usage.ts";
 export {
   contactPattern,
   type ImportedVendor,

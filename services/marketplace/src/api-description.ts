@@ -20,7 +20,8 @@ organisations to apps, and pause, resume and cancel subscriptions.
 - **Retries**: send an \`Idempotency-Key\` with a POST, and it is safe to repeat when no response arrived.
 - **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. An organisation
   subscribes to one app at most 30 times an hour, and a subscription changes its state at most 30 times an hour,
-  operators exempt; its connection changes at most 30 times an hour; an endpoint is tested at most 10 times a minute. Above that, the response is 429 with \`Retry-After\`.`,
+  operators exempt; its connection changes at most 30 times an hour; its usage is reported at
+  most 20 times a second; an endpoint is tested at most 10 times a minute. Above that, the response is 429 with \`Retry-After\`.`,
   tokens:
     "A JWT of the identity provider that the operator configured, with the audience `marketplace`. In the local stack: " +
     "`npm run --silent token -- PERSONA`.",
@@ -33,6 +34,7 @@ organisations to apps, and pause, resume and cancel subscriptions.
     { name: "Apps", description: "How operators feature, suspend and reinstate apps" },
     { name: "Vendors", description: "Vendors, as operators register them" },
     { name: "Subscriptions", description: "An organisation's right to use an app" },
+    { name: "Usage", description: "What vendors report of metered apps" },
     { name: "Webhooks", description: "Vendors' endpoints, and the log of deliveries" },
     { name: "Events", description: "Events sent to vendors' endpoints and to organisations' EHRs" },
     { name: "Organisations", description: "Organisations that subscribe, and the audit log" },

@@ -51,6 +51,8 @@ import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
+import { usageProblems } from "./usage/usage-errors.ts";
+import { usageRoutes } from "./usage/usage-routes.ts";
 import { vendorProblems } from "./vendors/vendor-errors.ts";
 import { vendorRoutes } from "./vendors/vendor-routes.ts";
 
@@ -93,6 +95,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       reviewProblems,
       sandboxProblems,
       connectionProblems,
+      usageProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -167,6 +170,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp };
       await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
+      await scope.register(usageRoutes, { database: database.query, clock, queue });
     },
     { prefix: basePath },
   );

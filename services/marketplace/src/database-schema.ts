@@ -220,6 +220,12 @@ export interface DraftEditors {
   version: number;
 }
 
+export interface EndedPauses {
+  ended_at: Timestamp;
+  paused_at: Timestamp;
+  subscription_id: string;
+}
+
 export interface Events {
   event: string;
   id: string;
@@ -531,6 +537,36 @@ export interface Suspensions {
   updated_at: Timestamp;
 }
 
+export interface UsageHours {
+  aggregation: string;
+  hour: Timestamp;
+  latest_at: Timestamp | null;
+  latest_id: string | null;
+  metric: string;
+  quantity: Numeric;
+  record_count: Int8;
+  subscription_id: string;
+}
+
+export interface UsageRecords {
+  aggregation: string;
+  day: Timestamp;
+  metric: string;
+  occurred_at: Timestamp;
+  quantity: Numeric;
+  record_id: string;
+  reported_at: Timestamp;
+  subscription_id: string;
+  voided: Generated<boolean>;
+}
+
+export interface UsageReporters {
+  batches: number;
+  reported_at: Timestamp | null;
+  second: Timestamp;
+  subscription_id: string;
+}
+
 export interface UsedMedia {
   app_id: string | null;
   media_id: string | null;
@@ -579,6 +615,7 @@ export interface DB {
   delivery_log_retention: DeliveryLogRetention;
   delivery_workers: DeliveryWorkers;
   draft_editors: DraftEditors;
+  ended_pauses: EndedPauses;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;
@@ -606,6 +643,9 @@ export interface DB {
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;
   suspensions: Suspensions;
+  usage_hours: UsageHours;
+  usage_records: UsageRecords;
+  usage_reporters: UsageReporters;
   used_media: UsedMedia;
   vendors: Vendors;
   webhook_endpoints: WebhookEndpoints;

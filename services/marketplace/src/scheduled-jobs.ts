@@ -14,6 +14,7 @@ import type { MediaStorage } from "./media/media-storage.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 import { endCertifications } from "./reviews/end-certifications.ts";
 import { sweepSuspensions } from "./suspensions/run-suspension-step.ts";
+import { dropOldUsage, prepareUsagePartitions } from "./usage/usage-partitions.ts";
 
 export interface MaintenanceDeps {
   database: Kysely<DB>;
@@ -32,6 +33,8 @@ export async function runMaintenance({ database, clock, logger, logDays, stopped
     "create partitions of the delivery log": () => prepareAttemptPartitions(database, now),
     "check retention of the delivery log": () => warnIfRetentionTooShort(database, logDays, logger),
     "drop old partitions of the delivery log": () => dropOldAttempts(database, now, logDays),
+    "create partitions of usage": () => prepareUsagePartitions(database, now),
+    "drop old partitions of usage": () => dropOldUsage(database),
     "delete expired idempotent responses": () => deleteExpiredResponses(database, now, { stopped }),
     "expire deliveries to disabled endpoints": () => expireDeliveries(database, now, { stopped }),
     "end certifications": () => endCertifications(database, { stopped }),
@@ -67,9 +70,10 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "delete-unused-media": { cron: "17 3 * * *", missed: "once", work: () => deleteUnusedMedia(deps, clock()) },
     },
     async runAtStartup() {
-      // After a week without any worker, today's partition is missing, and attempts would fail until the next scheduled run. Not left to
+      // After a week without any worker, today's partitions are missing, and attempts and usage would fail until the next scheduled run. Not left to
       // the maintenance: its failed steps are only logged; this one has to be retried until it succeeds.
       await prepareAttemptPartitions(database, clock());
+      await prepareUsagePartitions(database, clock());
       await runMaintenance(deps);
     },
   };

@@ -122,7 +122,8 @@ const events: Record<WebhookEventName, EventReference> = {
   },
   "usage.reported": {
     summary: "Usage of a metered app was reported",
-    description: "Sent to the endpoints that select it. Endpoints can select this event already; it is not sent yet.",
+    description:
+      "Sent to the vendor's endpoints that select it, for each batch of records in which one was counted. `quantity` is the sum of the counted records of a metric, whatever the plan's aggregation. Deliveries of it are not ordered: `timestamp` says which is newer.",
     schema: usageReportedEvent,
     example: {
       event: "usage.reported",

@@ -39,6 +39,7 @@ export interface LockedSubscription {
   row: SubscriptionRow;
   app: EventApp;
   vendorId: string;
+  vendorSlug: string;
 }
 
 /** Locks the row until the transaction ends. */
@@ -47,12 +48,13 @@ export async function lockSubscription(
   id: string,
 ): Promise<LockedSubscription | undefined> {
   const statement = withNames(transaction)
+    .innerJoin("vendors", "vendors.id", "apps.vendor_id")
     .select(appColumns)
-    .select("apps.vendor_id")
+    .select(["apps.vendor_id", "vendors.slug as vendor_slug"])
     .where("subscriptions.id", "=", id)
     .forUpdate("subscriptions");
   const [found] = await withAgreedScopes((await executePrepared(transaction, "lock-subscription", statement)).rows);
-  return found && { row: found, app: eventAppOf(found), vendorId: found.vendor_id };
+  return found && { row: found, app: eventAppOf(found), vendorId: found.vendor_id, vendorSlug: found.vendor_slug };
 }
 
 const appColumns = [

@@ -1,0 +1,40 @@
+import type { EventApp, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { subscriptionNotFound } from "./read-subscriptions.ts";
+import { lockSubscription } from "./subscription-store.ts";
+
+/** A subscription in any state, as far as its usage depends on it. */
+export interface LockedForUsage {
+  id: string;
+  status: SubscriptionDto["status"];
+  orgAlias: string;
+  createdAt: Date;
+  pausedAt: Date | null;
+  cancelledAt: Date | null;
+  plan: Pick<PricingPlanDto, "name" | "metric" | "aggregation">;
+  app: EventApp;
+  vendorId: string;
+}
+
+/** Locks the subscription whose usage a vendor reports, until the transaction ends. Those to other vendors' apps are not found. */
+export async function lockMeteredSubscription(
+  transaction: Transaction<DB>,
+  vendorSlug: string,
+  subscriptionId: string,
+): Promise<LockedForUsage> {
+  const locked = await lockSubscription(transaction, subscriptionId);
+  if (locked === undefined || locked.vendorSlug !== vendorSlug) throw subscriptionNotFound();
+  const { row, app, vendorId } = locked;
+  return {
+    id: row.id,
+    status: row.status as SubscriptionDto["status"],
+    orgAlias: row.org_alias,
+    createdAt: row.created_at,
+    pausedAt: row.paused_at,
+    cancelledAt: row.cancelled_at,
+    plan: row.pricing_plan,
+    app,
+    vendorId,
+  };
+}

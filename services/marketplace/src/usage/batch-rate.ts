@@ -1,0 +1,17 @@
+export const maxBatchesPerSecond = 20;
+
+/** The second of the last batch, and how many there were in it. */
+export interface BatchRate {
+  second: Date;
+  batches: number;
+}
+
+/** Counts a batch. Undefined: the second has had all of its batches. */
+export function countBatch(last: BatchRate | undefined, now: Date): BatchRate | undefined {
+  const second = new Date(Math.floor(now.getTime() / 1_000) * 1_000);
+  // With the clock of a process that is ahead, the last batch can be of a later second.
+  if (last === undefined || last.second < second) return { second, batches: 1 };
+  return last.batches < maxBatchesPerSecond ? { second: last.second, batches: last.batches + 1 } : undefined;
+}
+
+export const msUntilNextSecond = ({ second }: BatchRate, now: Date): number => second.getTime() + 1_000 - now.getTime();

@@ -1,0 +1,114 @@
+import type { ReportUsageBody, UsageReportedEvent, UsageResults } from "@ehr-marketplace/contracts";
+import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Kysely, Transaction } from "kysely";
+import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import type { DB } from "../database-schema.ts";
+import { nextInstant } from "../events/event.ts";
+import { recordUsageReported } from "../events/record-usage-reported.ts";
+import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
+import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
+import { formatQuantity } from "./decimal.ts";
+import { usageProblems } from "./usage-errors.ts";
+import { changeHours } from "./usage-hours.ts";
+import { decideBatch, type MeteredSubscription, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
+import {
+  applyToHours,
+  findEndedPauses,
+  findRecords,
+  findReporter,
+  insertRecords,
+  upsertReporter,
+  voidRecords,
+} from "./usage-store.ts";
+
+export interface UsageDeps {
+  database: Kysely<DB>;
+  clock: () => Date;
+  queue: Queue;
+}
+
+/** Counts a batch of records in one transaction: records, hours, event and audit entry. */
+export async function reportUsage(
+  { database, clock, queue }: UsageDeps,
+  by: VendorContext,
+  subscriptionId: string,
+  { records }: ReportUsageBody,
+): Promise<UsageResults> {
+  const now = clock();
+  return database.transaction().execute(async (transaction) => {
+    // No generic plans: with them PostgreSQL would lock every day's partition of the records.
+    const locked = await lockMeteredSubscription(transaction, by.vendor, subscriptionId);
+    const { id } = locked;
+    const reporter = await findReporter(transaction, id);
+    const rate = countBatch(reporter, now);
+    if (rate === undefined) throw reportedTooOften(id, reporter ?? { second: now }, now);
+    const keys = records.flatMap(({ id: recordId, occurredAt }) => {
+      const time = parseTime(occurredAt);
+      return time === undefined ? [] : [{ id: recordId, occurredAt: time }];
+    });
+    const stored = await findRecords(transaction, id, keys);
+    const batch = decideBatch(records, stored, await readMetered(transaction, locked, now), now);
+    await insertRecords(transaction, id, batch.counted, now);
+    await voidRecords(transaction, id, batch.voided);
+    await applyToHours(transaction, id, changeHours(batch));
+    const isEventDue = batch.counted.length > 0;
+    const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
+    await upsertReporter(transaction, id, { ...rate, reportedAt: isEventDue ? at : (reporter?.reportedAt ?? null) });
+    if (isEventDue)
+      await recordUsageReported(transaction, queue, {
+        ...eventOf(locked, batch.counted),
+        vendorId: locked.vendorId,
+        at,
+      });
+    if (isEventDue || batch.voided.length > 0) {
+      await recordAudit(transaction, {
+        by,
+        role: by.role,
+        at: now,
+        onBehalfOf: onBehalfOf(by),
+        action: "usage.report",
+        target: { kind: "subscription", id },
+        before: null,
+        after: { counted: batch.counted.length, voided: batch.voided.length },
+      });
+    }
+    return { results: batch.results };
+  });
+}
+
+function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {
+  const detail = `Usage of subscription ${id} was reported ${maxBatchesPerSecond} times within a second.`;
+  const retryAfterMs = msUntilNextSecond({ ...reporter, batches: maxBatchesPerSecond }, now);
+  return rateLimitProblem(usageProblems.reportedTooOften, detail, { limit: maxBatchesPerSecond, retryAfterMs });
+}
+
+async function readMetered(
+  transaction: Transaction<DB>,
+  { id, createdAt, cancelledAt, pausedAt, plan }: LockedForUsage,
+  now: Date,
+): Promise<MeteredSubscription> {
+  const ended = await findEndedPauses(transaction, id, new Date(now.getTime() - maxAgeMs));
+  const pauses = pausedAt === null ? ended : [...ended, { from: pausedAt, to: null }];
+  return { createdAt, cancelledAt, pauses, plan };
+}
+
+/** The counted records of each metric. */
+function eventOf(
+  { id, status, orgAlias, app }: LockedForUsage,
+  counted: readonly StoredRecord[],
+): Pick<UsageReportedEvent, "app" | "subscription" | "usage"> {
+  const metrics = Map.groupBy(counted, ({ metric }) => metric);
+  const usage = [...metrics].map(([metric, records]) => {
+    const times = records.map(({ occurredAt }) => occurredAt.getTime());
+    return {
+      metric,
+      quantity: formatQuantity(records.reduce((sum, { quantity }) => sum + quantity, 0n)),
+      from: new Date(Math.min(...times)).toISOString(),
+      to: new Date(Math.max(...times)).toISOString(),
+      recordCount: records.length,
+    };
+  });
+  return { app, subscription: { id, status, orgAlias }, usage };
+}

@@ -1,0 +1,132 @@
+import type { UsageAggregation, UsageRecord, UsageResult } from "@ehr-marketplace/contracts";
+import { formatQuantity, parseQuantity } from "./decimal.ts";
+
+/** A record as it is stored. */
+export interface StoredRecord {
+  id: string;
+  occurredAt: Date;
+  metric: string;
+  /** In millionths. */
+  quantity: bigint;
+  aggregation: UsageAggregation;
+  voided: boolean;
+}
+
+/** When usage counts, and as what. */
+export interface MeteredSubscription {
+  createdAt: Date;
+  cancelledAt: Date | null;
+  pauses: readonly { from: Date; to: Date | null }[];
+  plan: { name: string; metric: string | null; aggregation: UsageAggregation | null };
+}
+
+export interface DecidedBatch {
+  /** In the order of the records. */
+  results: UsageResult[];
+  counted: StoredRecord[];
+  /** Stored ones, and ones of this batch. */
+  voided: StoredRecord[];
+}
+
+export const maxAgeMs = 35 * 86_400_000;
+const maxAheadMs = 5 * 60_000;
+
+export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+export const hourOf = (time: Date): string => `${time.toISOString().slice(0, 13)}:00:00.000Z`;
+
+/** A record is known by its id and its day. */
+export const keyOf = ({ id, occurredAt }: { id: string; occurredAt: Date }): string => `${dayOf(occurredAt)} ${id}`;
+
+/** Undefined: the format of JSON Schema allows it, and it is no time, such as a leap second. */
+export function parseTime(text: string): Date | undefined {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+/** Why usage can't have been at that time. */
+function findWrongTime(time: Date | undefined, now: Date): string | undefined {
+  if (time === undefined) return "occurredAt isn't a time.";
+  if (time.getTime() > now.getTime() + maxAheadMs) return "occurredAt is more than 5 minutes ahead.";
+  if (time.getTime() < now.getTime() - maxAgeMs) return "occurredAt is more than 35 days ago.";
+  return undefined;
+}
+
+/** Why the subscription wasn't in use at that time. */
+function findOutOfUse({ createdAt, cancelledAt, pauses }: MeteredSubscription, time: Date): string | undefined {
+  if (time < createdAt) return "The subscription began later.";
+  if (cancelledAt !== null && time >= cancelledAt) return "The subscription was cancelled before.";
+  const isPaused = pauses.some(({ from, to }) => time >= from && (to === null || time < to));
+  return isPaused ? "The subscription was paused at that time." : undefined;
+}
+
+interface Decision extends Omit<UsageResult, "id"> {
+  counted?: StoredRecord;
+  voided?: StoredRecord;
+}
+const rejected = (reason: string): Decision => ({ status: "rejected", reason });
+const duplicate: Decision = { status: "duplicate", reason: null };
+
+function decideVoid(known: StoredRecord | undefined): Decision {
+  if (known === undefined) return rejected("No record with this id and day is known.");
+  if (known.voided) return duplicate;
+  return { status: "accepted", reason: null, voided: { ...known, voided: true } };
+}
+
+function decideRecord(
+  record: UsageRecord,
+  occurredAt: Date,
+  known: StoredRecord | undefined,
+  subscription: MeteredSubscription,
+): Decision {
+  const { id, metric } = record;
+  if (metric === undefined || record.quantity === undefined) return rejected("A record has a metric and a quantity.");
+  const quantity = parseQuantity(record.quantity);
+  if (quantity === undefined) {
+    return rejected("quantity isn't a number of at least 0 with at most 15 digits and 6 decimals.");
+  }
+  if (known?.voided === true) return rejected("The record was voided, and its id stays used: choose another one.");
+  if (known !== undefined) {
+    if (known.metric === metric && known.quantity === quantity) return duplicate;
+    const counted = `${formatQuantity(known.quantity)} ${known.metric}`;
+    return rejected(`The record is known, with another quantity or metric: ${counted}.`);
+  }
+  const outOfUse = findOutOfUse(subscription, occurredAt);
+  if (outOfUse !== undefined) return rejected(outOfUse);
+  const { plan } = subscription;
+  if (plan.metric !== metric || plan.aggregation === null) {
+    const charged = plan.metric === null ? "no usage" : `the metric "${plan.metric}"`;
+    return rejected(`The plan "${plan.name}" charges ${charged}.`);
+  }
+  const counted = { id, occurredAt, metric, quantity, aggregation: plan.aggregation, voided: false };
+  return { status: "accepted", reason: null, counted };
+}
+
+/**
+ * Decides on each record in the order sent, so that a record can follow another one of the same id. A known one is a duplicate also if it
+ * couldn't be reported any more: a retry gets the same response, however late.
+ */
+export function decideBatch(
+  records: readonly UsageRecord[],
+  stored: readonly StoredRecord[],
+  subscription: MeteredSubscription,
+  now: Date,
+): DecidedBatch {
+  const known = new Map(stored.map((each) => [keyOf(each), each]));
+  const batch: DecidedBatch = { results: [], counted: [], voided: [] };
+  for (const record of records) {
+    const occurredAt = parseTime(record.occurredAt);
+    const wrongTime = findWrongTime(occurredAt, now);
+    const decide = (at: Date): Decision => {
+      const same = known.get(keyOf({ id: record.id, occurredAt: at }));
+      return record.void === true ? decideVoid(same) : decideRecord(record, at, same, subscription);
+    };
+    const { status, reason, counted, voided } =
+      occurredAt === undefined || wrongTime !== undefined ? rejected(wrongTime ?? "") : decide(occurredAt);
+    batch.results.push({ id: record.id, status, reason });
+    const changed = counted ?? voided;
+    if (changed !== undefined) known.set(keyOf(changed), changed);
+    if (counted !== undefined) batch.counted.push(counted);
+    if (voided !== undefined) batch.voided.push(voided);
+  }
+  return batch;
+}

@@ -1,0 +1,240 @@
+import type { UsageAggregation, UsageGranularity } from "@ehr-marketplace/contracts";
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { formatQuantity, parseQuantity } from "./decimal.ts";
+import type { HourChange, HourChanges } from "./usage-hours.ts";
+import { dayOf, type StoredRecord } from "./usage-record.ts";
+
+export interface Reporter {
+  /** The time of the last event. */
+  reportedAt: Date | null;
+  /** The second of the last batch, and how many there were in it. */
+  second: Date;
+  batches: number;
+}
+
+/** The caller has locked the subscription's row. Undefined before the first batch. */
+export function findReporter(transaction: Transaction<DB>, subscriptionId: string): Promise<Reporter | undefined> {
+  return transaction
+    .selectFrom("usage_reporters")
+    .select(["reported_at as reportedAt", "second", "batches"])
+    .where("subscription_id", "=", subscriptionId)
+    .executeTakeFirst();
+}
+
+export async function upsertReporter(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  { reportedAt, second, batches }: Reporter,
+): Promise<void> {
+  const changes = { reported_at: reportedAt, second, batches };
+  await transaction
+    .insertInto("usage_reporters")
+    .values({ subscription_id: subscriptionId, ...changes })
+    .onConflict((conflict) => conflict.column("subscription_id").doUpdateSet(changes))
+    .execute();
+}
+
+/** The pauses that ended after a time. One that lasts is in the subscription. */
+export function findEndedPauses(
+  database: Kysely<DB>,
+  subscriptionId: string,
+  since: Date,
+): Promise<{ from: Date; to: Date }[]> {
+  return database
+    .selectFrom("ended_pauses")
+    .select(["paused_at as from", "ended_at as to"])
+    .where("subscription_id", "=", subscriptionId)
+    .where("ended_at", ">", since)
+    .execute();
+}
+
+interface RecordKey {
+  id: string;
+  occurredAt: Date;
+}
+
+/** The partitions to read. As a parameter, so that the planner reads no others: statements on records aren't prepared. */
+const daysOf = (records: readonly RecordKey[]): string[] => [
+  ...new Set(records.map(({ occurredAt }) => dayOf(occurredAt))),
+];
+
+/** Those of the records that are stored. */
+export async function findRecords(
+  database: Kysely<DB>,
+  subscriptionId: string,
+  keys: readonly RecordKey[],
+): Promise<StoredRecord[]> {
+  const ids = [...new Set(keys.map(({ id }) => id))];
+  const { rows } = await sql<Omit<StoredRecord, "quantity"> & { quantity: string }>`
+    select record_id as id, occurred_at as "occurredAt", metric, quantity, aggregation, voided from usage_records
+    where subscription_id = ${subscriptionId} and record_id = any (${ids}::text[]) and day = any (${daysOf(keys)}::date[])
+  `.execute(database);
+  return rows.map(({ quantity, ...row }) => ({ ...row, quantity: parseQuantity(quantity) ?? 0n }));
+}
+
+export async function insertRecords(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  records: readonly StoredRecord[],
+  at: Date,
+): Promise<void> {
+  if (records.length === 0) return;
+  const rows = JSON.stringify(
+    records.map(({ occurredAt, quantity, ...record }) => ({
+      ...record,
+      day: dayOf(occurredAt),
+      occurredAt,
+      quantity: formatQuantity(quantity),
+    })),
+  );
+  await sql`
+    insert into usage_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
+    select ${subscriptionId}, id, day, "occurredAt", metric, quantity, aggregation, ${at}
+    from json_to_recordset(${rows}::json) as given(
+      id text, day date, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`.execute(
+    transaction,
+  );
+}
+
+export async function voidRecords(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  records: readonly StoredRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const keys = JSON.stringify(records.map(({ id, occurredAt }) => ({ id, day: dayOf(occurredAt) })));
+  await sql`
+    update usage_records stored set voided = true
+    from json_to_recordset(${keys}::json) as given(id text, day date)
+    where stored.subscription_id = ${subscriptionId} and stored.record_id = given.id and stored.day = given.day
+      and stored.day = any (${daysOf(records)}::date[])`.execute(transaction);
+}
+
+const changedHours = (
+  changes: readonly HourChange[],
+) => sql`json_to_recordset(${JSON.stringify(changes)}::json) as given(
+  hour timestamptz, metric text, aggregation text, quantity numeric, "recordCount" bigint, "latestAt" timestamptz,
+  "latestId" text)`;
+
+async function addToHours(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  changes: readonly HourChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await sql`
+    insert into usage_hours as stored
+      (subscription_id, hour, metric, aggregation, quantity, record_count, latest_at, latest_id)
+    select ${subscriptionId}, hour, metric, aggregation, quantity, "recordCount", "latestAt", "latestId"
+    from ${changedHours(changes)}
+    on conflict (subscription_id, hour, metric, aggregation) do update set
+      record_count = stored.record_count + excluded.record_count,
+      (quantity, latest_at, latest_id) = (
+        select
+          case
+            when stored.aggregation = 'MAX' then greatest(stored.quantity, excluded.quantity)
+            when stored.aggregation <> 'LATEST' then stored.quantity + excluded.quantity
+            when is_later then excluded.quantity
+            else stored.quantity
+          end,
+          case when is_later then excluded.latest_at else stored.latest_at end,
+          case when is_later then excluded.latest_id else stored.latest_id end
+        from (select stored.latest_at is null
+          or (excluded.latest_at, excluded.latest_id) > (stored.latest_at, stored.latest_id) as is_later) compared
+      )`.execute(transaction);
+}
+
+/** Takes voided records off. The highest and the latest of those that remain are read by their indexes. */
+async function removeFromHours(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  changes: readonly HourChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const days = [...new Set(changes.map(({ hour }) => hour.slice(0, 10)))];
+  await sql`
+    update usage_hours stored set
+      record_count = stored.record_count - given."recordCount",
+      quantity = case stored.aggregation
+        when 'MAX' then coalesce(highest.quantity, 0)
+        when 'LATEST' then coalesce(latest.quantity, 0)
+        else stored.quantity - given.quantity
+      end,
+      latest_at = latest.occurred_at,
+      latest_id = latest.record_id
+    from ${changedHours(changes)}
+    left join lateral (
+      select quantity from usage_records
+      where subscription_id = ${subscriptionId} and day = any (${days}::date[]) and metric = given.metric
+        and date_trunc('hour', occurred_at at time zone 'UTC') = given.hour at time zone 'UTC'
+        and aggregation = 'MAX' and not voided
+      order by quantity desc limit 1
+    ) highest on given.aggregation = 'MAX'
+    left join lateral (
+      select quantity, occurred_at, record_id from usage_records
+      where subscription_id = ${subscriptionId} and day = any (${days}::date[]) and metric = given.metric
+        and occurred_at >= given.hour and occurred_at < given.hour + interval '1 hour'
+        and aggregation = 'LATEST' and not voided
+      order by occurred_at desc, record_id desc limit 1
+    ) latest on given.aggregation = 'LATEST'
+    where stored.subscription_id = ${subscriptionId} and stored.hour = given.hour and stored.metric = given.metric
+      and stored.aggregation = given.aggregation`.execute(transaction);
+}
+
+/** After the records were inserted and voided. */
+export async function applyToHours(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  { added, removed }: HourChanges,
+): Promise<void> {
+  await addToHours(transaction, subscriptionId, added);
+  await removeFromHours(transaction, subscriptionId, removed);
+}
+
+export interface UsageBucket {
+  metric: string;
+  aggregation: UsageAggregation;
+  from: Date;
+  quantity: string;
+}
+
+/** The buckets that have usage, from their hours. */
+export async function findUsage(
+  database: Kysely<DB>,
+  subscriptionId: string,
+  { from, to, granularity }: { from: Date; to: Date; granularity: UsageGranularity },
+): Promise<UsageBucket[]> {
+  const { rows } = await sql<UsageBucket>`
+    select metric, aggregation, bucket as "from",
+      case aggregation
+        when 'MAX' then max(quantity)
+        when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
+        else sum(quantity)
+      end as quantity
+    from usage_hours
+    cross join lateral (select date_trunc(${granularity}, hour at time zone 'UTC') at time zone 'UTC' as bucket) buckets
+    where subscription_id = ${subscriptionId} and hour >= ${from} and hour < ${to} and record_count > 0
+    group by metric, aggregation, bucket
+    order by bucket, metric, aggregation`.execute(database);
+  return rows;
+}
+
+export async function createUsagePartitions(database: Kysely<DB>, now: Date): Promise<void> {
+  await sql`select prepare_usage_partitions(${dayOf(now)}::date)`.execute(database);
+}
+
+/** The days whose records may be dropped, the oldest first. */
+export async function findOldUsageDays(database: Kysely<DB>): Promise<string[]> {
+  const { rows } = await sql<{ day: string }>`
+    select day::text from (
+      select to_date(right(relname, 8), 'YYYYMMDD') as day from pg_class join pg_inherits on inhrelid = pg_class.oid
+      where inhparent = 'usage_records'::regclass and relname ~ '^usage_records_\\d{8}$'
+    ) days
+    where day < (now() at time zone 'UTC')::date - interval '13 months' order by day`.execute(database);
+  return rows.map(({ day }) => day);
+}
+
+export async function dropUsageDay(database: Kysely<DB>, day: string): Promise<void> {
+  await sql`select drop_usage_partition(${day}::date)`.execute(database);
+}
