@@ -156,11 +156,25 @@ describe("the next step of a client, in each state and with all facts", () => {
     }
   });
 
-  test("keeps what is registered while the marketplace doesn't say how the app signs in", () => {
+  test("removes what is registered, or makes that a task, once the vendor doesn't say how the app signs in", () => {
     for (const each of cases) {
       const { client, facts } = each;
       const isRegistered = client.registeredSha256 !== null && client.method !== "cimd" && client.attempt === null;
-      if (!facts.isNeeded || facts.metadata?.kind === "found" || !isRegistered || client.status === "failed") continue;
+      const isLeft = isRegistered && !["failed", "uncertain"].includes(client.status) && !facts.isToCheck;
+      if (!facts.isNeeded || facts.metadata?.kind !== "absent" || facts.isSandbox || !isLeft) continue;
+      const step = nextStep(client, facts);
+      if (client.isManaged) assert.ok(step.kind === "request" && step.attempt === "remove", describeCase(each));
+      else if (step.kind !== "none")
+        assert.ok(step.kind === "store" && step.next.task === "remove", describeCase(each));
+    }
+  });
+
+  test("keeps what is registered while the marketplace doesn't say how the app signs in for now", () => {
+    for (const each of cases) {
+      const { client, facts } = each;
+      const isRegistered = client.registeredSha256 !== null && client.method !== "cimd" && client.attempt === null;
+      const isSaid = facts.metadata?.kind === "found" || facts.metadata?.kind === "absent";
+      if (!facts.isNeeded || isSaid || !isRegistered || client.status === "failed") continue;
       const step = nextStep(client, facts);
       const next = "next" in step ? step.next : client;
       assert.equal(next.clientId, client.clientId, describeCase(each));

@@ -64,6 +64,7 @@ export const reasons = {
   toRegister: "An operator has to register the client.",
   toUpdate: "The app's client metadata has changed: an operator has to update the client.",
   toRemove: "No organisation has the app any more: an operator has to remove the client.",
+  toWithdraw: "The vendor no longer says how the app signs in: an operator has to remove the client.",
   toReplace: "The EHR has other clients for the app now: an operator has to remove this one.",
   elsewhere: "The client was registered at another authorization server, or by another method, than is configured now.",
   interrupted: "The process was interrupted while it registered the client.",
@@ -103,7 +104,7 @@ export function nextStep(client: ClientState, facts: ClientFacts): Step {
   const settled = { ...client, attempt: null, attemptedAt: null };
   // The authorization server registered something else than what was requested.
   if (settled.status === "failed" && settled.isManaged) return request(settled, "remove", {}, facts);
-  if (!facts.isNeeded) return leave(settled, facts);
+  if (!facts.isNeeded) return leave(settled, facts, null, facts.isReplaced ? reasons.toReplace : reasons.toRemove);
   const isToCheck = facts.isToCheck && settled.isManaged && settled.status === "ready";
   if (isToCheck && facts.isElsewhere) {
     const checked = { ...settled, attempt: "update", attemptedAt: facts.now } as const;
@@ -121,14 +122,10 @@ export function toUncertain(client: ClientState, reason: string): ClientState {
 export const registeredStatus = ({ registeredSha256 }: ClientState): ClientStatus =>
   registeredSha256 === null ? "pending" : "ready";
 
-function leave(client: ClientState, facts: ClientFacts): Step {
+function leave(client: ClientState, facts: ClientFacts, reason: string | null, taskReason: string): Step {
   if (client.clientId === null || client.method === "cimd") return { kind: "delete" };
-  if (client.isManaged) return request(client, "remove", { status: "removing", task: null, reason: null }, facts);
-  return storeIfChanged(client, client, {
-    status: "removing",
-    task: "remove",
-    reason: facts.isReplaced ? reasons.toReplace : reasons.toRemove,
-  });
+  if (client.isManaged) return request(client, "remove", { status: "removing", task: null, reason }, facts);
+  return storeIfChanged(client, client, { status: "removing", task: "remove", reason: taskReason });
 }
 
 function keep(settled: ClientState, stored: ClientState, facts: ClientFacts): Step {
@@ -137,6 +134,10 @@ function keep(settled: ClientState, stored: ClientState, facts: ClientFacts): St
   const client: ClientState =
     settled.status === "removing" ? { ...settled, status: registeredStatus(settled), ...noTask } : settled;
   const isRegistered = client.clientId !== null && client.method !== "cimd";
+  // The vendor has withdrawn it, in a revision that was reviewed. Once the client is removed, it has failed.
+  if (metadata?.kind === "absent" && isRegistered && !facts.isSandbox) {
+    return leave(settled, facts, reasons.notSaid, reasons.toWithdraw);
+  }
   if (metadata?.kind === "refused") {
     // What is registered works on, with the earlier metadata.
     if (isRegistered) return storeIfChanged(stored, client, { reason: metadata.reason });

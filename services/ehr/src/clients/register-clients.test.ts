@@ -143,6 +143,27 @@ describe("clients that this service registers (dcr)", () => {
     assert.deepEqual([kept.status, kept.clientId], ["ready", clientId]);
   });
 
+  test("are removed and have failed once the vendor no longer says how the app signs in", async () => {
+    const slug = ehr.marketplace.publish("withdrawn");
+    const id = await ehr.subscribe(slug);
+    const { clientId } = await ehr.clientWhen(slug, "it is ready", isReady);
+    ehr.marketplace.publish(slug, {}, 404);
+    await ehr.refresh(slug);
+    const { reason } = await ehr.clientWhen(slug, "it has failed", ({ status }) => status === "failed");
+    assert.equal(reason, "The vendor has not said how the app signs in.");
+    const removals = server.requests.filter(({ method, path }) => method === "DELETE" && path.endsWith(`/${clientId}`));
+    assert.equal(removals.length, 1);
+    assert.deepEqual(registeredFor(slug), []);
+    assert.equal((await ehr.grantOf(clientId ?? "")).active, false);
+    await eventually("the vendor is told", 30_000, () => {
+      const last = ehr.marketplace.reports.findLast(({ subscriptionId }) => subscriptionId === id);
+      return last?.body.status === "failed" && last.body.reason === reason;
+    });
+    ehr.marketplace.publish(slug);
+    await ehr.refresh(slug);
+    await ehr.clientWhen(slug, "it is registered again", isReady);
+  });
+
   test("stay as they are while the app is suspended, and wait for its end if they aren't registered", async () => {
     const [known, unknown] = [ehr.marketplace.publish("known-before"), ehr.marketplace.publish("suspended", {}, 410)];
     await ehr.subscribe(known);
