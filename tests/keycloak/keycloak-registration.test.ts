@@ -184,7 +184,7 @@ describe("clients that this service registers at Keycloak", () => {
     );
     await ehr.subscribe(slug);
     const failed = await ehr.clientWhen(slug, "it has failed", ({ status }) => status === "failed");
-    assert.match(failed.reason ?? "", /403: insufficient_scope: Policy 'Allowed Client Scopes' rejected request/);
+    assert.match(failed.reason ?? "", /403: insufficient_scope\.$/);
     await realm.run(["configure"], `${await readScopes()}\n${missing}\n`);
     await ehr.settle("POST", `${failed.id}/retry`);
     const { clientId } = await ehr.clientWhen(slug, "it is ready", isReady);
@@ -237,14 +237,13 @@ describe("Keycloak refuses to register a client, and the connection has failed w
     ehr.marketplace.publish("the-first");
     await ehr.subscribe("the-first");
     await ehr.clientWhen("the-first", "it is ready", isReady);
-    const reason =
-      "The authorization server responded with 401: invalid_token: No remaining count on initial access token.";
+    const reason = "The authorization server responded with 401: invalid_token.";
     assert.equal(await failureOf(ehr, "the-second"), reason);
   });
 
   test("with a token that isn't one", async () => {
     const ehr = await startPractice(cleanUp, realm, "no-initial-access-token");
-    const reason = "The authorization server responded with 401: invalid_token: Failed decode token.";
+    const reason = "The authorization server responded with 401: invalid_token.";
     assert.equal(await failureOf(ehr, "unknown-token"), reason);
   });
 
@@ -252,13 +251,13 @@ describe("Keycloak refuses to register a client, and the connection has failed w
     await realm.run(["configure"], await readScopes(), { ALLOW_LOOPBACK: "false" });
     const ehr = await startPractice(cleanUp, realm, await realm.createInitialToken(1));
     const client = clientMetadataOf("on-loopback", { redirect_uris: ["http://127.0.0.1:3000/callback"] });
-    const reason = "The authorization server responded with 403: insufficient_scope: invalid_request.";
+    const reason = "The authorization server responded with 403: insufficient_scope.";
     assert.equal(await failureOf(ehr, "on-loopback", client), reason);
   });
 
   test("from a host that the realm doesn't trust", async () => {
     await realm.run(["configure"], await readScopes(), { REGISTRATION_HOSTS: "192.0.2.1" });
     const ehr = await startPractice(cleanUp, realm, await realm.createInitialToken(1));
-    assert.match(await failureOf(ehr, "elsewhere"), /403: insufficient_scope: Policy 'Trusted Hosts' rejected request/);
+    assert.match(await failureOf(ehr, "elsewhere"), /403: insufficient_scope\.$/);
   });
 });
