@@ -11,7 +11,7 @@ export async function generateDatabaseTypes(url: string): Promise<string> {
     "--dialect=postgres",
     `--url=${url}`,
     `--out-file=${file}`,
-    "--exclude-pattern={schema_migrations,pgboss.*,delivery_attempts_2*,launches_2*,audit_entries_2*}",
+    "--exclude-pattern={schema_migrations,pgboss.*,delivery_attempts_2*,usage_records_2*,launches_2*,audit_entries_2*}",
   ]);
   const types = await readFile(file, "utf8");
   await rm(directory, { recursive: true });

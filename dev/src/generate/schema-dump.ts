@@ -12,6 +12,7 @@ export async function dumpSchema(service: GeneratedService, cluster: DebianClust
     "--no-owner",
     "--exclude-schema=pgboss",
     "--exclude-table=delivery_attempts_2*",
+    "--exclude-table=usage_records_2*",
     "--exclude-table=launches_2*",
     "--exclude-table=audit_entries_2*",
     ownerUrl,
