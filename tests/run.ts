@@ -154,7 +154,8 @@ Examples:
   npm test -- services/marketplace/src/search/search-apps.test.ts
   npm test -- 'packages/service-kit/**/*.test.ts'
   npm run test:watch -- services/marketplace/src/search/search-apps.test.ts
-  npm run test:faults -- tests/faults/shared-host-outage.test.ts`;
+  npm run test:faults -- tests/faults/shared-host-outage.test.ts
+  npm run test:keycloak`;
 
 const flag = { type: "boolean", default: false } as const;
 const { values, positionals } = readArguments(usage, {
