@@ -119,7 +119,8 @@ describe("usage of a subscription", () => {
 
   test("of a pause, or after the cancellation, is rejected; that of before is accepted", async () => {
     const id = await subscribe();
-    const earlier = new Date().toISOString();
+    // Certainly before the pause, whose time may be this millisecond.
+    const earlier = new Date(Date.now() - 1).toISOString();
     await json(marketplace.requestAs("operator", `/subscriptions/${id}/pause`, { body: { reason: "OPERATOR_HOLD" } }));
     const paused = new Date().toISOString();
     const whilePaused = await json<UsageResults>(
