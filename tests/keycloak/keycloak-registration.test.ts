@@ -109,6 +109,30 @@ describe("clients that this service registers at Keycloak", () => {
     assert.equal((await realm.readClient(clientId))?.attributes["pkce.code.challenge.method"], "S256");
   });
 
+  test("have an added scope after their update, and are read there when an operator asks for it", async () => {
+    const slug = "read-there";
+    const { clientId } = await connect(slug);
+    const added = (await readScopes()).split("\n").find((each) => each.startsWith("patient/") && !scope.includes(each));
+    const wider = `${scope} ${added}`;
+    ehr.marketplace.publish(slug, {}, clientMetadataOf(slug, { scope: wider }));
+    await ehr.refresh(slug);
+    await eventually("Keycloak has the scope", patienceMs, async () =>
+      ((await realm.readClient(clientId))?.optionalClientScopes ?? []).includes(added ?? "none"),
+    );
+    const tokens = await signIn(realm, { clientId, redirectUri, scope: wider });
+    assert.ok(splitScope(tokens.scope).includes(added ?? "none"), JSON.stringify(tokens));
+    const { id } = await ehr.clientWhen(slug, "it is ready", isReady);
+    await ehr.settle("POST", `${id}/retry`);
+    await ehr.clientWhen(slug, "it was read, and is in order", isReady);
+    await realm.deleteClient(clientId);
+    await ehr.settle("POST", `${id}/retry`);
+    await ehr.clientWhen(
+      slug,
+      "it was read, and isn't there",
+      ({ status, task }) => status === "uncertain" && task === "check",
+    );
+  });
+
   test("authenticate with the keys at their jwks_uri, if they are backend services", async () => {
     const { publicKey, privateKey } = await generateKeyPair("RS384");
     const keys = [{ ...(await exportJWK(publicKey)), kid: "one", use: "sig", alg: "RS384" }];
