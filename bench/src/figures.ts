@@ -21,6 +21,19 @@ function goalCells(figure: Figure): [string, string] {
   return [text, isReached(figure) ? "reached" : "SHORT"];
 }
 
+/** Runs the measurements that are listed, such as `1,3`, in this order. */
+export async function measureFigures(
+  list: string,
+  measures: Record<string, () => Promise<Figure[]>>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const figure of list.split(",")) {
+    console.error(`measuring ${figure} …`);
+    figures.push(...((await measures[figure]?.()) ?? []));
+  }
+  return figures;
+}
+
 /** Prints a table and a last line of JSON; returns whether every figure reaches its goal. */
 export function printFigures(bench: string, figures: Figure[]): boolean {
   const rows = figures.map((figure) => [

@@ -7,7 +7,7 @@ import { prepareEhrDatabase, startCluster } from "@ehr-marketplace/dev/postgres"
 import type { TokenIssuer } from "@ehr-marketplace/dev/service-environments";
 import { coldReads, type SizedDatabase } from "../ehr/cold-reads.ts";
 import { installForMember, loadInstallations } from "../ehr/load-installations.ts";
-import type { Figure } from "../figures.ts";
+import { type Figure, measureFigures } from "../figures.ts";
 import { Client, median } from "../measure.ts";
 import { type BenchServer, startEhr } from "../servers.ts";
 import { usage } from "../usage.ts";
@@ -88,12 +88,7 @@ export async function connectionsBench(options: string[]): Promise<Figure[]> {
           request: (alias) => ({ path: pathOf(alias) }),
         }),
     };
-    const figures: Figure[] = [];
-    for (const figure of values.figures.split(",")) {
-      console.error(`measuring ${figure} …`);
-      figures.push(...((await measures[figure]?.()) ?? []));
-    }
-    return figures;
+    return await measureFigures(values.figures, measures);
   } finally {
     await issuer.stop();
     await cluster.stop();

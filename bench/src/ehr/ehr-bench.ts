@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { prepareEhrDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
-import type { Figure } from "../figures.ts";
+import { type Figure, measureFigures } from "../figures.ts";
 import { startEhr } from "../servers.ts";
 import { usage } from "../usage.ts";
 import { warmCpu } from "../warm-cpu.ts";
@@ -57,12 +57,7 @@ export async function ehrBench(options: string[]): Promise<Figure[]> {
       3: () => launchThroughput(small.serviceUrl, issuer, token),
       4: () => subscribeToInstalled(cluster.url, issuer, Number(values.seconds)),
     };
-    const figures: Figure[] = [];
-    for (const figure of values.figures.split(",")) {
-      console.error(`measuring ${figure} …`);
-      figures.push(...((await measures[figure]?.()) ?? []));
-    }
-    return figures;
+    return await measureFigures(values.figures, measures);
   } finally {
     await issuer.stop();
     await cluster.stop();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
-import type { Figure } from "../figures.ts";
+import { type Figure, measureFigures } from "../figures.ts";
 import { usage } from "../usage.ts";
 import { catalogUnderPublication } from "./catalog-under-publication.ts";
 import { checkLatency } from "./check-latency.ts";
@@ -40,12 +40,7 @@ export async function publishingBench(options: string[]): Promise<Figure[]> {
           mediaDirectory: join(directory, "media"),
         }),
     };
-    const figures: Figure[] = [];
-    for (const figure of values.figures.split(",")) {
-      console.error(`measuring ${figure} …`);
-      figures.push(...((await measures[figure]?.()) ?? []));
-    }
-    return figures;
+    return await measureFigures(values.figures, measures);
   } finally {
     await issuer.stop();
     await cluster.stop();

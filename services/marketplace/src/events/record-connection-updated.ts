@@ -1,12 +1,8 @@
 import { type ConnectionUpdatedEvent, isSandboxSlug } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
-import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
-import { createUnorderedDelivery } from "../delivery/create-deliveries.ts";
-import { findRecipientsOf, insertEvent } from "./event-store.ts";
-
-const event = "connection.updated";
+import { recordVendorEvent } from "./record-vendor-event.ts";
 
 /**
  * Tells the vendor's endpoints that named `connection.updated` of a report, in its transaction. When an authorization server knows an
@@ -18,18 +14,19 @@ export async function recordConnectionUpdated(
   change: Omit<ConnectionUpdatedEvent, "event" | "timestamp"> & { vendorId: string; at: Date },
 ): Promise<void> {
   const { app, subscription, connection, vendorId, at } = change;
-  const eventId = uuid();
-  const payload: ConnectionUpdatedEvent = { event, app, subscription, connection, timestamp: at.toISOString() };
-  await insertEvent(transaction, {
-    id: eventId,
-    event,
-    vendor_id: vendorId,
-    subscription_id: subscription.id,
-    occurred_at: at,
-    payload: JSON.stringify(payload),
-    sandbox: isSandboxSlug(app.slug),
+  const payload: ConnectionUpdatedEvent = {
+    event: "connection.updated",
+    app,
+    subscription,
+    connection,
+    timestamp: at.toISOString(),
+  };
+  await recordVendorEvent(transaction, queue, {
+    payload,
+    vendorId,
+    subscriptionId: subscription.id,
+    isSandbox: isSandboxSlug(app.slug),
+    at,
+    waitsIfCrowded: true,
   });
-  for (const recipientId of await findRecipientsOf(transaction, vendorId, event)) {
-    await createUnorderedDelivery(transaction, queue, { eventId, recipientId, at, waitsIfCrowded: true });
-  }
 }

@@ -14,4 +14,5 @@ export function countBatch(last: BatchRate | undefined, now: Date): BatchRate | 
   return last.batches < maxBatchesPerSecond ? { second: last.second, batches: last.batches + 1 } : undefined;
 }
 
-export const msUntilNextSecond = ({ second }: BatchRate, now: Date): number => second.getTime() + 1_000 - now.getTime();
+export const msUntilNextSecond = ({ second }: Pick<BatchRate, "second">, now: Date): number =>
+  second.getTime() + 1_000 - now.getTime();

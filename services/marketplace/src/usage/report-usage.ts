@@ -80,7 +80,7 @@ export async function reportUsage(
 
 function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {
   const detail = `Usage of subscription ${id} was reported ${maxBatchesPerSecond} times within a second.`;
-  const retryAfterMs = msUntilNextSecond({ ...reporter, batches: maxBatchesPerSecond }, now);
+  const retryAfterMs = msUntilNextSecond(reporter, now);
   return rateLimitProblem(usageProblems.reportedTooOften, detail, { limit: maxBatchesPerSecond, retryAfterMs });
 }
 
