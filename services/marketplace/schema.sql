@@ -946,6 +946,17 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.subscriptions_record_ended_terms() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into ended_terms (subscription_id, ended_at, pricing_plan_id, quantity)
+  values (new.id, new.updated_at, old.pricing_plan_id, old.quantity);
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.subscriptions_reject_invalid_changes() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -976,6 +987,23 @@ begin
   end if;
   if new.updated_at <= old.updated_at then
     raise exception 'updated_at must increase: % is not after %', new.updated_at, old.updated_at using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.subscriptions_reject_invalid_terms() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if old.status = 'cancelled' then
+    raise exception 'the terms of a cancelled subscription can''t change' using errcode = 'restrict_violation';
+  end if;
+  if (select currency from pricing_plans where id = new.pricing_plan_id)
+    <> (select currency from pricing_plans where id = old.pricing_plan_id)
+  then
+    raise exception 'the currency of a subscription can''t change' using errcode = 'restrict_violation';
   end if;
   return new;
 end
@@ -1356,6 +1384,14 @@ CREATE TABLE public.ended_pauses (
     paused_at timestamp(3) with time zone NOT NULL,
     ended_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT ended_pauses_check CHECK ((ended_at >= paused_at))
+);
+
+CREATE TABLE public.ended_terms (
+    subscription_id uuid NOT NULL,
+    ended_at timestamp(3) with time zone NOT NULL,
+    pricing_plan_id uuid NOT NULL,
+    quantity integer,
+    CONSTRAINT ended_terms_quantity_check CHECK ((quantity >= 1))
 );
 
 CREATE TABLE public.events (
@@ -2055,6 +2091,9 @@ ALTER TABLE ONLY public.draft_editors
 ALTER TABLE ONLY public.ended_pauses
     ADD CONSTRAINT ended_pauses_pkey PRIMARY KEY (subscription_id, paused_at);
 
+ALTER TABLE ONLY public.ended_terms
+    ADD CONSTRAINT ended_terms_pkey PRIMARY KEY (subscription_id, ended_at);
+
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
@@ -2376,7 +2415,11 @@ CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCA
 
 CREATE TRIGGER subscriptions_record_ended_pause AFTER UPDATE OF status ON public.subscriptions FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status <> 'paused'::text))) EXECUTE FUNCTION public.subscriptions_record_ended_pause();
 
+CREATE TRIGGER subscriptions_record_ended_terms AFTER UPDATE OF pricing_plan_id, quantity ON public.subscriptions FOR EACH ROW WHEN (((old.pricing_plan_id IS DISTINCT FROM new.pricing_plan_id) OR (old.quantity IS DISTINCT FROM new.quantity))) EXECUTE FUNCTION public.subscriptions_record_ended_terms();
+
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
+
+CREATE TRIGGER subscriptions_reject_invalid_terms BEFORE UPDATE OF pricing_plan_id, quantity ON public.subscriptions FOR EACH ROW WHEN (((old.pricing_plan_id IS DISTINCT FROM new.pricing_plan_id) OR (old.quantity IS DISTINCT FROM new.quantity))) EXECUTE FUNCTION public.subscriptions_reject_invalid_terms();
 
 CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organisation_id, app_id, sandbox_revision ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_mixed_kinds();
 
@@ -2432,6 +2475,12 @@ ALTER TABLE ONLY public.draft_editors
 
 ALTER TABLE ONLY public.ended_pauses
     ADD CONSTRAINT ended_pauses_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.ended_terms
+    ADD CONSTRAINT ended_terms_pricing_plan_id_fkey FOREIGN KEY (pricing_plan_id) REFERENCES public.pricing_plans(id);
+
+ALTER TABLE ONLY public.ended_terms
+    ADD CONSTRAINT ended_terms_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
@@ -2683,6 +2732,8 @@ GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.ended_pauses TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.ended_terms TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 
 GRANT SELECT ON TABLE public.extension_points TO marketplace_service;
@@ -2884,6 +2935,10 @@ GRANT SELECT ON TABLE public.search_words TO marketplace_service;
 GRANT UPDATE(apps) ON TABLE public.search_words TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(pricing_plan_id) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(quantity) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(status) ON TABLE public.subscriptions TO marketplace_service;
 

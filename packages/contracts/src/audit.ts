@@ -47,7 +47,16 @@ export type AuditPage = { items: AuditEntry[]; next: string | null };
 export const describeActionFilter = (actions: string[]): string =>
   `Only entries with this action, one of ${actions.map((action) => `\`${action}\``).join(", ")}. Any other text has no entries`;
 
-const subscriptionActions = ["create", "cancel", "pause", "resume", "consent", "lift-block", "install-draft"];
+const subscriptionActions = [
+  "create",
+  "cancel",
+  "pause",
+  "resume",
+  "consent",
+  "change-terms",
+  "lift-block",
+  "install-draft",
+];
 const endpointActions = [
   "register",
   "change",

@@ -31,6 +31,19 @@ export {
   listAuditQuery,
 } from "./audit.ts";
 export {
+  type ChargeLine,
+  chargeLine,
+  type EstimateDto,
+  estimateDto,
+  money,
+  month,
+  monthPattern,
+  type QuoteBody,
+  type QuoteDto,
+  quoteBody,
+  quoteDto,
+} from "./billing.ts";
+export {
   type AppDto,
   type AppPage,
   type AppVersionDto,
@@ -220,8 +233,10 @@ export {
 } from "./sandbox.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
+  type ChangeTermsBody,
   type ConsentBody,
   type CreateSubscriptionBody,
+  changeTermsBody,
   consentBody,
   createSubscriptionBody,
   type ListAllSubscriptionsQuery,

@@ -73,6 +73,22 @@ export const consentBody = Type.Object(
 );
 export type ConsentBody = Static<typeof consentBody>;
 
+export const changeTermsBody = Type.Object(
+  {
+    pricingPlanId: uuid(
+      "The plan from now on: one that the app has on sale, in the same currency, or the one that the subscription has",
+    ),
+    quantity: Type.Optional(
+      Type.Integer({
+        ...quantity,
+        description: "Units; for PER_UNIT and TIERED plans only. Without it, they stay as they are, or are 1",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ChangeTermsBody = Static<typeof changeTermsBody>;
+
 export const subscriptionParams = Type.Object({ id: uuid("The subscription's identifier") });
 
 export const listSubscriptionsQuery = Type.Object({

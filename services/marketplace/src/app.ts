@@ -16,6 +16,8 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
 import { about, apiDescription, basePath } from "./api-description.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { billingProblems } from "./billing/billing-errors.ts";
+import { billingRoutes } from "./billing/billing-routes.ts";
 import { catalogProblems } from "./catalog/catalog-errors.ts";
 import { catalogRoutes } from "./catalog/catalog-routes.ts";
 import { createDiscoveryClient } from "./cds-hooks/discover-hooks.ts";
@@ -96,6 +98,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       sandboxProblems,
       connectionProblems,
       usageProblems,
+      billingProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -107,6 +110,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });
 
+  const clock = (): Date => new Date();
   const responseCache = new ResponseCache(config.catalogCache);
   const listener = listen({
     url: config.database.url,
@@ -135,6 +139,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     responseCache,
     publicUrl: config.publicUrl,
     requestsPerMinute: config.publicRequestsPerMinute,
+    clock,
   });
   await server.register(
     async (scope) => {
@@ -145,7 +150,6 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
         if (writingMethods.has(request.method) && reply.statusCode < 300) deliveryNotifier.notify();
         next(null, payload);
       });
-      const clock = (): Date => new Date();
       const encryption = createEncryption(config.encryptionKeys);
       const bodyDigest = createKeyedDigest(config.encryptionKeys, "idempotency");
       const { resolve } = resolver;
@@ -171,6 +175,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
       await scope.register(usageRoutes, { database: database.query, clock, queue });
+      await scope.register(billingRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
   );

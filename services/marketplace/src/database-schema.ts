@@ -226,6 +226,13 @@ export interface EndedPauses {
   subscription_id: string;
 }
 
+export interface EndedTerms {
+  ended_at: Timestamp;
+  pricing_plan_id: string;
+  quantity: number | null;
+  subscription_id: string;
+}
+
 export interface Events {
   event: string;
   id: string;
@@ -616,6 +623,7 @@ export interface DB {
   delivery_workers: DeliveryWorkers;
   draft_editors: DraftEditors;
   ended_pauses: EndedPauses;
+  ended_terms: EndedTerms;
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;

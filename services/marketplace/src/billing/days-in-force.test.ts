@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findDaysInForce, groupChargedDays, type SubscriptionHistory, type Terms } from "./days-in-force.ts";
+import type { Terms } from "../subscriptions/terms.ts";
+import { findDaysInForce, groupChargedDays, type History } from "./days-in-force.ts";
 import { daysInMonth, daysInYear, nextMonth } from "./month.ts";
 
 const at = (day: number, time = "10:00"): Date => new Date(`2027-04-${String(day).padStart(2, "0")}T${time}:00.000Z`);
 const march = new Date("2027-03-20T08:00:00.000Z");
 
-const agreed = (from: Date, planId = "flat", quantity = 1): Terms => ({ from, planId, quantity });
-const history = (given: Partial<SubscriptionHistory> = {}): SubscriptionHistory => ({
+interface Plan {
+  id: string;
+}
+const agreed = (from: Date, id = "flat", quantity: number | null = null): Terms<Plan> => ({
+  from,
+  plan: { id },
+  quantity,
+});
+const history = (given: Partial<History<Plan>> = {}): History<Plan> => ({
   terms: [agreed(march)],
   pauses: [],
   trialEndsAt: null,
@@ -62,18 +70,18 @@ describe("the charged days of April", () => {
       { terms: [agreed(march), agreed(at(10), "team"), agreed(at(20))] },
       { flat: 20, team: 10 },
     ],
-  ] as [string, Partial<SubscriptionHistory>, Record<string, number>][]) {
+  ] as [string, Partial<History<Plan>>, Record<string, number>][]) {
     test(what, () => {
       const days = groupChargedDays(findDaysInForce("2027-04", history(given)));
-      assert.deepEqual(Object.fromEntries(days.map(({ planId, days: count }) => [planId, count])), expected);
+      assert.deepEqual(Object.fromEntries(days.map(({ plan, days: count }) => [plan.id, count])), expected);
     });
   }
 
   test("each quantity by itself", () => {
     const terms = [agreed(march, "team", 3), agreed(at(15), "team", 5)] as const;
     assert.deepEqual(groupChargedDays(findDaysInForce("2027-04", history({ terms: [...terms] }))), [
-      { planId: "team", quantity: 3, days: 15 },
-      { planId: "team", quantity: 5, days: 15 },
+      { plan: { id: "team" }, quantity: 3, days: 15 },
+      { plan: { id: "team" }, quantity: 5, days: 15 },
     ]);
   });
 });

@@ -20,3 +20,9 @@ export const daysInYear = (month: Month): number =>
 /** The starts of the month's days. */
 export const startsOfDays = (month: Month): Date[] =>
   Array.from({ length: daysInMonth(month) }, (_, index) => dayOf(month, index + 1));
+
+/** From its begin to that of the next month. */
+export const periodOf = (month: Month): { from: Date; to: Date } => ({
+  from: dayOf(month, 1),
+  to: dayOf(nextMonth(month), 1),
+});

@@ -17,8 +17,8 @@ export interface ChargedDays {
 /** What was used of a plan's metric on its charged days of the month, by the plan's aggregation. */
 export interface ChargedUsage {
   plan: PricedPlan;
-  /** A decimal number. */
-  quantity: string;
+  /** As text, a decimal number. */
+  quantity: Fraction | string;
 }
 
 /** A charge before it is rounded: `quantity` × `unitAmount`, for `days` of the `intervalDays` if they are given. */

@@ -13,7 +13,7 @@ import { listVersions } from "../reviews/list-versions.ts";
 import { findApps, type SearchResult } from "../search/search-apps.ts";
 import { vendorProblems } from "../vendors/vendor-errors.ts";
 import { buildPageJson, parsePageRequest } from "./app-page.ts";
-import { catalogProblems } from "./catalog-errors.ts";
+import { appNotFound } from "./catalog-errors.ts";
 import {
   findApp,
   findAppId,
@@ -142,7 +142,6 @@ async function getAppResponse(
   slug: string,
   find: typeof findApp,
 ): Promise<Representation> {
-  const appNotFound = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");
   if (!slugRegExp.test(slug)) throw appNotFound();
   return deps.responseCache.getOne(slug, `${what} ${slug}`, async () => {
     const json = await find(deps.database, slug);

@@ -1,4 +1,4 @@
-import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 export const catalogProblems = {
   appNotFound: {
@@ -8,3 +8,5 @@ export const catalogProblems = {
     advice: "No published app has that slug. Find the right one with /apps/search.",
   },
 } satisfies Record<string, ProblemKind>;
+
+export const appNotFound = (): Problem => new Problem(catalogProblems.appNotFound, "No published app has that slug.");

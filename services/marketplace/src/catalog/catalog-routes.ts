@@ -4,6 +4,7 @@ import {
   appVersionDto,
   appVersionPage,
   categoryDto,
+  chargeLine,
   clientMetadata,
   foundAppDto,
   type ListAppsQuery,
@@ -13,13 +14,22 @@ import {
   maxLookupLength,
   noNulPattern,
   pricingPlanDto,
+  quoteBody,
+  quoteDto,
   type SearchAppsQuery,
   searchAppsQuery,
   vendorProfile,
 } from "@ehr-marketplace/contracts";
-import { allowAnyOrigin, limitRate, problemResponses, sendRepresentation } from "@ehr-marketplace/service-kit/http";
+import {
+  allowAnyOrigin,
+  limitRate,
+  problemResponses,
+  responseOf,
+  sendRepresentation,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { quotePlan } from "../billing/quote-plan.ts";
 import { type ClientDeps, getClient } from "../connections/read-client.ts";
 import {
   type CatalogDeps,
@@ -80,7 +90,7 @@ const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${na
 
 export async function catalogRoutes(
   scope: FastifyInstance,
-  options: CatalogDeps & Pick<ClientDeps, "publicUrl"> & { requestsPerMinute: number },
+  options: CatalogDeps & Pick<ClientDeps, "publicUrl"> & { requestsPerMinute: number; clock: () => Date },
 ): Promise<void> {
   for (const schema of [
     appDto,
@@ -92,6 +102,8 @@ export async function catalogRoutes(
     appVersionPage,
     vendorProfile,
     clientMetadata,
+    chargeLine,
+    quoteDto,
   ]) {
     scope.addSchema(schema);
   }
@@ -200,6 +212,32 @@ export async function catalogRoutes(
       },
     },
     async (request, reply) => sendRepresentation(request, reply, await getPricing(options, request.params.slug)),
+  );
+
+  routes.post(
+    "/apps/:slug/estimate",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "estimatePlan",
+        summary: "Estimate what a plan would cost",
+        description:
+          "What a practice would pay: this month if it subscribes now, and the next month in full. Nothing is stored. Prices are in the currency's minor unit.",
+        params: appParams,
+        body: quoteBody,
+        response: {
+          200: responseOf("What the plan would cost", "QuoteDto"),
+          ...problemResponses(404, 413, 415, {
+            422: "The app has no such plan on sale, or the plan has no `quantity` or charges no `usage`",
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      return quotePlan({ database: options.database, clock: options.clock }, request.params.slug, request.body);
+    },
   );
 
   routes.get(

@@ -39,7 +39,7 @@ const dayMs = 86_400_000;
 const maxCreationsPerHour = 30;
 const maxAttempts = 3;
 
-const invalidField = (kind: ProblemKind, field: string, detail: string): Problem =>
+export const invalidField = (kind: ProblemKind, field: string, detail: string): Problem =>
   new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
 
 export async function createSubscription(
@@ -118,7 +118,7 @@ export async function createSubscription(
 
 const baaDetail = "must be true to subscribe to this app; the agreement is at its baaUrl";
 
-const countsUnits = ({ pricingModel }: PricingPlanDto): boolean =>
+export const countsUnits = ({ pricingModel }: PricingPlanDto): boolean =>
   pricingModel === "PER_UNIT" || pricingModel === "TIERED";
 
 async function requireOffer(

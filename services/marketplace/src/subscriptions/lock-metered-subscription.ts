@@ -10,9 +10,7 @@ export interface LockedForUsage {
   status: SubscriptionDto["status"];
   orgAlias: string;
   createdAt: Date;
-  pausedAt: Date | null;
-  cancelledAt: Date | null;
-  plan: Pick<PricingPlanDto, "name" | "metric" | "aggregation">;
+  plan: PricingPlanDto;
   app: EventApp;
   vendorId: string;
 }
@@ -31,8 +29,6 @@ export async function lockMeteredSubscription(
     status: row.status as SubscriptionDto["status"],
     orgAlias: row.org_alias,
     createdAt: row.created_at,
-    pausedAt: row.paused_at,
-    cancelledAt: row.cancelled_at,
     plan: row.pricing_plan,
     app,
     vendorId,

@@ -113,6 +113,13 @@ export const subscriptionProblems = {
     advice:
       "The app has `baaRequired`: show the vendor's business associate agreement, which is at the app's `baaUrl`, to the person who decides, and send `acceptBaa: true` once it is accepted.",
   },
+  otherCurrency: {
+    code: "other-currency",
+    status: 422,
+    title: "The plan has another currency",
+    advice:
+      "A subscription keeps its currency. Choose a plan in the same one, or cancel the subscription and subscribe to the other plan.",
+  },
   quantityNotCounted: {
     code: "quantity-not-counted",
     status: 422,

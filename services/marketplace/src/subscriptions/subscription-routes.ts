@@ -1,4 +1,5 @@
 import {
+  changeTermsBody,
   consentBody,
   createSubscriptionBody,
   eventApp,
@@ -22,6 +23,7 @@ import {
 } from "../idempotency/idempotent-request.ts";
 import { agreeToScopes } from "./agree-to-scopes.ts";
 import { changeSubscription } from "./change-subscription.ts";
+import { changeTerms } from "./change-terms.ts";
 import { createSubscription, type SubscriptionDeps } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
 import type { Command } from "./subscription.ts";
@@ -202,6 +204,29 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
     },
     (request) =>
       agreeToScopes(options, requestContextOf(request), request.params.id, request.body, idempotentRequestOf(request)),
+  );
+
+  routes.post(
+    "/subscriptions/:id/plan",
+    {
+      config: { access: ["org-admin", "operator"] },
+      schema: {
+        ...changeSchema,
+        response: {
+          ...changed,
+          ...problemResponses({
+            422: "The app has no such plan on sale, the plan has another currency or no `quantity`, or the `Idempotency-Key` was used with another body",
+          }),
+        },
+        operationId: "changeTerms",
+        summary: "Change the plan or the quantity of a subscription",
+        description:
+          "The new plan is charged from the next day (UTC); `GET /subscriptions/{id}/estimate` shows what it costs. A trial stays as it is, and none begins. The organisation's EHR and the vendor receive `subscription.updated`. The plan and quantity that it has change nothing.",
+        body: changeTermsBody,
+      },
+    },
+    (request) =>
+      changeTerms(options, requestContextOf(request), request.params.id, request.body, idempotentRequestOf(request)),
   );
 
   routes.post(

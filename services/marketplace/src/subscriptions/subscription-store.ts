@@ -337,6 +337,14 @@ export async function updateAgreedScopes(
   await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
 }
 
+export async function updateTerms(
+  transaction: Transaction<DB>,
+  id: string,
+  changes: Required<Pick<Updateable<Subscriptions>, "pricing_plan_id" | "quantity" | "updated_at" | "revision">>,
+): Promise<void> {
+  await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
+}
+
 export interface SubscriptionFilter {
   alias: string;
   status: string | undefined;

@@ -8,20 +8,13 @@ import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
+import { readHistories } from "../subscriptions/read-history.ts";
 import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
 import { usageProblems } from "./usage-errors.ts";
 import { changeHours } from "./usage-hours.ts";
 import { decideBatch, type MeteredSubscription, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
-import {
-  applyToHours,
-  findEndedPauses,
-  findRecords,
-  findReporter,
-  insertRecords,
-  upsertReporter,
-  voidRecords,
-} from "./usage-store.ts";
+import { applyToHours, findRecords, findReporter, insertRecords, upsertReporter, voidRecords } from "./usage-store.ts";
 
 export interface UsageDeps {
   database: Kysely<DB>;
@@ -86,12 +79,13 @@ function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {
 
 async function readMetered(
   transaction: Transaction<DB>,
-  { id, createdAt, cancelledAt, pausedAt, plan }: LockedForUsage,
+  { id, plan }: LockedForUsage,
   now: Date,
 ): Promise<MeteredSubscription> {
-  const ended = await findEndedPauses(transaction, id, new Date(now.getTime() - maxAgeMs));
-  const pauses = pausedAt === null ? ended : [...ended, { from: pausedAt, to: null }];
-  return { createdAt, cancelledAt, pauses, plan };
+  const known = new Map([[plan.id, plan]]);
+  const [history] = await readHistories(transaction, [id], new Date(now.getTime() - maxAgeMs), known);
+  if (history === undefined) throw new Error(`subscription ${id} has no history`);
+  return history;
 }
 
 /** The counted records of each metric. */

@@ -9,11 +9,16 @@ const now = new Date("2027-04-20T12:00:00.000Z");
 const minutes = (count: number): string => new Date(now.getTime() + count * 60_000).toISOString();
 const days = (count: number): string => minutes(count * 1_440);
 
+const dayBefore = days(-1);
+const agreed = (from: Date, plan: MeteredSubscription["terms"][0]["plan"]) => ({ from, plan, quantity: null });
+const byTheNote = { name: "By the note", metric: "notes", aggregation: "SUM" } as const;
+const solo = { name: "Solo", metric: null, aggregation: null };
+
 const subscription: MeteredSubscription = {
   createdAt: new Date("2027-01-01T00:00:00.000Z"),
   cancelledAt: null,
   pauses: [],
-  plan: { name: "By the note", metric: "notes", aggregation: "SUM" },
+  terms: [agreed(new Date(0), byTheNote)],
 };
 const record = (given: Partial<UsageRecord> = {}): UsageRecord => ({
   id: "r1",
@@ -85,14 +90,28 @@ describe("a record", () => {
       { metric: "pages" },
       {},
       [],
-      ["rejected", 'The plan "By the note" charges the metric "notes".'],
+      ["rejected", 'The plan of that day, "By the note", charges the metric "notes".'],
     ],
     [
       "of a plan without usage is rejected",
       {},
-      { plan: { name: "Solo", metric: null, aggregation: null } },
+      { terms: [agreed(new Date(0), solo)] },
       [],
-      ["rejected", 'The plan "Solo" charges no usage.'],
+      ["rejected", 'The plan of that day, "Solo", charges no usage.'],
+    ],
+    [
+      "of a day before the plan changed has the plan of that day",
+      { occurredAt: dayBefore },
+      { terms: [agreed(new Date(0), byTheNote), agreed(new Date(dayBefore), solo)] },
+      [],
+      ["accepted", null],
+    ],
+    [
+      "after the plan changed, on the same day, has the plan at its start",
+      {},
+      { terms: [agreed(new Date(0), solo), agreed(new Date(minutes(-9)), byTheNote)] },
+      [],
+      ["rejected", 'The plan of that day, "Solo", charges no usage.'],
     ],
     ["before the subscription is rejected", {}, { createdAt: now }, [], ["rejected", "The subscription began later."]],
     ["before its cancellation is accepted", {}, { cancelledAt: now }, [], ["accepted", null]],

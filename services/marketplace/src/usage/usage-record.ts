@@ -1,4 +1,5 @@
 import type { UsageAggregation, UsageRecord, UsageResult } from "@ehr-marketplace/contracts";
+import { findTermsOfDay, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
 
 /** A record as it is stored. */
@@ -17,7 +18,8 @@ export interface MeteredSubscription {
   createdAt: Date;
   cancelledAt: Date | null;
   pauses: readonly { from: Date; to: Date | null }[];
-  plan: { name: string; metric: string | null; aggregation: UsageAggregation | null };
+  /** Usage belongs to the plan of its day. */
+  terms: TermsHistory<{ name: string; metric: string | null; aggregation: UsageAggregation | null }>;
 }
 
 export interface DecidedBatch {
@@ -92,10 +94,10 @@ function decideRecord(
   }
   const outOfUse = findOutOfUse(subscription, occurredAt);
   if (outOfUse !== undefined) return rejected(outOfUse);
-  const { plan } = subscription;
+  const { plan } = findTermsOfDay(subscription.terms, startOfDay(occurredAt));
   if (plan.metric !== metric || plan.aggregation === null) {
     const charged = plan.metric === null ? "no usage" : `the metric "${plan.metric}"`;
-    return rejected(`The plan "${plan.name}" charges ${charged}.`);
+    return rejected(`The plan of that day, "${plan.name}", charges ${charged}.`);
   }
   const counted = { id, occurredAt, metric, quantity, aggregation: plan.aggregation, voided: false };
   return { status: "accepted", reason: null, counted };

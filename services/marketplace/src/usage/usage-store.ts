@@ -35,20 +35,6 @@ export async function upsertReporter(
     .execute();
 }
 
-/** The pauses that ended after a time. One that lasts is in the subscription. */
-export function findEndedPauses(
-  database: Kysely<DB>,
-  subscriptionId: string,
-  since: Date,
-): Promise<{ from: Date; to: Date }[]> {
-  return database
-    .selectFrom("ended_pauses")
-    .select(["paused_at as from", "ended_at as to"])
-    .where("subscription_id", "=", subscriptionId)
-    .where("ended_at", ">", since)
-    .execute();
-}
-
 interface RecordKey {
   id: string;
   occurredAt: Date;
@@ -199,6 +185,14 @@ export interface UsageBucket {
   quantity: string;
 }
 
+/** Of hours, by their aggregation. */
+const aggregated = sql<string>`
+  case aggregation
+    when 'MAX' then max(quantity)
+    when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
+    else sum(quantity)
+  end`;
+
 /** The buckets that have usage, from their hours. */
 export async function findUsage(
   database: Kysely<DB>,
@@ -206,17 +200,35 @@ export async function findUsage(
   { from, to, granularity }: { from: Date; to: Date; granularity: UsageGranularity },
 ): Promise<UsageBucket[]> {
   const { rows } = await sql<UsageBucket>`
-    select metric, aggregation, bucket as "from",
-      case aggregation
-        when 'MAX' then max(quantity)
-        when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
-        else sum(quantity)
-      end as quantity
+    select metric, aggregation, bucket as "from", ${aggregated} as quantity
     from usage_hours
     cross join lateral (select date_trunc(${granularity}, hour at time zone 'UTC') at time zone 'UTC' as bucket) buckets
     where subscription_id = ${subscriptionId} and hour >= ${from} and hour < ${to} and record_count > 0
     group by metric, aggregation, bucket
     order by bucket, metric, aggregation`.execute(database);
+  return rows;
+}
+
+/** What was used of a metric on a day, in UTC. */
+export interface DailyUsage {
+  day: string;
+  metric: string;
+  aggregation: UsageAggregation;
+  quantity: string;
+}
+
+/** The days that have usage, in order. */
+export async function findDailyUsage(
+  database: Kysely<DB>,
+  subscriptionIds: readonly string[],
+  { from, to }: { from: Date; to: Date },
+): Promise<(DailyUsage & { subscriptionId: string })[]> {
+  const { rows } = await sql<DailyUsage & { subscriptionId: string }>`
+    select subscription_id as "subscriptionId", day::text, metric, aggregation, ${aggregated} as quantity
+    from usage_hours cross join lateral (select (hour at time zone 'UTC')::date as day) days
+    where subscription_id = any (${[...subscriptionIds]}::uuid[]) and hour >= ${from} and hour < ${to} and record_count > 0
+    group by subscription_id, day, metric, aggregation
+    order by subscription_id, day, metric, aggregation`.execute(database);
   return rows;
 }
 

@@ -1,0 +1,72 @@
+import { type Static, Type } from "typebox";
+import { currency, nullable, rate, uuid } from "./wire-types.ts";
+
+export const monthPattern = "^\\d{4}-(0[1-9]|1[0-2])$";
+export const month = (description: string) =>
+  Type.String({ pattern: monthPattern, maxLength: 7, description, examples: ["2027-04"] });
+
+/** Serialised exactly, also if it is more than a JavaScript number can represent. */
+export const money = (description: string) =>
+  Type.Unsafe<bigint>(Type.Integer({ description: `${description}, in the currency's minor unit` }));
+
+export const chargeLine = Type.Object(
+  {
+    description: Type.String({ description: "The plan, and what is charged of it", examples: ["Team, provider"] }),
+    quantity: Type.String({ description: "Units, as a decimal", examples: ["3"] }),
+    unitAmount: Type.Union(rate.anyOf, { description: "The price of a unit, in the currency's minor unit" }),
+    days: nullable(Type.Integer(), "The days that are charged; null for usage"),
+    intervalDays: nullable(Type.Integer(), "The days of the month, or of the year for a yearly plan; null for usage"),
+    amount: money(
+      "`quantity` × `unitAmount`, × `days` ÷ `intervalDays` where they are given; exact, and rounded half up once",
+    ),
+  },
+  { $id: "ChargeLine", title: "ChargeLine" },
+);
+export type ChargeLine = Static<typeof chargeLine>;
+
+const lines = Type.Array(Type.Ref("ChargeLine#"), { description: "What is charged" });
+
+export const estimateDto = Type.Object(
+  {
+    month: month("The current month, in UTC"),
+    currency,
+    lines,
+    total: money("The month so far, today included"),
+    projectedTotal: money("The whole month, if the subscription stays as it is and usage goes on at its rate"),
+  },
+  { $id: "EstimateDto", title: "EstimateDto" },
+);
+export type EstimateDto = Omit<Static<typeof estimateDto>, "lines"> & { lines: ChargeLine[] };
+
+export const quoteBody = Type.Object(
+  {
+    pricingPlanId: uuid("One of the app's plans, from `/apps/{slug}/pricing`"),
+    quantity: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Units; for PER_UNIT and TIERED plans only" }),
+    ),
+    usage: Type.Optional(
+      Type.Union([Type.Number(), Type.String({ maxLength: 40 })], {
+        description: "Of the plan's metric in a month, at least 0; for USAGE plans only",
+        examples: [250],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type QuoteBody = Static<typeof quoteBody>;
+
+const quotedMonth = (description: string) =>
+  Type.Object({ month: month("The month, in UTC"), lines, total: money("What it costs") }, { description });
+
+export const quoteDto = Type.Object(
+  {
+    currency,
+    firstMonth: quotedMonth(
+      "This month, if the subscription begins now: without the days before, and those of a trial",
+    ),
+    fullMonth: quotedMonth("The next month, without a trial"),
+  },
+  { $id: "QuoteDto", title: "QuoteDto" },
+);
+type QuotedMonth = { month: string; lines: ChargeLine[]; total: bigint };
+export type QuoteDto = { currency: string; firstMonth: QuotedMonth; fullMonth: QuotedMonth };

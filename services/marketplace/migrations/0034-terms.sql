@@ -1,0 +1,44 @@
+-- Plan and quantity of a subscription can change, and what it costs follows from what it was on each day.
+
+-- What was agreed before, until when. What is agreed now is in `subscriptions`.
+create table ended_terms (
+  subscription_id uuid not null references subscriptions,
+  ended_at timestamptz(3) not null,
+  pricing_plan_id uuid not null references pricing_plans,
+  quantity integer check (quantity >= 1),
+  primary key (subscription_id, ended_at)
+);
+-- The trigger inserts with the privileges of whoever changes the subscription.
+grant select, insert on ended_terms to marketplace_service;
+
+create function subscriptions_record_ended_terms() returns trigger
+  language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into ended_terms (subscription_id, ended_at, pricing_plan_id, quantity)
+  values (new.id, new.updated_at, old.pricing_plan_id, old.quantity);
+  return null;
+end
+$$;
+create trigger subscriptions_record_ended_terms after update of pricing_plan_id, quantity on subscriptions
+  for each row when ((old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity))
+  execute function subscriptions_record_ended_terms();
+
+create function subscriptions_reject_invalid_terms() returns trigger
+  language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if old.status = 'cancelled' then
+    raise exception 'the terms of a cancelled subscription can''t change' using errcode = 'restrict_violation';
+  end if;
+  if (select currency from pricing_plans where id = new.pricing_plan_id)
+    <> (select currency from pricing_plans where id = old.pricing_plan_id)
+  then
+    raise exception 'the currency of a subscription can''t change' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+create trigger subscriptions_reject_invalid_terms before update of pricing_plan_id, quantity on subscriptions
+  for each row when ((old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity))
+  execute function subscriptions_reject_invalid_terms();
+
+grant update (pricing_plan_id, quantity) on subscriptions to marketplace_service;

@@ -1,0 +1,85 @@
+import type { PricingPlanDto, QuoteBody, QuoteDto } from "@ehr-marketplace/contracts";
+import { invalidRequest } from "@ehr-marketplace/service-kit/http";
+import { Fraction } from "fraction.js";
+import { appNotFound } from "../catalog/catalog-errors.ts";
+import { findOffer } from "../catalog/find-offer.ts";
+import { countsUnits, invalidField } from "../subscriptions/create-subscription.ts";
+import { subscriptionProblems } from "../subscriptions/subscription-errors.ts";
+import { formatQuantity, parseQuantity } from "../usage/decimal.ts";
+import { billingProblems } from "./billing-errors.ts";
+import { toChargeLine } from "./charge-line.ts";
+import { findDaysInForce, groupChargedDays } from "./days-in-force.ts";
+import { daysInMonth, type Month, millisecondsPerDay, nextMonth, periodOf, toMonth } from "./month.ts";
+import { price, totalOf } from "./price.ts";
+import type { BillingDeps } from "./read-estimate.ts";
+
+/** What a plan of a published app would cost. */
+export async function quotePlan(
+  { database, clock }: BillingDeps,
+  appSlug: string,
+  { pricingPlanId, quantity, usage }: QuoteBody,
+): Promise<QuoteDto> {
+  const offer = await findOffer(database, appSlug, pricingPlanId);
+  if (offer === undefined) throw appNotFound();
+  const { plan } = offer;
+  if (plan === undefined) {
+    const detail = "is not a plan that this app has on sale";
+    throw invalidField(subscriptionProblems.unknownPlan, "pricingPlanId", detail);
+  }
+  if (quantity !== undefined && !countsUnits(plan)) {
+    throw invalidField(subscriptionProblems.quantityNotCounted, "quantity", "is not allowed for this plan");
+  }
+  if (usage !== undefined && plan.pricingModel !== "USAGE") {
+    throw invalidField(billingProblems.usageNotCharged, "usage", "is not allowed for this plan");
+  }
+  return quote(plan, { quantity: countsUnits(plan) ? (quantity ?? 1) : null, usage: parseUsage(usage) }, clock());
+}
+
+function parseUsage(given: QuoteBody["usage"]): string {
+  const quantity = parseQuantity(given ?? 0);
+  if (quantity === undefined) {
+    throw invalidRequest("/body/usage", "must be at least 0, with at most 15 digits and 6 decimals");
+  }
+  return formatQuantity(quantity);
+}
+
+interface Units {
+  quantity: number | null;
+  /** In a month. */
+  usage: string;
+}
+
+function quote(plan: PricingPlanDto, units: Units, now: Date): QuoteDto {
+  const month = toMonth(now);
+  const next = nextMonth(month);
+  const trialEndsAt = plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * millisecondsPerDay);
+  return {
+    currency: plan.currency,
+    firstMonth: quoteMonth(month, { plan, units, from: now, trialEndsAt }),
+    fullMonth: quoteMonth(next, { plan, units, from: periodOf(next).from, trialEndsAt: null }),
+  };
+}
+
+interface Beginning {
+  plan: PricingPlanDto;
+  units: Units;
+  from: Date;
+  trialEndsAt: Date | null;
+}
+
+/** A part of a month has that part of the month's usage. */
+function quoteMonth(month: Month, { plan, units, from, trialEndsAt }: Beginning): QuoteDto["firstMonth"] {
+  const terms = [{ from, plan, quantity: units.quantity }] as const;
+  const days = findDaysInForce(month, { terms, pauses: [], trialEndsAt, cancelledAt: null });
+  const charged = groupChargedDays(days);
+  const part = new Fraction(days.filter(({ isTrial }) => !isTrial).length, daysInMonth(month));
+  const lines = price(month, charged, [{ plan, quantity: usageOfPart(plan, units.usage, part) }]);
+  return { month, lines: lines.map(toChargeLine), total: totalOf(lines) };
+}
+
+function usageOfPart({ aggregation }: PricingPlanDto, usage: string, part: Fraction): Fraction {
+  if (part.equals(0)) return part;
+  // Of a maximum or a latest value, a part of the month has all of it. Units are counted in whole millionths.
+  const isSum = aggregation === "SUM" || aggregation === "COUNT";
+  return isSum ? part.mul(usage).round(aggregation === "COUNT" ? 0 : 6) : new Fraction(usage);
+}

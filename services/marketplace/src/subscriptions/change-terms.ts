@@ -1,0 +1,119 @@
+import type { ChangeTermsBody, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { useGenericPlans } from "@ehr-marketplace/service-kit/database";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
+import type { Transaction } from "kysely";
+import type { RequestContext } from "../access/request-context.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { findOffer, getPlan } from "../catalog/find-offer.ts";
+import type { DB } from "../database-schema.ts";
+import { nextInstant } from "../events/event.ts";
+import { recordEvent } from "../events/record-event.ts";
+import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
+import { requireChangeAllowed, requireCommandRole } from "./change-subscription.ts";
+import { countsUnits, invalidField, type SubscriptionDeps } from "./create-subscription.ts";
+import { addMissingScopes, subscriptionNotFound } from "./read-subscriptions.ts";
+import { subscriptionProblems } from "./subscription-errors.ts";
+import { auditedState, subscriptionState } from "./subscription-record.ts";
+import { type LockedSubscription, lockSubscription, updateTerms } from "./subscription-store.ts";
+
+const changeRoles: readonly Role[] = ["org-admin", "operator"];
+
+/** Changes plan, quantity or both. What it was before stays known, because prices follow from it. */
+export async function changeTerms(
+  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  by: RequestContext,
+  id: string,
+  input: ChangeTermsBody,
+  idempotentRequest: IdempotentRequest,
+): Promise<SubscriptionDto> {
+  const now = clock();
+  return database.transaction().execute(async (transaction) => {
+    await useGenericPlans(transaction);
+    const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
+    const locked = await lockSubscription(transaction, id);
+    if (locked === undefined) throw subscriptionNotFound();
+    const role = requireCommandRole(by, locked, changeRoles);
+    const changed = await runOnce(async () => {
+      const { row } = locked;
+      if (row.status === "cancelled") {
+        throw new Problem(subscriptionProblems.cancelled, `Subscription ${id} is cancelled.`);
+      }
+      const plan = await requirePlan(transaction, locked, input.pricingPlanId);
+      const quantity = chooseQuantity(plan, input.quantity, row.quantity);
+      if (plan.id === row.pricing_plan_id && quantity === row.quantity) return subscriptionState(row);
+      await requireChangeAllowed(transaction, by, locked, now);
+      return applyTerms(transaction, queue, { by, role, locked, terms: { plan, quantity }, now });
+    });
+    const pricingPlan = await getPlan(transaction, changed.pricingPlanId);
+    return { ...(await addMissingScopes(transaction, changed)), pricingPlan };
+  });
+}
+
+/** The plan that it has, also if that is no longer on sale, or one on sale. */
+async function requirePlan(
+  transaction: Transaction<DB>,
+  { row }: LockedSubscription,
+  planId: string,
+): Promise<PricingPlanDto> {
+  if (planId === row.pricing_plan_id) return row.pricing_plan;
+  const offer = await findOffer(transaction, row.app_slug, planId);
+  if (offer?.plan === undefined) {
+    throw invalidField(subscriptionProblems.unknownPlan, "pricingPlanId", "is not a plan that this app has on sale");
+  }
+  const { currency } = row.pricing_plan;
+  if (offer.plan.currency !== currency) {
+    const detail = `has the currency ${offer.plan.currency}, and the subscription's plan ${currency}`;
+    throw invalidField(subscriptionProblems.otherCurrency, "pricingPlanId", detail);
+  }
+  return offer.plan;
+}
+
+function chooseQuantity(plan: PricingPlanDto, given: number | undefined, current: number | null): number | null {
+  if (countsUnits(plan)) return given ?? current ?? 1;
+  if (given === undefined) return null;
+  throw invalidField(subscriptionProblems.quantityNotCounted, "quantity", "is not allowed for this plan");
+}
+
+interface NewTerms {
+  by: RequestContext;
+  role: Role;
+  locked: LockedSubscription;
+  terms: { plan: PricingPlanDto; quantity: number | null };
+  now: Date;
+}
+
+async function applyTerms(transaction: Transaction<DB>, queue: Queue, { by, role, locked, terms, now }: NewTerms) {
+  const { row, app, vendorId } = locked;
+  const at = nextInstant(now, row.updated_at);
+  const changes = {
+    pricing_plan_id: terms.plan.id,
+    quantity: terms.quantity,
+    updated_at: at,
+    revision: row.revision + 1,
+  };
+  await updateTerms(transaction, row.id, changes);
+  const changed = { ...row, ...changes };
+  await recordEvent(transaction, queue, {
+    event: "subscription.updated",
+    app,
+    subscription: { id: row.id, status: row.status as "active" | "paused", orgAlias: row.org_alias },
+    pauseReason: null,
+    organisationId: row.organisation_id,
+    vendorId,
+    sequence: changes.revision,
+    occurredAt: at,
+  });
+  await recordAudit(transaction, {
+    by,
+    role,
+    at,
+    onBehalfOf: row.org_alias,
+    action: "subscription.change-terms",
+    target: { kind: "subscription", id: row.id },
+    before: auditedState(row),
+    after: auditedState(changed),
+  });
+  return subscriptionState(changed);
+}

@@ -1,0 +1,59 @@
+import type { PricingPlanDto } from "@ehr-marketplace/contracts";
+import { type Kysely, sql } from "kysely";
+import type { DB } from "../database-schema.ts";
+
+export interface HistoryRow {
+  id: string;
+  organisationId: string;
+  orgAlias: string;
+  appId: string;
+  appSlug: string;
+  appName: string;
+  vendorId: string;
+  createdAt: Date;
+  cancelledAt: Date | null;
+  pausedAt: Date | null;
+  trialEndsAt: Date | null;
+  planId: string;
+  quantity: number | null;
+  /** In order. */
+  endedTerms: { endedAt: string; planId: string; quantity: number | null }[];
+  endedPauses: { from: string; to: string }[];
+}
+
+const historyColumns = (since: Date) => sql`
+  subscriptions.id, subscriptions.organisation_id as "organisationId", organisations.alias as "orgAlias",
+  subscriptions.app_id as "appId", apps.slug as "appSlug", apps.name as "appName", apps.vendor_id as "vendorId",
+  subscriptions.created_at as "createdAt", subscriptions.cancelled_at as "cancelledAt",
+  subscriptions.paused_at as "pausedAt", subscriptions.trial_ends_at as "trialEndsAt",
+  subscriptions.pricing_plan_id as "planId", subscriptions.quantity,
+  coalesce((
+    select json_agg(json_build_object('endedAt', ended_at, 'planId', pricing_plan_id, 'quantity', quantity) order by ended_at)
+    from ended_terms where subscription_id = subscriptions.id and ended_at > ${since}
+  ), '[]') as "endedTerms",
+  coalesce((
+    select json_agg(json_build_object('from', paused_at, 'to', ended_at) order by paused_at)
+    from ended_pauses where subscription_id = subscriptions.id and ended_at > ${since}
+  ), '[]') as "endedPauses"`;
+
+/** What subscriptions are, and were since a time. In the order of their ids. */
+export async function findHistoryRows(
+  database: Kysely<DB>,
+  ids: readonly string[],
+  since: Date,
+): Promise<HistoryRow[]> {
+  const { rows } = await sql<HistoryRow>`
+    select ${historyColumns(since)} from subscriptions
+    join organisations on organisations.id = subscriptions.organisation_id
+    join apps on apps.id = subscriptions.app_id
+    where subscriptions.id = any (${[...ids]}::uuid[])
+    order by subscriptions.id`.execute(database);
+  return rows;
+}
+
+/** On sale or not. */
+export async function findPlans(database: Kysely<DB>, ids: readonly string[]): Promise<PricingPlanDto[]> {
+  const { rows } = await sql<{ dto: PricingPlanDto }>`
+    select dto from plan_records where id = any (${[...ids]}::uuid[])`.execute(database);
+  return rows.map(({ dto }) => dto);
+}
