@@ -1471,6 +1471,52 @@ CREATE TABLE public.media (
     CONSTRAINT media_width_check CHECK ((width > 0))
 );
 
+CREATE TABLE public.notice_mails (
+    id uuid NOT NULL,
+    audience text NOT NULL COLLATE pg_catalog."C",
+    digest_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    due_at timestamp(3) with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    outcome text,
+    settled_at timestamp(3) with time zone,
+    CONSTRAINT notice_mails_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT notice_mails_check CHECK (((outcome IS NULL) = (settled_at IS NULL))),
+    CONSTRAINT notice_mails_outcome_check CHECK ((outcome = ANY (ARRAY['sent'::text, 'failed'::text, 'dropped'::text])))
+);
+
+CREATE TABLE public.notice_settings (
+    audience text NOT NULL COLLATE pg_catalog."C",
+    email text,
+    muted_kinds text[] DEFAULT '{}'::text[] NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
+    CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
+    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'statement-closed'::text]))
+);
+
+CREATE TABLE public.notices (
+    id uuid NOT NULL,
+    audience text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    severity text NOT NULL,
+    subject text NOT NULL,
+    detail text NOT NULL,
+    link text NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp(3) with time zone NOT NULL,
+    read_at timestamp(3) with time zone,
+    digest_at timestamp(3) with time zone,
+    CONSTRAINT notices_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
+    CONSTRAINT notices_detail_check CHECK ((((length(detail) >= 1) AND (length(detail) <= 1000)) AND (detail !~ '[[:cntrl:]]'::text))),
+    CONSTRAINT notices_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'statement-closed'::text]))),
+    CONSTRAINT notices_link_check CHECK (((link ~ '^/api/v1/[A-Za-z0-9/._?=&%-]+$'::text) AND (length(link) <= 500))),
+    CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+    CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))
+);
+
 CREATE TABLE public.organisations (
     id uuid NOT NULL,
     alias text NOT NULL COLLATE pg_catalog."C",
@@ -1853,6 +1899,15 @@ CREATE TABLE public.scope_agreements (
     CONSTRAINT scope_agreements_role_check CHECK ((role = ANY (ARRAY['org-admin'::text, 'operator'::text, 'vendor-developer'::text])))
 );
 
+CREATE TABLE public.scope_notice_walks (
+    app_id uuid NOT NULL,
+    revision integer NOT NULL,
+    published_at timestamp(3) with time zone NOT NULL,
+    cursor_at timestamp(3) with time zone,
+    cursor_id uuid,
+    CONSTRAINT scope_notice_walks_revision_check CHECK ((revision > 0))
+);
+
 CREATE TABLE public.search_synonyms (
     "position" integer NOT NULL,
     term text,
@@ -2118,6 +2173,21 @@ ALTER TABLE ONLY public.media
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.notice_mails
+    ADD CONSTRAINT notice_mails_audience_digest_at_key UNIQUE (audience, digest_at);
+
+ALTER TABLE ONLY public.notice_mails
+    ADD CONSTRAINT notice_mails_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.notice_settings
+    ADD CONSTRAINT notice_settings_pkey PRIMARY KEY (audience);
+
+ALTER TABLE ONLY public.notices
+    ADD CONSTRAINT notices_audience_key_key UNIQUE (audience, key);
+
+ALTER TABLE ONLY public.notices
+    ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
 
@@ -2159,6 +2229,9 @@ ALTER TABLE ONLY public.schema_migrations
 
 ALTER TABLE ONLY public.scope_agreements
     ADD CONSTRAINT scope_agreements_pkey PRIMARY KEY (subscription_id, revision);
+
+ALTER TABLE ONLY public.scope_notice_walks
+    ADD CONSTRAINT scope_notice_walks_pkey PRIMARY KEY (app_id);
 
 ALTER TABLE ONLY public.search_synonyms
     ADD CONSTRAINT search_synonyms_pkey PRIMARY KEY ("position");
@@ -2298,6 +2371,24 @@ CREATE INDEX media_by_vendor ON public.media USING btree (vendor_id, created_at)
 CREATE INDEX media_to_delete ON public.media USING btree (id) WHERE (deleting_at IS NOT NULL);
 
 CREATE INDEX media_unused ON public.media USING btree (unused_since) WHERE ((deleting_at IS NULL) AND (published_at IS NULL));
+
+CREATE INDEX notice_mails_due ON public.notice_mails USING btree (due_at, id) WHERE (settled_at IS NULL);
+
+CREATE INDEX notice_mails_expiring ON public.notice_mails USING btree (expires_at) WHERE (settled_at IS NULL);
+
+CREATE INDEX notice_mails_of_audience ON public.notice_mails USING btree (audience, created_at) WHERE (digest_at IS NULL);
+
+CREATE INDEX notice_mails_settled ON public.notice_mails USING btree (settled_at) WHERE (settled_at IS NOT NULL);
+
+CREATE INDEX notices_by_age ON public.notices USING btree (created_at);
+
+CREATE INDEX notices_of_audience ON public.notices USING btree (audience, created_at, id);
+
+CREATE INDEX notices_of_digest ON public.notices USING btree (audience, digest_at, id) WHERE (digest_at IS NOT NULL);
+
+CREATE INDEX notices_read_by_age ON public.notices USING btree (created_at) WHERE (read_at IS NOT NULL);
+
+CREATE INDEX notices_unread ON public.notices USING btree (audience, created_at, id) WHERE (read_at IS NULL);
 
 CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
@@ -2529,6 +2620,9 @@ ALTER TABLE ONLY public.scope_agreements
 
 ALTER TABLE ONLY public.scope_agreements
     ADD CONSTRAINT scope_agreements_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.scope_notice_walks
+    ADD CONSTRAINT scope_notice_walks_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
 ALTER TABLE ONLY public.search_terms
     ADD CONSTRAINT search_terms_position_fkey FOREIGN KEY ("position") REFERENCES public.search_synonyms("position") ON DELETE CASCADE;
@@ -2798,6 +2892,28 @@ GRANT INSERT(unused_since),UPDATE(unused_since) ON TABLE public.media TO marketp
 
 GRANT UPDATE(deleting_at) ON TABLE public.media TO marketplace_service;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.notice_mails TO marketplace_service;
+
+GRANT UPDATE(due_at) ON TABLE public.notice_mails TO marketplace_service;
+
+GRANT UPDATE(attempts) ON TABLE public.notice_mails TO marketplace_service;
+
+GRANT UPDATE(outcome) ON TABLE public.notice_mails TO marketplace_service;
+
+GRANT UPDATE(settled_at) ON TABLE public.notice_mails TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.notice_settings TO marketplace_service;
+
+GRANT UPDATE(email) ON TABLE public.notice_settings TO marketplace_service;
+
+GRANT UPDATE(muted_kinds) ON TABLE public.notice_settings TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.notice_settings TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.notices TO marketplace_service;
+
+GRANT UPDATE(read_at) ON TABLE public.notices TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
 
 GRANT UPDATE(display_name) ON TABLE public.organisations TO marketplace_service;
@@ -2927,6 +3043,16 @@ GRANT SELECT ON TABLE public.sandbox_clients TO marketplace_service;
 GRANT SELECT ON TABLE public.schema_migrations TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.scope_agreements TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.scope_notice_walks TO marketplace_service;
+
+GRANT UPDATE(revision) ON TABLE public.scope_notice_walks TO marketplace_service;
+
+GRANT UPDATE(published_at) ON TABLE public.scope_notice_walks TO marketplace_service;
+
+GRANT UPDATE(cursor_at) ON TABLE public.scope_notice_walks TO marketplace_service;
+
+GRANT UPDATE(cursor_id) ON TABLE public.scope_notice_walks TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.search_synonyms TO marketplace_service;
 

@@ -174,6 +174,22 @@ export {
 } from "./listings.ts";
 export { type MediaDto, type MediaKind, mediaDto, mediaKinds, mediaParams, uploadMediaQuery } from "./media.ts";
 export {
+  type ListNoticesQuery,
+  listNoticesQuery,
+  type NoticeDto,
+  type NoticeKind,
+  type NoticePage,
+  type NoticeSettings,
+  type NoticeSeverity,
+  noticeDto,
+  noticeKinds,
+  noticePage,
+  noticeParams,
+  noticeSettingsDto,
+  organisationNoticeParams,
+  putNoticeSettingsBody,
+} from "./notices.ts";
+export {
   displayNamePattern,
   type ImportedOrganisation,
   importedOrganisation,

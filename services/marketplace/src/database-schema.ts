@@ -291,6 +291,39 @@ export interface Media {
   width: number | null;
 }
 
+export interface NoticeMails {
+  attempts: Generated<number>;
+  audience: string;
+  created_at: Timestamp;
+  digest_at: Timestamp | null;
+  due_at: Timestamp;
+  expires_at: Timestamp;
+  id: string;
+  outcome: string | null;
+  settled_at: Timestamp | null;
+}
+
+export interface Notices {
+  audience: string;
+  created_at: Timestamp;
+  detail: string;
+  digest_at: Timestamp | null;
+  id: string;
+  key: string;
+  kind: string;
+  link: string;
+  read_at: Timestamp | null;
+  severity: string;
+  subject: string;
+}
+
+export interface NoticeSettings {
+  audience: string;
+  email: string | null;
+  muted_kinds: Generated<string[]>;
+  updated_at: Timestamp;
+}
+
 export interface Organisations {
   alias: string;
   callback_networks: Generated<string[]>;
@@ -476,6 +509,14 @@ export interface ScopeAgreements {
   subscription_id: string;
 }
 
+export interface ScopeNoticeWalks {
+  app_id: string;
+  cursor_at: Timestamp | null;
+  cursor_id: string | null;
+  published_at: Timestamp;
+  revision: number;
+}
+
 export interface SearchSynonyms {
   position: number;
   synonyms: string[];
@@ -629,6 +670,9 @@ export interface DB {
   idempotent_responses: IdempotentResponses;
   listings: Listings;
   media: Media;
+  notice_mails: NoticeMails;
+  notice_settings: NoticeSettings;
+  notices: Notices;
   organisations: Organisations;
   plan_records: PlanRecords;
   plans_on_sale: PlansOnSale;
@@ -645,6 +689,7 @@ export interface DB {
   sandbox_clients: SandboxClients;
   schema_migrations: SchemaMigrations;
   scope_agreements: ScopeAgreements;
+  scope_notice_walks: ScopeNoticeWalks;
   search_synonyms: SearchSynonyms;
   search_terms: SearchTerms;
   search_words: SearchWords;

@@ -18,6 +18,8 @@ import type { ListingDeps } from "../listings/create-listing.ts";
 import { listingProblems } from "../listings/listing-errors.ts";
 import { namePlans } from "../listings/name-plans.ts";
 import { factsOf, type ListingRow } from "../listings/read-listings.ts";
+import type { NewNotice } from "../notices/notice.ts";
+import { recordNotice } from "../notices/record-notice.ts";
 import { getReview, reviewNotFound } from "./read-reviews.ts";
 import { reviewProblems } from "./review-errors.ts";
 import {
@@ -71,6 +73,7 @@ async function decideReview(
     async apply(transaction, listing, at) {
       const review = await readReview(transaction);
       const { changes, after } = await apply(transaction, review, listing, at);
+      await recordNotice(transaction, noticeOf(review, command, at));
       const audit = {
         action: `review.${command}`,
         target: { kind: "review", id },
@@ -82,6 +85,20 @@ async function decideReview(
   });
   return getReview(deps, id);
 }
+
+const noticeOf = (review: ReviewedRow, command: Decision["command"], at: Date): NewNotice => ({
+  audience: { vendorId: review.vendor_id },
+  kind: "review-decided",
+  severity: command === "approve" ? "info" : "warning",
+  subject: `${review.name} ${review.version}: revision ${review.number} was ${command === "approve" ? "approved" : "rejected"}`,
+  detail:
+    command === "approve"
+      ? "The revision is published. Nothing is left to do."
+      : "Read the reasons in the listing, change the draft, and submit it.",
+  link: `/api/v1/developer/apps/${review.slug}`,
+  key: `review-decided:${review.id}`,
+  at,
+});
 
 function requireOpen({ status, decided_at: decidedAt, number }: ReviewedRow): void {
   if (status === "open") return;

@@ -1,0 +1,51 @@
+import type { NoticeKind, NoticeSeverity } from "@ehr-marketplace/contracts";
+
+/** Who is told: the people of an organisation or of a vendor, or the operators. */
+export type Audience = { organisationId: string } | { vendorId: string } | "operators";
+
+export interface NewNotice {
+  audience: Audience;
+  kind: NoticeKind;
+  severity: NoticeSeverity;
+  /** What happened, in a few words. Never about a patient, and without secrets: it is mailed. */
+  subject: string;
+  /** What to do. The same applies. */
+  detail: string;
+  /** The path of what it is about, such as `/api/v1/subscriptions/{id}`. */
+  link: string;
+  /** What it is about: an audience is told once of each key, however often it is recorded. */
+  key: string;
+  at: Date;
+}
+
+/** As it is stored. */
+export function audienceKey(audience: Audience): string {
+  if (audience === "operators") return audience;
+  return "vendorId" in audience ? `vendor:${audience.vendorId}` : `organisation:${audience.organisationId}`;
+}
+
+/**
+ * One line of plain text of at most so many characters. Names that strangers choose may contain line breaks, which would add headers to a
+ * mail, and characters that turn the direction of the text.
+ */
+export function toLine(text: string, maxLength: number): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\p{C}\p{Z}]+/gu, " ")
+    .trim();
+  const characters = Array.from(line);
+  return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join("")}…`;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const digestHour = 6;
+/** A transaction that began before a digest is sent may commit after it, so the last minutes before belong to the next one. */
+const marginMs = 5 * 60_000;
+
+/** When the digest is sent that lists a notice of this time: daily at 06:00 in UTC. */
+export function nextDigest(at: Date): Date {
+  const earliest = at.getTime() + marginMs;
+  const sameDay = Math.floor(earliest / dayMs) * dayMs + digestHour * hourMs;
+  return new Date(earliest <= sameDay ? sameDay : sameDay + dayMs);
+}
