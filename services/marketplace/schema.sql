@@ -992,23 +992,6 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.subscriptions_reject_invalid_terms() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-begin
-  if old.status = 'cancelled' then
-    raise exception 'the terms of a cancelled subscription can''t change' using errcode = 'restrict_violation';
-  end if;
-  if (select currency from pricing_plans where id = new.pricing_plan_id)
-    <> (select currency from pricing_plans where id = old.pricing_plan_id)
-  then
-    raise exception 'the currency of a subscription can''t change' using errcode = 'restrict_violation';
-  end if;
-  return new;
-end
-$$;
-
 CREATE FUNCTION public.subscriptions_reject_mixed_kinds() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1024,6 +1007,20 @@ begin
   ) then
     raise exception 'a sandbox organisation subscribes to sandbox apps of its vendor, and no other organisation does'
       using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.subscriptions_reject_other_currency() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if (select currency from plan_records where id = new.pricing_plan_id)
+    <> (select currency from plan_records where id = old.pricing_plan_id)
+  then
+    raise exception 'the currency of a subscription can''t change' using errcode = 'restrict_violation';
   end if;
   return new;
 end
@@ -1924,6 +1921,19 @@ CREATE TABLE public.search_words (
     in_synonyms boolean DEFAULT false NOT NULL
 );
 
+CREATE TABLE public.spend_limits (
+    subscription_id uuid NOT NULL,
+    amount bigint NOT NULL,
+    on_reached text NOT NULL,
+    actor_issuer text NOT NULL,
+    actor_subject text NOT NULL,
+    actor_role text NOT NULL,
+    request_id text NOT NULL,
+    updated_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT spend_limits_amount_check CHECK ((amount > 0)),
+    CONSTRAINT spend_limits_on_reached_check CHECK ((on_reached = ANY (ARRAY['notify'::text, 'pause'::text])))
+);
+
 CREATE TABLE public.subscriptions (
     id uuid NOT NULL,
     organisation_id uuid NOT NULL,
@@ -1945,7 +1955,6 @@ CREATE TABLE public.subscriptions (
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
     CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
     CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
-    CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text]))),
     CONSTRAINT subscriptions_pause_reason_required CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND ((status = 'paused'::text) = (paused_at IS NOT NULL)))),
     CONSTRAINT subscriptions_quantity_check CHECK ((quantity >= 1)),
     CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
@@ -2242,6 +2251,12 @@ ALTER TABLE ONLY public.search_terms
 ALTER TABLE ONLY public.search_words
     ADD CONSTRAINT search_words_pkey PRIMARY KEY (word) INCLUDE (apps);
 
+ALTER TABLE ONLY public.spend_limits
+    ADD CONSTRAINT spend_limits_pkey PRIMARY KEY (subscription_id);
+
+ALTER TABLE public.subscriptions
+    ADD CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text, 'SPEND_LIMIT'::text]))) NOT VALID;
+
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
 
@@ -2510,9 +2525,9 @@ CREATE TRIGGER subscriptions_record_ended_terms AFTER UPDATE OF pricing_plan_id,
 
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
 
-CREATE TRIGGER subscriptions_reject_invalid_terms BEFORE UPDATE OF pricing_plan_id, quantity ON public.subscriptions FOR EACH ROW WHEN (((old.pricing_plan_id IS DISTINCT FROM new.pricing_plan_id) OR (old.quantity IS DISTINCT FROM new.quantity))) EXECUTE FUNCTION public.subscriptions_reject_invalid_terms();
-
 CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organisation_id, app_id, sandbox_revision ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_mixed_kinds();
+
+CREATE TRIGGER subscriptions_reject_other_currency BEFORE UPDATE OF pricing_plan_id ON public.subscriptions FOR EACH ROW WHEN ((old.pricing_plan_id <> new.pricing_plan_id)) EXECUTE FUNCTION public.subscriptions_reject_other_currency();
 
 CREATE TRIGGER subscriptions_set_scopes BEFORE INSERT ON public.subscriptions FOR EACH ROW WHEN ((new.fhir_scopes IS NULL)) EXECUTE FUNCTION public.subscriptions_set_scopes();
 
@@ -2626,6 +2641,9 @@ ALTER TABLE ONLY public.scope_notice_walks
 
 ALTER TABLE ONLY public.search_terms
     ADD CONSTRAINT search_terms_position_fkey FOREIGN KEY ("position") REFERENCES public.search_synonyms("position") ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.spend_limits
+    ADD CONSTRAINT spend_limits_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
@@ -3059,6 +3077,22 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.search_synonyms TO marketplace_servic
 GRANT SELECT ON TABLE public.search_words TO marketplace_service;
 
 GRANT UPDATE(apps) ON TABLE public.search_words TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(amount) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(on_reached) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(actor_issuer) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(actor_subject) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(actor_role) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(request_id) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT UPDATE(updated_at) ON TABLE public.spend_limits TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.subscriptions TO marketplace_service;
 

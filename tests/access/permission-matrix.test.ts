@@ -61,6 +61,18 @@ const matrix = parseMatrix(`
 | POST ${id}/consent                     | riverside                 | 401       | 200      | 403     | 403     | 200             | 403              | 404           | 200           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/consent                     | hilltop                   | 401       | 200      | 403     | 403     | 404             | 403              | 200           | 403           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
 | POST ${id}/consent                     | an unknown id             | 401       | 404      | 403     | 403     | 404             | 403              | 404           | 404           | 403                 | 403             | 403         | 403             | 404                  | 403            | 403              |
+| GET ${id}/estimate | riverside to northwind's | 401 | 200 | 200 | 200 | 200 | 200 | 404 | 200 | 200 | 404 | 403 | 403 | 404 | 404 | 403 |
+| GET ${id}/estimate | hilltop to lumen's | 401 | 200 | 200 | 200 | 404 | 404 | 200 | 200 | 404 | 200 | 403 | 403 | 404 | 404 | 403 |
+| GET ${id}/estimate | an unknown id | 401 | 404 | 404 | 404 | 404 | 404 | 404 | 404 | 404 | 404 | 403 | 403 | 404 | 404 | 403 |
+| POST ${id}/plan | riverside | 401 | 200 | 403 | 403 | 200 | 403 | 404 | 200 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| POST ${id}/plan | hilltop | 401 | 200 | 403 | 403 | 404 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| POST ${id}/plan | an unknown id | 401 | 404 | 403 | 403 | 404 | 403 | 404 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| PUT ${id}/spend-limit | riverside | 401 | 200 | 403 | 403 | 200 | 403 | 404 | 200 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| PUT ${id}/spend-limit | hilltop | 401 | 200 | 403 | 403 | 404 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| PUT ${id}/spend-limit | an unknown id | 401 | 404 | 403 | 403 | 404 | 403 | 404 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| DELETE ${id}/spend-limit | riverside | 401 | 204 | 403 | 403 | 204 | 403 | 404 | 204 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| DELETE ${id}/spend-limit | hilltop | 401 | 204 | 403 | 403 | 404 | 403 | 204 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
+| DELETE ${id}/spend-limit | an unknown id | 401 | 404 | 403 | 403 | 404 | 403 | 404 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
 | POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
@@ -178,6 +190,7 @@ describe("permissions, each use case on one database connection", () => {
         "GET /api/v1/organisations/:alias/audit",
         `GET ${id}`,
         `GET ${id}/connection`,
+        `GET ${id}/estimate`,
         `GET ${id}/usage`,
       ],
     );

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import type { AppDto, AppPage, SearchSynonyms, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type MatrixRequest, sendApiRequest } from "@ehr-marketplace/tests/support";
 
@@ -18,8 +18,9 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   const read = async <T>(path: string): Promise<T> => (await (await sendApiRequest(url, path, operator)).json()) as T;
   const { content } = await read<AppPage>("/apps?size=100");
   const bySlug = new Map(content.map((app: AppDto) => [app.slug, app]));
+  const plansOf = (slug: string): Promise<{ id: string; pricingModel: string }[]> => read(`/apps/${slug}/pricing`);
   const planOf = async (slug: string): Promise<string> => {
-    const plans = await read<{ id: string; pricingModel: string }[]>(`/apps/${slug}/pricing`);
+    const plans = await plansOf(slug);
     const plan = plans.find(({ pricingModel }) => pricingModel === "USAGE") ?? plans[0];
     return plan?.id ?? assert.fail(`${slug} has no plan`);
   };
@@ -40,6 +41,15 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     (slug) => slug !== "northwind-scribe" && slug !== appOf("northwind-health") && slug !== appOf("lumen-medical"),
   );
 
+  async function takeAppWithPlans(): Promise<string> {
+    for (const [index, slug] of spare.entries()) {
+      if ((await plansOf(slug)).length < 2) continue;
+      spare.splice(index, 1);
+      return slug;
+    }
+    return assert.fail("no app has two plans");
+  }
+
   const subscribe = async (appSlug: string, orgAlias: string): Promise<string> => {
     const response = await sendApiRequest(url, "/subscriptions", operator, { body: await bodyFor(appSlug, orgAlias) });
     assert.equal(response.status, 201, await response.clone().text());
@@ -55,10 +65,15 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     "an unknown id": randomUUID(),
   };
 
+  /** An app whose subscribers can choose between plans. */
+  const changeable = await takeAppWithPlans();
+
   /** One app for each row that writes, so that rows don't affect each other. */
   const rows = new Map<string, { slug: string; id: string | undefined }>();
+  const slugFor = (row: string): string =>
+    row.includes("/plan ") ? changeable : (spare.pop() ?? assert.fail("all apps are used"));
   const ofRow = (row: string): { slug: string; id: string | undefined } => {
-    const known = rows.get(row) ?? { slug: spare.pop() ?? assert.fail("all apps are used"), id: undefined };
+    const known = rows.get(row) ?? { slug: slugFor(row), id: undefined };
     rows.set(row, known);
     return known;
   };
@@ -123,6 +138,19 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       if (route.startsWith("POST") && action === "usage") {
         const record = { id: randomUUID(), metric: "notes", quantity: 1, occurredAt: new Date().toISOString() };
         return { path, body: { records: [record] } };
+      }
+      if (action === "plan") {
+        // The plan that it has changes nothing, and leaves no audit entry.
+        const { pricingPlanId } = await read<Partial<SubscriptionDto>>(`/subscriptions/${id}`);
+        const other = (await plansOf(changeable)).find((plan) => plan.id !== pricingPlanId);
+        return { path, body: { pricingPlanId: other?.id } };
+      }
+      if (route.startsWith("PUT") && action === "spend-limit") {
+        return { path, body: { amount: randomInt(1_000_000, 1_000_000_000), onReached: "notify" } };
+      }
+      if (route.startsWith("DELETE") && action === "spend-limit") {
+        const body = { amount: 1_000_000, onReached: "notify" };
+        await sendApiRequest(url, `/subscriptions/${id}/spend-limit`, operator, { method: "PUT", body });
       }
       if (action === "pause") return { path, body: { reason } };
       if (action === "consent") return { path, body: { fhirScopes: await currentScopesOf(id) } };

@@ -2,6 +2,7 @@ interface PublicRoute {
   path: string;
   status: number;
   headers?: Record<string, string>;
+  body?: object;
 }
 
 const preflight = { origin: "https://console.example", "access-control-request-method": "GET" };
@@ -41,6 +42,15 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
     [`GET ${url}`, { path, status: 200 }],
     [`HEAD ${url}`, { path, status: 200 }],
   ]),
+  // A practice learns what it would pay before it signs in. The ids of plans are other ones in each run.
+  [
+    "POST /api/v1/apps/:slug/estimate",
+    {
+      path: "/api/v1/apps/northwind-scribe/estimate",
+      status: 422,
+      body: { pricingPlanId: "00000000-0000-7000-8000-000000000000" },
+    },
+  ],
   ["GET /media/:id", { path: unpublishedMedia, status: 404 }],
   ["HEAD /media/:id", { path: unpublishedMedia, status: 404 }],
   ["GET /docs", { path: "/docs", status: 200 }],

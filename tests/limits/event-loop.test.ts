@@ -129,14 +129,14 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
       );
     });
   }
-  for (const [route, { path, headers: own = {} }] of publicRoutes) {
+  for (const [route, { path, headers: own = {}, body }] of publicRoutes) {
     if (isHead(route)) continue;
     test(route, (t) =>
       assertRouteIsQuick(
         t,
         service,
         served.find((each) => routeOf(each) === route),
-        { path, headers: own },
+        { path, headers: own, body },
       ),
     );
   }

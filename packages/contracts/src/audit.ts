@@ -54,6 +54,8 @@ const subscriptionActions = [
   "resume",
   "consent",
   "change-terms",
+  "set-spend-limit",
+  "remove-spend-limit",
   "lift-block",
   "install-draft",
 ];

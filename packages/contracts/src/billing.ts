@@ -26,6 +26,26 @@ export type ChargeLine = Static<typeof chargeLine>;
 
 const lines = Type.Array(Type.Ref("ChargeLine#"), { description: "What is charged" });
 
+const onReached = Type.Enum(["notify", "pause"], {
+  description:
+    "At 80 % and at 100 % the organisation is told. `pause`: at 100 % the subscription is paused, too, for SPEND_LIMIT",
+});
+const limitAmount = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "What the subscription may cost in a calendar month (UTC), in the currency's minor unit",
+  examples: [25_000],
+});
+
+export const spendLimitBody = Type.Object({ amount: limitAmount, onReached }, { additionalProperties: false });
+export type SpendLimitBody = Static<typeof spendLimitBody>;
+
+export const spendLimitDto = Type.Object(
+  { amount: limitAmount, currency, onReached },
+  { $id: "SpendLimitDto", title: "SpendLimitDto" },
+);
+export type SpendLimitDto = Static<typeof spendLimitDto>;
+
 export const estimateDto = Type.Object(
   {
     month: month("The current month, in UTC"),
@@ -33,10 +53,14 @@ export const estimateDto = Type.Object(
     lines,
     total: money("The month so far, today included"),
     projectedTotal: money("The whole month, if the subscription stays as it is and usage goes on at its rate"),
+    spendLimit: nullable(Type.Ref("SpendLimitDto#"), "The limit; null if there is none"),
   },
   { $id: "EstimateDto", title: "EstimateDto" },
 );
-export type EstimateDto = Omit<Static<typeof estimateDto>, "lines"> & { lines: ChargeLine[] };
+export type EstimateDto = Omit<Static<typeof estimateDto>, "lines" | "spendLimit"> & {
+  lines: ChargeLine[];
+  spendLimit: SpendLimitDto | null;
+};
 
 export const quoteBody = Type.Object(
   {

@@ -42,6 +42,10 @@ export {
   type QuoteDto,
   quoteBody,
   quoteDto,
+  type SpendLimitBody,
+  type SpendLimitDto,
+  spendLimitBody,
+  spendLimitDto,
 } from "./billing.ts";
 export {
   type AppDto,

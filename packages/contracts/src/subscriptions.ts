@@ -6,10 +6,12 @@ import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
 import { instant, nullable, uuid } from "./wire-types.ts";
 
 export const subscriptionStatuses = ["active", "paused", "cancelled"] as const;
+/** Those that a caller can give. */
 export const pauseReasons = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_REQUEST"] as const;
 
 const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` is final" });
-const pauseReason = Type.Enum([...pauseReasons]);
+/** SPEND_LIMIT is given by the marketplace. */
+const pauseReason = Type.Enum([...pauseReasons, "SPEND_LIMIT"]);
 const quantity = { minimum: 1, maximum: 2_147_483_647 };
 export const sha256Pattern = "^[0-9a-f]{64}$";
 

@@ -23,22 +23,19 @@ create trigger subscriptions_record_ended_terms after update of pricing_plan_id,
   for each row when ((old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity))
   execute function subscriptions_record_ended_terms();
 
-create function subscriptions_reject_invalid_terms() returns trigger
+create function subscriptions_reject_other_currency() returns trigger
   language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if old.status = 'cancelled' then
-    raise exception 'the terms of a cancelled subscription can''t change' using errcode = 'restrict_violation';
-  end if;
-  if (select currency from pricing_plans where id = new.pricing_plan_id)
-    <> (select currency from pricing_plans where id = old.pricing_plan_id)
+  if (select currency from plan_records where id = new.pricing_plan_id)
+    <> (select currency from plan_records where id = old.pricing_plan_id)
   then
     raise exception 'the currency of a subscription can''t change' using errcode = 'restrict_violation';
   end if;
   return new;
 end
 $$;
-create trigger subscriptions_reject_invalid_terms before update of pricing_plan_id, quantity on subscriptions
-  for each row when ((old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity))
-  execute function subscriptions_reject_invalid_terms();
+create trigger subscriptions_reject_other_currency before update of pricing_plan_id on subscriptions
+  for each row when (old.pricing_plan_id <> new.pricing_plan_id)
+  execute function subscriptions_reject_other_currency();
 
 grant update (pricing_plan_id, quantity) on subscriptions to marketplace_service;

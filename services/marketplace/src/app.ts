@@ -175,7 +175,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
       await scope.register(usageRoutes, { database: database.query, clock, queue });
-      await scope.register(billingRoutes, { database: database.query, clock });
+      await scope.register(billingRoutes, { database: database.query, clock, queue });
     },
     { prefix: basePath },
   );

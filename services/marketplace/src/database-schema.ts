@@ -538,6 +538,17 @@ export interface SearchWords {
   word: string;
 }
 
+export interface SpendLimits {
+  actor_issuer: string;
+  actor_role: string;
+  actor_subject: string;
+  amount: Int8;
+  on_reached: string;
+  request_id: string;
+  subscription_id: string;
+  updated_at: Timestamp;
+}
+
 export interface StartingPrices {
   app_id: string | null;
   price: Json | null;
@@ -693,6 +704,7 @@ export interface DB {
   search_synonyms: SearchSynonyms;
   search_terms: SearchTerms;
   search_words: SearchWords;
+  spend_limits: SpendLimits;
   starting_prices: StartingPrices;
   subscriptions: Subscriptions;
   suspensions: Suspensions;

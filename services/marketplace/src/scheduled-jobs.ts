@@ -1,6 +1,7 @@
 import { type Queue, runMaintenanceSteps, type ScheduledWork } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
+import { checkSpendLimits } from "./billing/check-spend-limits.ts";
 import { rankCatalog } from "./catalog/rank-catalog.ts";
 import type { DB } from "./database-schema.ts";
 import { dropOldAttempts, prepareAttemptPartitions, warnIfRetentionTooShort } from "./delivery/attempt-partitions.ts";
@@ -66,6 +67,8 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "keep-house": { cron: "7 * * * *", work: () => runMaintenance(deps) },
       // The last day of a certification ends at midnight in UTC.
       "end-certifications": { cron: "0 0 * * *", work: () => endCertifications(database, { stopped }) },
+      // A day is charged from its start.
+      "check-spend-limits": { cron: "10 0 * * *", missed: "once", work: () => checkSpendLimits(deps) },
       "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
       "delete-unused-media": { cron: "17 3 * * *", missed: "once", work: () => deleteUnusedMedia(deps, clock()) },
     },

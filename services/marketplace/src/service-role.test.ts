@@ -47,8 +47,9 @@ const escalations: Escalations = {
     "update listings set vendor_id = gen_random_uuid()",
     "delete from listings",
   ],
-  "moves no subscription to another organisation, app or plan, and deletes none": [
-    "update subscriptions set pricing_plan_id = gen_random_uuid()",
+  "moves no subscription to another organisation or app, rewrites no past terms, and deletes none": [
+    "update ended_terms set quantity = 1",
+    "delete from ended_terms",
     "update subscriptions set organisation_id = gen_random_uuid()",
     "update subscriptions set trial_ends_at = now()",
     "delete from subscriptions",

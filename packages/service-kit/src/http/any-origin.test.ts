@@ -52,7 +52,7 @@ describe("allowAnyOrigin", () => {
     const response = await sendRequest("/open/fine", "OPTIONS");
     assert.equal(response.status, 204);
     assert.equal(response.headers.get("access-control-allow-origin"), "*");
-    assert.equal(response.headers.get("access-control-allow-methods"), "GET, HEAD");
+    assert.equal(response.headers.get("access-control-allow-methods"), "GET, HEAD, POST");
     assert.equal(response.headers.get("access-control-allow-headers"), "*");
     assert.ok(Number(response.headers.get("access-control-max-age")) > 0);
   });

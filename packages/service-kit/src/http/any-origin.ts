@@ -25,7 +25,7 @@ export const anyOriginHeaders = {
 };
 
 const preflightHeaders = {
-  "access-control-allow-methods": "GET, HEAD",
+  "access-control-allow-methods": "GET, HEAD, POST",
   "access-control-allow-headers": "*",
   "access-control-max-age": "86400",
 };

@@ -1,6 +1,13 @@
 import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 export const billingProblems = {
+  spendLimitReached: {
+    code: "spend-limit-reached",
+    status: 409,
+    title: "The subscription has reached its spend limit",
+    advice:
+      "Raise the limit with `PUT /subscriptions/{id}/spend-limit` above what `GET /subscriptions/{id}/estimate` shows, or remove it with `DELETE`, and resume then. Or resume next month.",
+  },
   usageNotCharged: {
     code: "usage-not-charged",
     status: 422,

@@ -1,12 +1,16 @@
-import { chargeLine, estimateDto, subscriptionParams } from "@ehr-marketplace/contracts";
-import { getCaller, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import { chargeLine, estimateDto, spendLimitBody, spendLimitDto, subscriptionParams } from "@ehr-marketplace/contracts";
+import { getCaller, problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
+import { requestContextOf } from "../access/request-context.ts";
 import { developerHeaders } from "../access/vendor-context.ts";
-import { type BillingDeps, readEstimate } from "./read-estimate.ts";
+import { readEstimate } from "./read-estimate.ts";
+import { removeSpendLimit, type SpendLimitDeps, setSpendLimit } from "./set-spend-limit.ts";
 
-export async function billingRoutes(scope: FastifyInstance, options: BillingDeps): Promise<void> {
-  for (const schema of [chargeLine, estimateDto]) scope.addSchema(schema);
+const noContent: object = { description: "The subscription has no limit", type: "null" };
+
+export async function billingRoutes(scope: FastifyInstance, options: SpendLimitDeps): Promise<void> {
+  for (const schema of [chargeLine, spendLimitDto, estimateDto]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Billing"];
 
@@ -26,5 +30,46 @@ export async function billingRoutes(scope: FastifyInstance, options: BillingDeps
       },
     },
     (request) => readEstimate(options, getCaller(request), request.params.id, request.headers["x-vendor-slug"]),
+  );
+
+  routes.put(
+    "/subscriptions/:id/spend-limit",
+    {
+      config: { access: ["org-admin", "operator"] },
+      schema: {
+        tags,
+        operationId: "setSpendLimit",
+        summary: "Limit what a subscription may cost in a month",
+        description:
+          "Compared with the month so far, as `GET /subscriptions/{id}/estimate` shows it: when usage is reported, and at the begin of each day. The organisation is told at 80 % and at 100 %, once each, and again after the limit has changed. Usage that is reported late can exceed the limit: what was used is charged. A subscription that is paused for SPEND_LIMIT can be resumed by an admin of the organisation once the limit is raised or the month is over.",
+        params: subscriptionParams,
+        body: spendLimitBody,
+        response: { 200: responseOf("The limit", "SpendLimitDto"), ...problemResponses(401, 403, 404, 409, 413, 415) },
+      },
+    },
+    (request) => setSpendLimit(options, requestContextOf(request), request.params.id, request.body),
+  );
+
+  routes.delete(
+    "/subscriptions/:id/spend-limit",
+    {
+      preValidation: requireNoBody,
+      config: { access: ["org-admin", "operator"] },
+      schema: {
+        tags,
+        operationId: "removeSpendLimit",
+        summary: "Remove the limit of a subscription",
+        description: "Without a limit, nothing changes.",
+        params: subscriptionParams,
+        response: {
+          204: noContent,
+          ...problemResponses(401, 403, 404, 413, 415),
+        },
+      },
+    },
+    async (request, reply) => {
+      await removeSpendLimit(options, requestContextOf(request), request.params.id);
+      return reply.code(204).send();
+    },
   );
 }

@@ -5,7 +5,8 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { type Author, recordAudit } from "../audit/record-audit.ts";
+import { requireBelowSpendLimit } from "../billing/require-below-spend-limit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
@@ -49,7 +50,7 @@ export async function changeSubscription(
     // request gets its stored response even if the state has changed to one in which the caller may not give the command.
     requireCommandRole(by, locked, rolesForCommand(command));
     const changed = await runOnce(async () => {
-      if (command.do === "resume") await requireAppNotSuspended(transaction, locked);
+      if (command.do === "resume") await requireResumable(transaction, locked, now);
       const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
@@ -64,6 +65,11 @@ export async function changeSubscription(
     });
     return { ...(await addMissingScopes(transaction, changed)), pricingPlan: locked.row.pricing_plan };
   });
+}
+
+async function requireResumable(transaction: Transaction<DB>, locked: LockedSubscription, now: Date): Promise<void> {
+  await requireAppNotSuspended(transaction, locked);
+  if (locked.row.pause_reason === "SPEND_LIMIT") await requireBelowSpendLimit(transaction, locked.row.id, now);
 }
 
 /** Nobody resumes a subscription while its app is suspended, also if it was paused for another reason. */
@@ -121,7 +127,7 @@ const msUntilChangeAllowed = async (
 ): Promise<number> => (caller.roles.has("operator") ? 0 : msUntilNextEvent(transaction, row, now));
 
 interface Change {
-  by: RequestContext;
+  by: Author;
   role: Role;
   locked: LockedSubscription;
   command: Command;
@@ -129,7 +135,11 @@ interface Change {
   now: Date;
 }
 
-async function applyChange(transaction: Transaction<DB>, queue: Queue, change: Change): Promise<SubscriptionState> {
+export async function applyChange(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  change: Change,
+): Promise<SubscriptionState> {
   const { row, app } = change.locked;
   const { state, event } = change.decision;
   const at = nextInstant(change.now, row.updated_at);

@@ -39,10 +39,14 @@ describe("the service's login can't", () => {
     from subscriptions where id = :${state}`;
 
   const refused: [string, string, RegExp][] = [
-    ["change the plan", "update subscriptions set pricing_plan_id = gen_random_uuid()", denied],
+    [
+      "change to a plan that the app doesn't have",
+      "update subscriptions set pricing_plan_id = gen_random_uuid(), revision = revision + 1, updated_at = updated_at + interval '1 s' where status <> 'cancelled'",
+      /subscriptions_plan_belongs_to_app/,
+    ],
     ["change the organisation", "update subscriptions set organisation_id = gen_random_uuid()", denied],
     ["change the app", "update subscriptions set app_id = gen_random_uuid()", denied],
-    ["change the quantity", "update subscriptions set quantity = 2", denied],
+    ["change the quantity without a revision", "update subscriptions set quantity = 2", /revision must increase/],
     ["prolong a trial", "update subscriptions set trial_ends_at = now() + interval '1 year'", denied],
     ["change when it was created", "update subscriptions set created_at = now()", denied],
     ["delete a subscription", "delete from subscriptions", denied],

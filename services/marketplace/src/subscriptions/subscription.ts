@@ -1,9 +1,10 @@
 import type { SubscriptionEventName } from "@ehr-marketplace/contracts";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 
-export type PauseReason = "NON_PAYMENT" | "OPERATOR_HOLD" | "SECURITY" | "ORG_REQUEST";
+/** SPEND_LIMIT: by the marketplace, at the limit that the organisation has set. */
+export type PauseReason = "NON_PAYMENT" | "OPERATOR_HOLD" | "SECURITY" | "ORG_REQUEST" | "SPEND_LIMIT";
 /** Pause reasons that block a new subscription after a cancellation. */
-export type BlockReason = Exclude<PauseReason, "ORG_REQUEST">;
+export type BlockReason = Exclude<PauseReason, "ORG_REQUEST" | "SPEND_LIMIT">;
 
 export type State =
   | { status: "active" }
@@ -48,7 +49,8 @@ export function decide(state: State, command: Command): Decision {
 }
 
 function blockAfterCancellation(state: State): BlockReason | null {
-  return state.status === "paused" && state.reason !== "ORG_REQUEST" ? state.reason : null;
+  if (state.status !== "paused" || state.reason === "ORG_REQUEST" || state.reason === "SPEND_LIMIT") return null;
+  return state.reason;
 }
 
 const rolesByPauseReason: Record<PauseReason, readonly Role[]> = {
@@ -56,6 +58,7 @@ const rolesByPauseReason: Record<PauseReason, readonly Role[]> = {
   OPERATOR_HOLD: ["operator"],
   SECURITY: ["operator"],
   ORG_REQUEST: ["org-admin", "operator"],
+  SPEND_LIMIT: ["org-admin", "operator"],
 };
 
 /** Roles that may give this command in at least one state. */

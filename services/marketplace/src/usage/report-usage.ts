@@ -4,6 +4,7 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { enforceSpendLimit } from "../billing/enforce-spend-limit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordUsageReported } from "../events/record-usage-reported.ts";
@@ -67,6 +68,7 @@ export async function reportUsage(
         after: { counted: batch.counted.length, voided: batch.voided.length },
       });
     }
+    if (isEventDue) await enforceSpendLimit(transaction, queue, id, now);
     return { results: batch.results };
   });
 }

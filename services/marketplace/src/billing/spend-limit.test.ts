@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { AuditPage, EstimateDto, SubscriptionDto, UsageResults } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { subscribed } from "../subscriptions/subscribe.test-support.ts";
+import { decideSpend } from "./spend-limit.ts";
+
+describe("a spend limit of 1,000", () => {
+  for (const [spent, percent] of [
+    [0n, null],
+    [799n, null],
+    [800n, 80],
+    [999n, 80],
+    [1_000n, 100],
+    [5_000n, 100],
+  ] as const) {
+    test(`at ${spent}: ${percent === null ? "nothing" : `${percent} %`}`, () => {
+      const limit = { amount: 1_000n };
+      assert.deepEqual(decideSpend({ ...limit, onReached: "notify" }, spent), {
+        reachedPercent: percent,
+        pauses: false,
+      });
+      assert.equal(decideSpend({ ...limit, onReached: "pause" }, spent).pauses, percent === 100);
+    });
+  }
+});
+
+describe("the spend limit of a subscription", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: MarketplaceWithCallers;
+  before(async () => {
+    marketplace = await startMarketplaceWithCallers(cleanUp);
+  });
+  const query = <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+    withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
+  const json = async <T>(response: Response | Promise<Response>, status = 200): Promise<T> => {
+    const settled = await response;
+    assert.equal(settled.status, status, await settled.clone().text());
+    return (await settled.json()) as T;
+  };
+  /** "By the note": 40 included, then 85 cents each. The first 40 are used. */
+  const subscribe = async (): Promise<string> => {
+    const live = await query<{ id: string }>("select id from subscriptions where status <> 'cancelled'");
+    for (const { id } of live)
+      await marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    const { id } = await subscribed(marketplace, "northwind-scribe", { by: "operator", model: "USAGE" });
+    await report(id, 40);
+    return id;
+  };
+  const report = (id: string, quantity: number): Promise<UsageResults> => {
+    const records = [{ id: randomUUID(), metric: "notes", quantity, occurredAt: new Date().toISOString() }];
+    return json(marketplace.requestAs("northwind-developer", `/subscriptions/${id}/usage`, { body: { records } }));
+  };
+  const limit = (id: string, body: object): Promise<Response> =>
+    marketplace.requestAs("riverside-admin", `/subscriptions/${id}/spend-limit`, { method: "PUT", body });
+  const limited = async (id: string, amount: number, onReached: "notify" | "pause"): Promise<void> =>
+    assertShape("SpendLimitDto", await json(limit(id, { amount, onReached })));
+  const read = (id: string): Promise<SubscriptionDto> =>
+    json(marketplace.requestAs("riverside-member", `/subscriptions/${id}`));
+  const estimate = (id: string): Promise<EstimateDto> =>
+    json(marketplace.requestAs("riverside-member", `/subscriptions/${id}/estimate`));
+  const resume = (id: string): Promise<Response> =>
+    marketplace.requestAs("riverside-admin", `/subscriptions/${id}/resume`, { method: "POST" });
+  const noticesOf = async (id: string): Promise<string[]> =>
+    (await query<{ subject: string }>("select subject from notices where link like $1 order by id", `%${id}%`)).map(
+      ({ subject }) => subject.replace(/.*reached (\d+) %.*/, "$1"),
+    );
+  const pausesOf = async (id: string): Promise<number> =>
+    (await query("select from events where subscription_id = $1 and event = 'subscription.paused'", id)).length;
+
+  test("is noticed at 80 % and at 100 %, once each, and pauses only if so decided", async () => {
+    const id = await subscribe();
+    await limited(id, 1_000, "notify");
+    assert.deepEqual((await estimate(id)).spendLimit, { amount: 1_000, currency: "USD", onReached: "notify" });
+    for (const [notes, expected] of [
+      [9, []],
+      [1, ["80"]],
+      [1, ["80"]],
+      [1, ["80", "100"]],
+      [9, ["80", "100"]],
+    ] as const) {
+      await report(id, notes);
+      assert.deepEqual(await noticesOf(id), expected);
+    }
+    assert.equal((await read(id)).status, "active");
+  });
+
+  test("pauses for SPEND_LIMIT on behalf of whoever has set it; resuming needs a higher limit, a removed one or the next month", async () => {
+    const id = await subscribe();
+    await limited(id, 1_000, "pause");
+    await report(id, 12);
+    const paused = await read(id);
+    assert.deepEqual([paused.status, paused.pauseReason], ["paused", "SPEND_LIMIT"]);
+    assert.deepEqual((await report(id, 1)).results[0]?.reason, "The subscription was paused at that time.");
+    const audit = await json<AuditPage>(
+      marketplace.requestAs("riverside-admin", "/organisations/riverside-clinic/audit?action=subscription.pause"),
+    );
+    assert.equal(audit.items[0]?.actor.role, "org-admin");
+    await assertProblem(await resume(id), 409, "spend-limit-reached");
+    await limited(id, 2_000, "pause");
+    assert.equal((await json<SubscriptionDto>(resume(id))).status, "active");
+    await report(id, 12);
+    assert.equal((await read(id)).status, "paused");
+    assert.equal(
+      (await marketplace.requestAs("riverside-admin", `/subscriptions/${id}/spend-limit`, { method: "DELETE" })).status,
+      204,
+    );
+    assert.equal((await json<SubscriptionDto>(resume(id))).status, "active");
+    assert.deepEqual(await noticesOf(id), ["100", "100"]);
+  });
+
+  test("under concurrent batches is noticed once each, and pauses once", async () => {
+    const id = await subscribe();
+    await limited(id, 1_000, "pause");
+    const batches = await Promise.all(Array.from({ length: 15 }, () => report(id, 1)));
+    const accepted = batches.filter(({ results: [result] }) => result?.status === "accepted").length;
+    // 12 notes cost more than 1,000. The others came after the pause, unless they had occurred before it.
+    assert.ok(accepted >= 12);
+    assert.deepEqual(await noticesOf(id), ["80", "100"]);
+    assert.equal(await pausesOf(id), 1);
+    assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
+  });
+
+  test("that is reached when it is set acts at once", async () => {
+    const id = await subscribe();
+    await report(id, 100);
+    await limited(id, 1_000, "pause");
+    assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
+    assert.deepEqual(await noticesOf(id), ["100"]);
+  });
+
+  test("cancelling out of its pause leaves no block", async () => {
+    const id = await subscribe();
+    await report(id, 100);
+    await limited(id, 1_000, "pause");
+    await subscribe();
+  });
+
+  test("is no reason that a caller can give, and none for a cancelled subscription", async () => {
+    const id = await subscribe();
+    const pause = { body: { reason: "SPEND_LIMIT" } };
+    await assertProblem(
+      await marketplace.requestAs("operator", `/subscriptions/${id}/pause`, pause),
+      400,
+      "invalid-request",
+    );
+    for (const amount of [0, -1, 1.5, 2 ** 53])
+      await assertProblem(await limit(id, { amount, onReached: "notify" }), 400, "invalid-request");
+    await marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    await assertProblem(await limit(id, { amount: 1, onReached: "notify" }), 409, "subscription-cancelled");
+  });
+});
