@@ -947,7 +947,7 @@ end
 $$;
 
 CREATE FUNCTION public.subscriptions_record_ended_terms() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
@@ -2714,6 +2714,8 @@ GRANT ALL ON FUNCTION public.refresh_search_terms() TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_terms TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.subscriptions_record_ended_terms() FROM PUBLIC;
+
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
 GRANT SELECT ON TABLE public.app_popularity TO marketplace_service;
@@ -2844,7 +2846,7 @@ GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.ended_pauses TO marketplace_service;
 
-GRANT SELECT,INSERT ON TABLE public.ended_terms TO marketplace_service;
+GRANT SELECT ON TABLE public.ended_terms TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 

@@ -8,17 +8,18 @@ create table ended_terms (
   quantity integer check (quantity >= 1),
   primary key (subscription_id, ended_at)
 );
--- The trigger inserts with the privileges of whoever changes the subscription.
-grant select, insert on ended_terms to marketplace_service;
+-- Only the trigger inserts, so that nobody rewrites the past.
+grant select on ended_terms to marketplace_service;
 
 create function subscriptions_record_ended_terms() returns trigger
-  language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+  language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   insert into ended_terms (subscription_id, ended_at, pricing_plan_id, quantity)
   values (new.id, new.updated_at, old.pricing_plan_id, old.quantity);
   return null;
 end
 $$;
+revoke execute on function subscriptions_record_ended_terms() from public;
 create trigger subscriptions_record_ended_terms after update of pricing_plan_id, quantity on subscriptions
   for each row when ((old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity))
   execute function subscriptions_record_ended_terms();

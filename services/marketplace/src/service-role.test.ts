@@ -49,6 +49,7 @@ const escalations: Escalations = {
   ],
   "moves no subscription to another organisation or app, rewrites no past terms, and deletes none": [
     "update ended_terms set quantity = 1",
+    "insert into ended_terms select id, now(), pricing_plan_id, 1 from subscriptions",
     "delete from ended_terms",
     "update subscriptions set organisation_id = gen_random_uuid()",
     "update subscriptions set trial_ends_at = now()",

@@ -4,8 +4,14 @@ import { before, describe, test } from "node:test";
 import type { AuditPage, EstimateDto, SubscriptionDto, UsageResults } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  connectAsService,
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
+import { checkSpendLimits } from "./check-spend-limits.ts";
 import { decideSpend } from "./spend-limit.ts";
 
 describe("a spend limit of 1,000", () => {
@@ -130,6 +136,35 @@ describe("the spend limit of a subscription", () => {
     await limited(id, 1_000, "pause");
     assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
     assert.deepEqual(await noticesOf(id), ["100"]);
+  });
+
+  test("is checked daily, because a day costs something without usage", async () => {
+    const connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
+    const { id } = await subscribed(marketplace, "northwind-scribe", {
+      orgAlias: "hilltop-family-practice",
+      by: "operator",
+    });
+    // Its trial is over.
+    await query("alter table subscriptions disable trigger user");
+    await query("update subscriptions set trial_ends_at = null where id = $1", id);
+    await query("alter table subscriptions enable trigger user");
+    const spent = Number(
+      (await json<EstimateDto>(marketplace.requestAs("operator", `/subscriptions/${id}/estimate`))).total,
+    );
+    assert.ok(spent > 0);
+    const body = { amount: spent + 1, onReached: "pause" };
+    await json(marketplace.requestAs("operator", `/subscriptions/${id}/spend-limit`, { method: "PUT", body }));
+    const check = (clock: () => Date): Promise<void> =>
+      checkSpendLimits({ ...connected, clock, stopped: new AbortController().signal });
+    await check(() => new Date());
+    const state = async (): Promise<string> =>
+      (await json<SubscriptionDto>(marketplace.requestAs("operator", `/subscriptions/${id}`))).status;
+    assert.equal(await state(), "active");
+    // A day of the next month that is later in it than today is in this one.
+    const later = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 2, 0));
+    for (let runs = 0; runs < 2; runs += 1) await check(() => later);
+    assert.equal(await state(), "paused");
+    assert.equal(await pausesOf(id), 1);
   });
 
   test("cancelling out of its pause leaves no block", async () => {

@@ -16,7 +16,7 @@ export interface HistoryRow {
   trialEndsAt: Date | null;
   planId: string;
   quantity: number | null;
-  /** In order. */
+  /** Those at the start of a day, in order. */
   endedTerms: { endedAt: string; planId: string; quantity: number | null }[];
   endedPauses: { from: string; to: string }[];
 }
@@ -29,7 +29,12 @@ const historyColumns = (since: Date) => sql`
   subscriptions.pricing_plan_id as "planId", subscriptions.quantity,
   coalesce((
     select json_agg(json_build_object('endedAt', ended_at, 'planId', pricing_plan_id, 'quantity', quantity) order by ended_at)
-    from ended_terms where subscription_id = subscriptions.id and ended_at > ${since}
+    from (
+      -- A day has the terms at its start: those that end first on it. So a month has at most 31, however often they change.
+      select distinct on ((ended_at at time zone 'UTC')::date) * from ended_terms
+      where subscription_id = subscriptions.id and ended_at > ${since}
+      order by (ended_at at time zone 'UTC')::date, ended_at
+    ) first_of_day
   ), '[]') as "endedTerms",
   coalesce((
     select json_agg(json_build_object('from', paused_at, 'to', ended_at) order by paused_at)

@@ -42,7 +42,7 @@ function toHistory({ endedTerms, endedPauses, pausedAt, planId, quantity, ...row
   };
 }
 
-/** Each begins when the one before ends. The first one that is read may have begun later than the subscription, but then before all that is read. */
+/** Each begins when the one before ends. Where others in between were left out it began later, but not after the start of its day. */
 function toTerms(
   { createdAt, endedTerms, planId, quantity }: Pick<HistoryRow, "createdAt" | "endedTerms" | "planId" | "quantity">,
   plans: KnownPlans,

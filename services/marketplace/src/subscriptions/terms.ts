@@ -6,7 +6,7 @@ export interface Terms<Plan> {
   quantity: number | null;
 }
 
-/** In order. The first one is what was first agreed, at least as far as it matters for the days that are asked for. */
+/** In order: what is agreed at the start of each day that was read. The first one is what was first agreed, or what the first of these days has. */
 export type TermsHistory<Plan> = readonly [Terms<Plan>, ...Terms<Plan>[]];
 
 /** The terms of a day are those at its start, so a change counts from the next day. The first day has what was first agreed. */
