@@ -1,5 +1,6 @@
 import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
 import { catalogBench } from "./catalog/catalog-bench.ts";
+import { usage } from "./command-usage.ts";
 import { connectionsBench } from "./connections/connections-bench.ts";
 import { costBench } from "./cost/cost-bench.ts";
 import { ehrBench } from "./ehr/ehr-bench.ts";
@@ -7,7 +8,7 @@ import { printFigures } from "./figures.ts";
 import { publishingBench } from "./publishing/publishing-bench.ts";
 import { searchBench } from "./search/search-bench.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
-import { usage } from "./usage.ts";
+import { usageBench } from "./usage/usage-bench.ts";
 import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
@@ -18,6 +19,7 @@ const benches: Record<string, typeof catalogBench> = {
   publishing: publishingBench,
   search: searchBench,
   subscriptions: subscriptionsBench,
+  usage: usageBench,
   webhooks: webhooksBench,
 };
 

@@ -5,12 +5,12 @@ import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { prepareEhrDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
 import type { TokenIssuer } from "@ehr-marketplace/dev/service-environments";
+import { usage } from "../command-usage.ts";
 import { coldReads, type SizedDatabase } from "../ehr/cold-reads.ts";
 import { installForMember, loadInstallations } from "../ehr/load-installations.ts";
 import { type Figure, measureFigures } from "../figures.ts";
 import { Client, median } from "../measure.ts";
 import { type BenchServer, startEhr } from "../servers.ts";
-import { usage } from "../usage.ts";
 import { alternate, cpuPerRequest } from "../warm-cpu.ts";
 import { loadClients } from "./load-clients.ts";
 

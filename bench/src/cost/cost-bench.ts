@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { readArguments } from "@ehr-marketplace/dev/command-line";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
+import { usage } from "../command-usage.ts";
 import type { Figure } from "../figures.ts";
-import { usage } from "../usage.ts";
 import { type Cost, measureCost } from "./measure-cost.ts";
 import { printCosts, printStatements } from "./print-costs.ts";
 

@@ -11,9 +11,9 @@ import {
   reportedQueries,
   tuningQueries,
 } from "@ehr-marketplace/dev/search-relevance";
+import { usage } from "../command-usage.ts";
 import type { Figure } from "../figures.ts";
 import { startApi } from "../servers.ts";
-import { usage } from "../usage.ts";
 
 const goals = { success: 0.92, mrr: 0.88 };
 

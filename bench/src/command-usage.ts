@@ -31,6 +31,9 @@ anything else meanwhile.
   connections    what authorization servers ask at every token
     --figures LIST              which of its measurements (1,2)
     --installations NUMBER      stored installations, each with a client (1000000)
+  usage          what vendors report of metered apps
+    --figures LIST              which of its measurements (1,2)
+    --records NUMBER            stored records when a month is read (10000000)
   --help         print this text
 
 Examples:
