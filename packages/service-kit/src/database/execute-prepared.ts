@@ -11,13 +11,19 @@ interface Compilable<Row> {
 }
 
 export interface ExecutionOptions {
-  /** The name of the prepared statement. */
+  /** The name of the prepared statement, or `unprepared`. */
   name: string;
   /** Whether the statement is sent with the next one. */
   isDeferred: boolean;
   /** Gets the result of a deferred statement, and a function that sends it now. */
   onDeferred?: (result: Promise<{ rows: unknown[] }>, sendNow: () => void) => void;
 }
+
+/**
+ * Instead of a name: the statement is parsed and planned for its values each time. For statements on partitioned tables, of which a
+ * generic plan would lock every partition.
+ */
+export const unprepared = "";
 
 /** Kysely passes only a statement's text and its parameters to the connection. The array of parameters is unique to each execution. */
 const optionsByParameters = new WeakMap<object, ExecutionOptions>();

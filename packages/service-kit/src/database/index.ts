@@ -1,7 +1,7 @@
 export { createBatchWriter } from "./batch-writer.ts";
 export { connectDatabase, type Database, type DatabaseOptions } from "./connect.ts";
 export { isDatabaseUnavailable } from "./database-unavailable.ts";
-export { deferRows, executeDeferred, executePrepared, useGenericPlans } from "./execute-prepared.ts";
+export { deferRows, executeDeferred, executePrepared, unprepared, useGenericPlans } from "./execute-prepared.ts";
 export { type KeptConnection, keepConnected } from "./keep-connected.ts";
 export { type Listener, listen } from "./listen.ts";
 export { migrate, pendingMigrations } from "./migrate.ts";

@@ -55,13 +55,13 @@ export function findEventApp(database: Kysely<DB>, id: string) {
 
 /** The vendor's endpoints that named the event. */
 export async function findRecipientsOf(database: Kysely<DB>, vendorId: string, event: string): Promise<string[]> {
-  const rows = await database
+  const statement = database
     .selectFrom("webhook_endpoints")
     .select("id")
     .where("vendor_id", "=", vendorId)
     .where("deleted_at", "is", null)
     .where(sql<boolean>`${event} = any (events)`)
-    .orderBy("created_at")
-    .execute();
+    .orderBy("created_at");
+  const { rows } = await executePrepared(database, "find-recipients-of", statement);
   return rows.map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
 import type { UsageAggregation, UsageGranularity } from "@ehr-marketplace/contracts";
+import { executeDeferred, executePrepared, unprepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
@@ -14,12 +15,16 @@ export interface Reporter {
 }
 
 /** The caller has locked the subscription's row. Undefined before the first batch. */
-export function findReporter(transaction: Transaction<DB>, subscriptionId: string): Promise<Reporter | undefined> {
-  return transaction
+export async function findReporter(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+): Promise<Reporter | undefined> {
+  const statement = transaction
     .selectFrom("usage_reporters")
     .select(["reported_at as reportedAt", "second", "batches"])
-    .where("subscription_id", "=", subscriptionId)
-    .executeTakeFirst();
+    .where("subscription_id", "=", subscriptionId);
+  const { rows } = await executePrepared(transaction, "find-usage-reporter", statement);
+  return rows[0];
 }
 
 export async function upsertReporter(
@@ -28,11 +33,11 @@ export async function upsertReporter(
   { reportedAt, second, batches }: Reporter,
 ): Promise<void> {
   const changes = { reported_at: reportedAt, second, batches };
-  await transaction
+  const statement = transaction
     .insertInto("usage_reporters")
     .values({ subscription_id: subscriptionId, ...changes })
-    .onConflict((conflict) => conflict.column("subscription_id").doUpdateSet(changes))
-    .execute();
+    .onConflict((conflict) => conflict.column("subscription_id").doUpdateSet(changes));
+  await executeDeferred(transaction, "upsert-usage-reporter", statement);
 }
 
 interface RecordKey {
@@ -74,13 +79,13 @@ export async function insertRecords(
       quantity: formatQuantity(quantity),
     })),
   );
-  await sql`
+  const statement = sql`
     insert into usage_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
     select ${subscriptionId}, id, day, "occurredAt", metric, quantity, aggregation, ${at}
     from json_to_recordset(${rows}::json) as given(
-      id text, day date, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`.execute(
-    transaction,
-  );
+      id text, day date, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`;
+  // Locks only the days of its records, also with a generic plan.
+  await executeDeferred(transaction, "insert-usage-records", statement);
 }
 
 export async function voidRecords(
@@ -90,11 +95,12 @@ export async function voidRecords(
 ): Promise<void> {
   if (records.length === 0) return;
   const keys = JSON.stringify(records.map(({ id, occurredAt }) => ({ id, day: dayOf(occurredAt) })));
-  await sql`
+  const statement = sql`
     update usage_records stored set voided = true
     from json_to_recordset(${keys}::json) as given(id text, day date)
     where stored.subscription_id = ${subscriptionId} and stored.record_id = given.id and stored.day = given.day
-      and stored.day = any (${daysOf(records)}::date[])`.execute(transaction);
+      and stored.day = any (${daysOf(records)}::date[])`;
+  await executeDeferred(transaction, unprepared, statement);
 }
 
 const changedHours = (
@@ -109,7 +115,7 @@ async function addToHours(
   changes: readonly HourChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  await sql`
+  const statement = sql`
     insert into usage_hours as stored
       (subscription_id, hour, metric, aggregation, quantity, record_count, latest_at, latest_id)
     select ${subscriptionId}, hour, metric, aggregation, quantity, "recordCount", "latestAt", "latestId"
@@ -128,7 +134,8 @@ async function addToHours(
           case when is_later then excluded.latest_id else stored.latest_id end
         from (select stored.latest_at is null
           or (excluded.latest_at, excluded.latest_id) > (stored.latest_at, stored.latest_id) as is_later) compared
-      )`.execute(transaction);
+      )`;
+  await executeDeferred(transaction, "add-to-usage-hours", statement);
 }
 
 /** Takes voided records off. The highest and the latest of those that remain are read by their indexes. */
@@ -139,7 +146,7 @@ async function removeFromHours(
 ): Promise<void> {
   if (changes.length === 0) return;
   const days = [...new Set(changes.map(({ hour }) => hour.slice(0, 10)))];
-  await sql`
+  const statement = sql`
     update usage_hours stored set
       record_count = stored.record_count - given."recordCount",
       quantity = case stored.aggregation
@@ -165,7 +172,8 @@ async function removeFromHours(
       order by occurred_at desc, record_id desc limit 1
     ) latest on given.aggregation = 'LATEST'
     where stored.subscription_id = ${subscriptionId} and stored.hour = given.hour and stored.metric = given.metric
-      and stored.aggregation = given.aggregation`.execute(transaction);
+      and stored.aggregation = given.aggregation`;
+  await executeDeferred(transaction, unprepared, statement);
 }
 
 /** After the records were inserted and voided. */
