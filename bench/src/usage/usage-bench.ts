@@ -6,6 +6,7 @@ import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { startCluster } from "@ehr-marketplace/dev/postgres";
 import { usage } from "../command-usage.ts";
 import { type Figure, measureFigures } from "../figures.ts";
+import { monthLatency } from "./month-latency.ts";
 import { reportThroughput } from "./report-throughput.ts";
 
 /** Runs on a throwaway cluster with PostgreSQL's default settings and an identity provider; every token is verified. */
@@ -24,6 +25,7 @@ export async function usageBench(options: string[]): Promise<Figure[]> {
   try {
     const measures: Record<string, () => Promise<Figure[]>> = {
       1: () => reportThroughput(cluster.url, issuer, mediaDirectory),
+      2: () => monthLatency(cluster.url, issuer, { records: Number(values.records), mediaDirectory }),
     };
     return await measureFigures(values.figures, measures);
   } finally {
