@@ -1,5 +1,6 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import { type Kysely, sql } from "kysely";
+import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 export interface HistoryRow {
@@ -41,18 +42,24 @@ const historyColumns = (since: Date) => sql`
     from ended_pauses where subscription_id = subscriptions.id and ended_at > ${since}
   ), '[]') as "endedPauses"`;
 
+const selectHistories = (since: Date, condition: RawBuilder<unknown>) => sql<HistoryRow>`
+  select ${historyColumns(since)} from subscriptions
+  join organisations on organisations.id = subscriptions.organisation_id
+  join apps on apps.id = subscriptions.app_id
+  where ${condition} order by subscriptions.id`;
+
 /** What subscriptions are, and were since a time. In the order of their ids. */
 export async function findHistoryRows(
   database: Kysely<DB>,
   ids: readonly string[],
   since: Date,
 ): Promise<HistoryRow[]> {
-  const { rows } = await sql<HistoryRow>`
-    select ${historyColumns(since)} from subscriptions
-    join organisations on organisations.id = subscriptions.organisation_id
-    join apps on apps.id = subscriptions.app_id
-    where subscriptions.id = any (${[...ids]}::uuid[])
-    order by subscriptions.id`.execute(database);
+  const [only, ...others] = ids;
+  // One is read for each batch of usage, where planning takes longer than execution.
+  const { rows } =
+    only !== undefined && others.length === 0
+      ? await executePrepared(database, "find-history", selectHistories(since, sql`subscriptions.id = ${only}`))
+      : await selectHistories(since, sql`subscriptions.id = any (${[...ids]}::uuid[])`).execute(database);
   return rows;
 }
 
