@@ -174,7 +174,8 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp };
       await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
-      await scope.register(usageRoutes, { database: database.query, clock, queue });
+      const usageRequests = { requestsPerMinute: config.usageRequestsPerMinute };
+      await scope.register(usageRoutes, { database: database.query, clock, queue, ...usageRequests });
       await scope.register(billingRoutes, { database: database.query, clock, queue });
     },
     { prefix: basePath },

@@ -60,6 +60,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       default: 60,
     }),
     CATALOG_CACHE_MEGABYTES: wholeNumber({ min: 1, max: 16_384 })({ desc: "Maximum size of that cache", default: 64 }),
+    USAGE_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+      desc: "Maximum reports of usage per minute and caller, per process",
+      default: 12_000,
+    }),
     PUBLIC_URL: url({
       desc: "Where clients reach this service; the URLs of published media begin with it",
       example: "https://marketplace.example.com",
@@ -84,6 +88,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       lifetimeMs: read.CATALOG_CACHE_SECONDS * 1_000,
       maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
     },
+    usageRequestsPerMinute: read.USAGE_REQUESTS_PER_MINUTE,
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
     /** Whether the URLs of apps may be http on a loopback address. */
     allowsHttp: read.NODE_ENV !== "production",

@@ -4,6 +4,7 @@ import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { createCaller, createVerifier } from "./access.test-support.ts";
+import { limitCallers } from "./access.ts";
 import { startTestServer } from "./server.test-support.ts";
 
 async function limitedTo(t: TestContext, requestsPerMinute: number) {
@@ -26,6 +27,8 @@ async function limitedTo(t: TestContext, requestsPerMinute: number) {
       const config = { access: ["operator", "ehr-service"] } as const;
       server.get("/a", { config }, () => ({}));
       server.get("/unlimited", { config: { ...config, isUnlimited: true } }, () => ({}));
+      const onRequest = limitCallers(server, requestsPerMinute * 2);
+      server.get("/own-limit", { config: { ...config, isUnlimited: true }, onRequest }, () => ({}));
       server.get("/open", { config: { access: "anyone" } }, () => ({}));
       await server.register(async (scope) => scope.post("/b", { config }, () => ({})));
     },
@@ -77,6 +80,16 @@ test("doesn't limit those who may call a route without a limit, and others as on
   const requests = Array.from({ length: 20 }, (): [string, string] => ["one", "/unlimited"]);
   assert.deepEqual(await statuses(...requests, ["one", "/a"], ["one", "/a"]), [...Array(21).fill(200), 429]);
   assert.deepEqual(await statuses(["unallowed", "/unlimited"], ["unallowed", "/unlimited"]), [403, 429]);
+});
+
+test("a route with a limit of its own counts its callers by themselves", async (t) => {
+  const { sendRequest, statuses } = await limitedTo(t, 1);
+  const route = "/own-limit";
+  assert.deepEqual(await statuses(["one", route], ["one-again", route], ["one", "/a"]), [200, 200, 200]);
+  const { detail } = await assertProblem(await sendRequest("one", route), 429, "rate-limited");
+  assert.match(String(detail), /^The limit of this route is 2 requests per minute for each caller\. Retry in \d+ s\.$/);
+  assert.deepEqual(await statuses(["two", route], ["two", "/a"], ["two", "/a"]), [200, 200, 429]);
+  assert.deepEqual(await statuses(["unallowed", route], ["unallowed", route]), [403, 429]);
 });
 
 test("returns 429 above the limit of invalid tokens per address", async (t) => {

@@ -14,7 +14,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Required for every route; without it the server doesn't start. */
     access?: Access;
-    /** Allowed requests don't count toward the caller's limit. For routes that one machine calls for all users. */
+    /** Allowed requests don't count toward the caller's limit. For routes that one machine calls for all users; see `limitCallers`. */
     isUnlimited?: boolean;
   }
   interface FastifyRequest {
@@ -54,6 +54,24 @@ export function allowAnyone(scope: FastifyInstance): void {
   scope.addHook("onRoute", (route) => {
     route.config = { ...route.config, access: "anyone" };
   });
+}
+
+const keyOfCaller = (request: FastifyRequest): string => {
+  const { issuer, subject } = getCaller(request);
+  return JSON.stringify([issuer, subject]);
+};
+
+/** Limits the requests of each caller to one route. For the `onRequest` of a route that is `isUnlimited`. */
+export function limitCallers(scope: FastifyInstance, perMinute: number): onRequestAsyncHookHandler {
+  const requests = createRateCounter(scope, {
+    perMinute,
+    detail: `The limit of this route is ${perMinute} requests per minute for each caller.`,
+    keyGenerator: keyOfCaller,
+  });
+  return async (request) => {
+    const tooMany = await requests.count(request);
+    if (tooMany !== undefined) throw tooMany;
+  };
 }
 
 export function forbidden(caller: Caller, detail: string): Problem {
@@ -124,10 +142,7 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
   const requests = createRateCounter(server, {
     perMinute: options.requestsPerMinute,
     detail: `The limit is ${options.requestsPerMinute} requests per minute for each caller.`,
-    keyGenerator(request) {
-      const { issuer, subject } = getCaller(request);
-      return JSON.stringify([issuer, subject]);
-    },
+    keyGenerator: keyOfCaller,
   });
   const refusals = createRateCounter(server, {
     perMinute: options.refusedTokensPerMinute,

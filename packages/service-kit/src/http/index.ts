@@ -1,4 +1,4 @@
-export { allowAnyone, forbidden, getCaller } from "./access.ts";
+export { allowAnyone, forbidden, getCaller, limitCallers } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";

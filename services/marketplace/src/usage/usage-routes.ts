@@ -5,7 +5,7 @@ import {
   usageDto,
   usageResults,
 } from "@ehr-marketplace/contracts";
-import { getCaller, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import { getCaller, limitCallers, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { developerHeaders, vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
@@ -15,7 +15,10 @@ import { reportUsage, type UsageDeps } from "./report-usage.ts";
 /** 500 records of the greatest length. */
 const maxBatchBytes = 256 * 1_024;
 
-export async function usageRoutes(scope: FastifyInstance, options: UsageDeps): Promise<void> {
+export async function usageRoutes(
+  scope: FastifyInstance,
+  { requestsPerMinute, ...options }: UsageDeps & { requestsPerMinute: number },
+): Promise<void> {
   for (const schema of [usageResults, usageDto]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Usage"];
@@ -23,7 +26,9 @@ export async function usageRoutes(scope: FastifyInstance, options: UsageDeps): P
   routes.post(
     "/subscriptions/:id/usage",
     {
-      config: { access: ["vendor-developer", "operator"] },
+      // A vendor's service reports the usage of all practices.
+      config: { access: ["vendor-developer", "operator"], isUnlimited: true },
+      onRequest: limitCallers(scope, requestsPerMinute),
       bodyLimit: maxBatchBytes,
       schema: {
         tags,
