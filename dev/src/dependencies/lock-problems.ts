@@ -24,6 +24,7 @@ const allowedLicences = new Set([
   "CC0-1.0",
   "ISC",
   "MIT",
+  "MIT-0",
   "PSF-2.0",
   "Python-2.0",
   "Unlicense",

@@ -19,7 +19,7 @@ export const auditEntry = Type.Object(
     ),
     onBehalfOf: Type.String({
       description:
-        "The organisation that the action concerns; for a vendor, `vendor:` and its slug; for the synonyms of search, `marketplace:search`",
+        "The organisation that the action concerns; for a vendor, `vendor:` and its slug; for the synonyms of search, `marketplace:search`; for notices to operators, `marketplace:notices`",
     }),
     action: Type.String({ description: "The action", examples: ["subscription.cancel"] }),
     target: Type.Object(
@@ -75,6 +75,7 @@ const actions = [
   ...subscriptionActions.map((action) => `subscription.${action}`),
   "connection.report",
   "usage.report",
+  "notice-settings.change",
   ...endpointActions.map((action) => `webhook-endpoint.${action}`),
   "webhook-replay.start",
   "webhook-replay.cancel",

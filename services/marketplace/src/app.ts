@@ -38,6 +38,10 @@ import { developerMediaRoutes } from "./media/media-routes.ts";
 import { publicMediaRoutes } from "./media/public-media-routes.ts";
 import { createDownloadSlots } from "./media/send-media.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
+import { noticeProblems } from "./notices/notice-errors.ts";
+import { noticeRoutes } from "./notices/notice-routes.ts";
+import { unsubscribeRoutes } from "./notices/unsubscribe-routes.ts";
+import { unsubscribePurpose } from "./notices/unsubscribe-token.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
@@ -99,6 +103,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       connectionProblems,
       usageProblems,
       billingProblems,
+      noticeProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -177,11 +182,19 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       const usageRequests = { requestsPerMinute: config.usageRequestsPerMinute };
       await scope.register(usageRoutes, { database: database.query, clock, queue, ...usageRequests });
       await scope.register(billingRoutes, { database: database.query, clock, queue });
+      await scope.register(noticeRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
   );
   await server.register(publicMediaRoutes, {
     ...mediaDeps,
+    requestsPerMinute: config.publicRequestsPerMinute,
+  });
+
+  await server.register(unsubscribeRoutes, {
+    database: database.query,
+    clock: () => new Date(),
+    digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
     requestsPerMinute: config.publicRequestsPerMinute,
   });
 

@@ -20,6 +20,11 @@ import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { createStorage } from "./media/create-storage.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
+import { createMailMetrics } from "./notices/mail-metrics.ts";
+import { createMailSender } from "./notices/run-due-mails.ts";
+import { createMailer } from "./notices/send-mail.ts";
+import { runScopeWalks } from "./notices/tell-of-scopes.ts";
+import { unsubscribePurpose } from "./notices/unsubscribe-token.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
@@ -122,6 +127,17 @@ export async function createWorker(
   const startTask = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
     runRepeatedly({ work, failureMessage, pauseMs: pollIntervalMs, logger, stopped });
   const maintenance = { ...common, storage, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
+  const sendDueMails =
+    config.mail &&
+    createMailSender({
+      ...common,
+      ...createMailMetrics(metrics.registry, database.query, clock),
+      publicUrl: config.mail.publicUrl,
+      digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
+      mailer: createMailer(config.mail),
+      logger,
+      stopped,
+    });
   // Independent tasks: a slow or failing one doesn't delay the others.
   const tasks = [
     startTask("failed to run due recoveries", () =>
@@ -132,6 +148,8 @@ export async function createWorker(
     startTask("failed to run due suspensions", () =>
       runDueSuspensions({ ...common, logger }, { stopped, onStep: () => scheduler.wake() }),
     ),
+    startTask("failed to tell subscribers of added scopes", () => runScopeWalks(common, { stopped })),
+    ...(sendDueMails === undefined ? [] : [startTask("failed to send mails about notices", sendDueMails)]),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);

@@ -1,11 +1,13 @@
 import { port, readEnvironment, wholeNumber } from "@ehr-marketplace/service-kit/config";
 import { findMarketplaceErrors, marketplaceConfig, marketplaceEnvironment } from "./config.ts";
+import { findMailErrors, mailConfig, mailEnvironment } from "./mail-config.ts";
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
 
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const specs = {
     ...marketplaceEnvironment,
+    ...mailEnvironment,
     WORKER_PORT: port({ desc: "Port for health and metrics", default: 8084 }),
     DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({
       desc: "Maximum number of database connections per process",
@@ -24,7 +26,10 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
       default: 90,
     }),
   };
-  const read = readEnvironment(environment, specs, findMarketplaceErrors);
+  const read = readEnvironment(environment, specs, (given) => ({
+    ...findMarketplaceErrors(given),
+    ...findMailErrors(given),
+  }));
   return {
     ...marketplaceConfig(read),
     port: read.WORKER_PORT,
@@ -32,5 +37,6 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     maxInFlight: read.DELIVERIES_IN_FLIGHT,
     maxPerRecipient: read.DELIVERIES_PER_RECIPIENT,
     logDays: read.DELIVERY_LOG_DAYS,
+    mail: mailConfig(read),
   };
 }

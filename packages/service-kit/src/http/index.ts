@@ -2,6 +2,7 @@ export { allowAnyone, forbidden, getCaller, limitCallers } from "./access.ts";
 export { allowAnyOrigin } from "./any-origin.ts";
 export { apiReference } from "./api-reference.ts";
 export { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
+export { escapeHtml, pageHeaders, renderPage } from "./html-page.ts";
 export { etagPattern, isMatch, requireIfMatch } from "./if-match.ts";
 export {
   acceptNdjson,

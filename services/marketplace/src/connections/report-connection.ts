@@ -9,6 +9,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordConnectionUpdated } from "../events/record-connection-updated.ts";
+import { recordNotice } from "../notices/record-notice.ts";
 import { lockReportedSubscription } from "../subscriptions/lock-reported-subscription.ts";
 import { requireReadableSubscription } from "../subscriptions/read-subscriptions.ts";
 import { findInvalidFields, isSameState, maxChangesPerHour, msUntilChange, toState, unreported } from "./connection.ts";
@@ -53,7 +54,7 @@ export async function reportConnection(
   const now = clock();
   return database.transaction().execute(async (transaction) => {
     await useGenericPlans(transaction);
-    const { app, vendorId, role, ...subscription } = await lockReportedSubscription(
+    const { app, vendorId, organisationId, role, ...subscription } = await lockReportedSubscription(
       transaction,
       by.caller,
       subscriptionId,
@@ -68,6 +69,21 @@ export async function reportConnection(
     const at = stored === undefined ? now : nextInstant(now, stored.updatedAt);
     await upsertConnection(transaction, subscription.id, reported, at);
     await recordConnectionUpdated(transaction, queue, { app, subscription, connection: reported, vendorId, at });
+    if (reported.status === "failed" && stored?.state.status !== "failed") {
+      await recordNotice(transaction, {
+        audience: { organisationId },
+        kind: "connection-failed",
+        severity: "warning",
+        subject: `${app.name} can't sign in`,
+        // Not the reason, which is free text of the EHR.
+        detail:
+          "Your EHR reports that the app's connection has failed. Read its reason in the subscription's connection.",
+        link: `/api/v1/subscriptions/${subscription.id}/connection`,
+        // Once a day: a connection may fail, recover and fail.
+        key: `connection-failed:${subscription.id}:${at.toISOString().slice(0, 10)}`,
+        at,
+      });
+    }
     await recordAudit(transaction, {
       by,
       role,

@@ -1,8 +1,10 @@
 import type { AdminAppDto, SuspendAppBody } from "@ehr-marketplace/contracts";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
+import type { NewNotice } from "../notices/notice.ts";
+import { recordNotice } from "../notices/record-notice.ts";
 import {
   endSuspension,
   findProgress,
@@ -77,6 +79,23 @@ const setFeatured =
 export const featureApp = setFeatured(true);
 export const unfeatureApp = setFeatured(false);
 
+const nameOf = ({ slug, draft }: ListingRow): string => draft.name ?? slug;
+
+const tellVendor = (
+  transaction: Transaction<DB>,
+  row: ListingRow,
+  at: Date,
+  notice: Pick<NewNotice, "severity" | "subject" | "detail">,
+): Promise<void> =>
+  recordNotice(transaction, {
+    ...notice,
+    audience: { vendorId: row.vendor_id },
+    kind: "app-suspended",
+    link: `/api/v1/developer/apps/${row.slug}`,
+    key: `app-suspended:${row.app_id}:${at.toISOString()}`,
+    at,
+  });
+
 /**
  * Takes the app out of the catalog, so that nobody can subscribe to it, until it is reinstated. With `pauseSubscriptions`, a background
  * job pauses the active subscriptions, also of an app that is suspended already and whose subscriptions are not paused.
@@ -95,6 +114,11 @@ export const suspendApp = (
     }),
     async apply(transaction, row, at) {
       if (pauseSubscriptions) await startSuspension(transaction, deps.queue, { appId: row.app_id, by, at, reason });
+      await tellVendor(transaction, row, at, {
+        severity: "critical",
+        subject: `${nameOf(row)} is suspended`,
+        detail: "The app is out of the catalog. Read the reason in the listing, and answer the marketplace's operator.",
+      });
       const { suspended_at: since, suspension_reason: earlierReason } = row;
       const before = since === null ? null : { reason: earlierReason, pauseSubscriptions: false };
       return {
@@ -110,6 +134,11 @@ export const reinstateApp = (deps: AdminDeps, by: RequestContext, slug: string):
     command: "reinstate",
     async apply(transaction, row, at) {
       await endSuspension(transaction, deps.queue, { appId: row.app_id, by, at });
+      await tellVendor(transaction, row, at, {
+        severity: "info",
+        subject: `${nameOf(row)} is reinstated`,
+        detail: "Nothing is left to do.",
+      });
       return {
         changes: { suspended_at: null, suspension_reason: null },
         audit: auditOf(row, "reinstate", { suspension: { reason: row.suspension_reason } }, { suspension: null }),

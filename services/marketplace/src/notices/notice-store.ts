@@ -1,5 +1,10 @@
-import { sql, type Transaction } from "kysely";
-import type { DB } from "../database-schema.ts";
+import type { NoticeKind, NoticeSeverity } from "@ehr-marketplace/contracts";
+import type { PageSlice } from "@ehr-marketplace/service-kit/http";
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from "kysely";
+import type { DB, Notices } from "../database-schema.ts";
+
+/** The table's check constraints allow no other kinds and severities. */
+export type NoticeRow = Omit<Selectable<Notices>, "kind" | "severity"> & { kind: NoticeKind; severity: NoticeSeverity };
 
 export interface NewNoticeRow {
   id: string;
@@ -17,7 +22,7 @@ export interface NewNoticeRow {
 }
 
 /** Besides digests. What is more than that is listed in the digest. */
-export const maxMailsPerHour = 20;
+const maxMailsPerHour = 20;
 
 /**
  * Inserts the notices that the audience was not told of before, and their mails. Always in the order of audience and key, so that two
@@ -58,3 +63,44 @@ export async function insertNotices(transaction: Transaction<DB>, rows: NewNotic
     order by audience collate "C", id
     on conflict (audience, digest_at) do nothing`.execute(transaction);
 }
+
+/** Newest first. */
+export async function findNotices(
+  database: Kysely<DB>,
+  { audience, unread }: { audience: string; unread: boolean },
+  { after, limit }: PageSlice,
+): Promise<NoticeRow[]> {
+  const { rows } = await sql<NoticeRow>`
+    select * from notices
+    where audience = ${audience} ${unread ? sql`and read_at is null` : sql``}
+      ${after === undefined ? sql`` : sql`and (created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`}
+    order by created_at desc, id desc limit ${sql.lit(limit)}`.execute(database);
+  return rows;
+}
+
+/** Returns undefined if the audience has no such notice. */
+export async function updateRead(
+  database: Kysely<DB>,
+  audience: string,
+  id: string,
+  at: Date,
+): Promise<NoticeRow | undefined> {
+  const { rows } = await sql<NoticeRow>`
+    update notices set read_at = coalesce(read_at, ${at}) where id = ${id} and audience = ${audience}
+    returning *`.execute(database);
+  return rows[0];
+}
+
+const deleteOf = async (database: Kysely<DB>, condition: RawBuilder<boolean>, limit: number): Promise<number> => {
+  const { numAffectedRows } = await sql`
+    delete from notices where id = any (array(select id from notices where ${condition} order by created_at limit ${limit}))`.execute(
+    database,
+  );
+  return Number(numAffectedRows ?? 0);
+};
+
+export const deleteReadNotices = (database: Kysely<DB>, before: Date, limit: number): Promise<number> =>
+  deleteOf(database, sql`read_at is not null and created_at < ${before}`, limit);
+
+export const deleteNotices = (database: Kysely<DB>, before: Date, limit: number): Promise<number> =>
+  deleteOf(database, sql`created_at < ${before}`, limit);

@@ -14,6 +14,7 @@ import {
 } from "./recipient-store.ts";
 import { scheduleRecoveries, scheduleRecovery } from "./recovery-jobs.ts";
 import { firstPace } from "./recovery-schedule.ts";
+import { tellVendor } from "./tell-vendor.ts";
 
 /** Applies an event to a recipient whose row the caller has locked: stores its next state and schedules its recovery. */
 export async function applyToLocked(
@@ -25,6 +26,9 @@ export async function applyToLocked(
   const decision = decide(kind, before, event);
   const { state, action } = decision;
   if (state !== before) await updateState(transaction, id, state);
+  if (kind === "endpoint" && state.status !== before.status && event.type !== "deleted") {
+    await tellVendor(transaction, id, state);
+  }
   if (action?.do === "schedule-recovery") {
     const { at: startAfter, pace } = action;
     await scheduleRecovery(transaction, queue, id, { startAfter, pace });

@@ -218,3 +218,15 @@ export async function countRecipients(database: Kysely<DB>): Promise<RecipientCo
   if (counts === undefined) throw new Error("the count returned no row");
   return counts;
 }
+
+/** Of a recipient that is an endpoint. */
+export async function findEndpoint(
+  transaction: Transaction<DB>,
+  id: string,
+): Promise<{ url: string; vendor_id: string } | undefined> {
+  return transaction
+    .selectFrom("webhook_endpoints")
+    .select(["url", "vendor_id"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+}

@@ -20,11 +20,13 @@ import { namePlans } from "../listings/name-plans.ts";
 import { factsOf, type ListingRow } from "../listings/read-listings.ts";
 import type { NewNotice } from "../notices/notice.ts";
 import { recordNotice } from "../notices/record-notice.ts";
+import { tellOfAddedScopes } from "../notices/tell-of-scopes.ts";
 import { getReview, reviewNotFound } from "./read-reviews.ts";
 import { reviewProblems } from "./review-errors.ts";
 import {
   approveInDatabase,
   closeReview,
+  findAppScopes,
   findReview,
   findReviewedSlug,
   isEditor,
@@ -122,6 +124,7 @@ export function approveReview(
       requireCertifications(review, verifiedCertifications);
       await requireUsable(transaction, deps, review, at);
       const plans = (review.draft.plans ?? []).map((plan) => ({ ...plan, id: plan.id ?? uuid() }));
+      const before = await findAppScopes(transaction, review.app_id);
       await approveInDatabase(transaction, {
         id,
         by: by.caller,
@@ -131,6 +134,10 @@ export function approveReview(
         verifiedCertifications,
       });
       await recordAppUpdated(transaction, deps.queue, { appId: review.app_id, at });
+      if (before !== undefined) {
+        const after = review.draft.fhirScopes ?? "";
+        await tellOfAddedScopes(transaction, { appId: review.app_id, revision: review.number, before, after, at });
+      }
       return {
         changes: { draft: namePlans(listing.draft, plans) },
         after: { status: "approved", verifiedCertifications },

@@ -4,9 +4,7 @@ import type { Registry } from "prom-client";
 import type { DB } from "../database-schema.ts";
 import { addBusinessDays } from "./business-days.ts";
 import { countReviews } from "./review-store.ts";
-
-/** A review is due after ten business days; the alert is at eight. */
-const businessDaysBeforeDue = 2;
+import { businessDaysBeforeDue } from "./tell-of-due-reviews.ts";
 
 export function registerReviewMetrics(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
   const count = () => countReviews(database, addBusinessDays(clock(), businessDaysBeforeDue));

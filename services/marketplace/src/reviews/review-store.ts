@@ -260,3 +260,31 @@ export async function endCertificationsOf(database: Kysely<DB>, maxApps: number)
   const { rows } = await sql<{ ended: number }>`select end_certifications(${maxApps}) as ended`.execute(database);
   return rows[0]?.ended ?? 0;
 }
+
+/** Those that are published; undefined before the first approval. */
+export async function findAppScopes(database: Kysely<DB>, appId: string): Promise<string | undefined> {
+  const found = await database.selectFrom("apps").select("fhir_scopes").where("id", "=", appId).executeTakeFirst();
+  return found?.fhir_scopes;
+}
+
+export interface DueReview {
+  id: string;
+  slug: string;
+  name: string;
+  number: number;
+  due_at: Date;
+}
+
+/** Open reviews that are due before this time and that the operators were not told of. */
+export async function findUntoldDueReviews(database: Kysely<DB>, dueBefore: Date, limit: number): Promise<DueReview[]> {
+  const { rows } = await sql<DueReview>`
+    select reviews.id, listings.slug, revisions.name, reviews.number, reviews.due_at from reviews
+    join revisions on revisions.app_id = reviews.app_id and revisions.number = reviews.number
+    join listings on listings.app_id = reviews.app_id
+    where reviews.decision is null and reviews.due_at < ${dueBefore}
+      and not exists (
+        select from notices where notices.audience = 'operators' and notices.key = 'review-due:' || reviews.id
+      )
+    order by reviews.due_at limit ${limit}`.execute(database);
+  return rows;
+}

@@ -12,6 +12,7 @@ export interface ReportedSubscription {
   id: string;
   status: "active" | "paused";
   orgAlias: string;
+  organisationId: string;
   app: EventApp;
   vendorId: string;
   role: Role;
@@ -28,5 +29,13 @@ export async function lockReportedSubscription(
   if (locked === undefined || role === undefined) throw subscriptionNotFound();
   const { row, app, vendorId } = locked;
   if (row.status === "cancelled") throw new Problem(subscriptionProblems.cancelled, `Subscription ${id} is cancelled.`);
-  return { id: row.id, status: row.status as "active" | "paused", orgAlias: row.org_alias, app, vendorId, role };
+  return {
+    id: row.id,
+    status: row.status as "active" | "paused",
+    orgAlias: row.org_alias,
+    organisationId: row.organisation_id,
+    app,
+    vendorId,
+    role,
+  };
 }

@@ -4,6 +4,8 @@ import { type Author, recordAudits } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordEvents } from "../events/record-event.ts";
+import type { NewNotice } from "../notices/notice.ts";
+import { recordNotices } from "../notices/record-notice.ts";
 import { type Command, decide } from "./subscription.ts";
 import { auditedState, columnsOf, stateOf } from "./subscription-record.ts";
 import {
@@ -111,6 +113,12 @@ async function changeBatch(transaction: Transaction<DB>, queue: Queue, batch: Ba
         occurredAt: at,
       })),
     );
+    await recordNotices(
+      transaction,
+      changes.map(({ row, app, at, columns }) =>
+        noticeOf(command, { ...row, revision: columns.revision }, app.name, at),
+      ),
+    );
     await recordAudits(
       transaction,
       changes.map(({ row, at, columns }) => ({
@@ -131,3 +139,29 @@ async function changeBatch(transaction: Transaction<DB>, queue: Queue, batch: Ba
     isDone: candidates.length < limit,
   };
 }
+
+/** The reason is not in it: it was written for others. */
+const noticeOf = (
+  { do: command }: Command,
+  subscription: { id: string; organisation_id: string; revision: number },
+  appName: string,
+  at: Date,
+): NewNotice => ({
+  audience: { organisationId: subscription.organisation_id },
+  kind: "app-suspended",
+  ...(command === "pause"
+    ? {
+        severity: "critical",
+        subject: `${appName} is suspended, and your subscription is paused`,
+        detail:
+          "The marketplace's operator has suspended the app for security reasons. It resumes when the app is reinstated.",
+      }
+    : {
+        severity: "info",
+        subject: `${appName} is reinstated, and your subscription is active`,
+        detail: "Nothing is left to do.",
+      }),
+  link: `/api/v1/subscriptions/${subscription.id}`,
+  key: `app-suspended:${subscription.id}:${subscription.revision}`,
+  at,
+});

@@ -1,0 +1,74 @@
+import { type CleanedEnv, findHttpsError, str, url, type VariableErrors } from "@ehr-marketplace/service-kit/config";
+import type { SmtpConfig } from "./notices/send-mail.ts";
+
+/** Environment variables of the mails about notices. */
+export const mailEnvironment = {
+  SMTP_URL: str({
+    desc: "Mail server for notices, smtp:// or smtps://; unset means that nothing is mailed",
+    example: "smtps://marketplace:secret@mail.internal:465",
+    default: "",
+  }),
+  MAIL_FROM: str({
+    desc: "Sender of these mails. Required with SMTP_URL",
+    example: "EHR Marketplace <notices@example.com>",
+    default: "",
+  }),
+  PUBLIC_URL: url({
+    desc: "Where clients reach the API, for the links in these mails. Required with SMTP_URL",
+    example: "https://marketplace.example.com",
+    default: "",
+  }),
+};
+
+type Read = CleanedEnv<typeof mailEnvironment>;
+
+const senderPattern = /^([^\s<>@,;"]+@[\w.-]+|[^<>@,;"\p{C}]+ <[^\s<>@,;"]+@[\w.-]+>)$/u;
+
+function parseServer(given: string): URL | undefined {
+  const parsed = URL.parse(given);
+  return parsed !== null && /^smtps?:$/.test(parsed.protocol) && parsed.hostname !== "" ? parsed : undefined;
+}
+
+const findUrlError = (publicUrl: string, isLocal: boolean): string | undefined => {
+  if (publicUrl === "") return "is required with SMTP_URL, because mails contain links to it";
+  return isLocal ? undefined : findHttpsError(publicUrl, "mails contain links to it");
+};
+
+/** Settings that are valid by themselves, but not together. */
+export function findMailErrors({
+  NODE_ENV,
+  SMTP_URL = "",
+  MAIL_FROM = "",
+  PUBLIC_URL = "",
+}: Partial<Read & { NODE_ENV: string }>): VariableErrors {
+  if (SMTP_URL === "") return {};
+  const isLocal = NODE_ENV === "development" || NODE_ENV === "test";
+  return {
+    SMTP_URL:
+      parseServer(SMTP_URL) === undefined ? "must be a URL such as smtps://user:secret@mail.internal" : undefined,
+    MAIL_FROM: senderPattern.test(MAIL_FROM) ? undefined : "must be an email address, with SMTP_URL",
+    PUBLIC_URL: findUrlError(PUBLIC_URL, isLocal),
+  };
+}
+
+export type MailConfig = SmtpConfig & { publicUrl: string };
+
+const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host);
+
+/** Undefined: nothing is mailed. */
+export function mailConfig(read: Read & { NODE_ENV: string }): MailConfig | undefined {
+  const server = parseServer(read.SMTP_URL);
+  if (server === undefined) return undefined;
+  const secure = server.protocol === "smtps:";
+  const { hostname, username, password } = server;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: server.port === "" ? (secure ? 465 : 587) : Number(server.port),
+    secure,
+    // Otherwise whoever is between the two could remove STARTTLS, and read the password.
+    requiresTls: !secure && !isLoopback(hostname),
+    auth: username === "" ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    from: read.MAIL_FROM,
+    publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
+  };
+}

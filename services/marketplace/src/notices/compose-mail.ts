@@ -1,0 +1,69 @@
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import type { NoticeRow } from "./notice-store.ts";
+import { createUnsubscribeToken } from "./unsubscribe-token.ts";
+
+export interface Mail {
+  messageId: string;
+  to: string;
+  subject: string;
+  text: string;
+  headers: Record<string, string>;
+}
+
+export interface MailContext {
+  /** Where the API is, without a slash at the end. */
+  publicUrl: string;
+  digest: KeyedDigest;
+}
+
+export interface MailContent {
+  id: string;
+  audience: string;
+  isDigest: boolean;
+  to: string;
+  /** The oldest of a digest. */
+  notices: NoticeRow[];
+  /** Notices of the digest that are not among them. */
+  more: number;
+}
+
+/** The same content gives the same mail: one that is sent twice has the same `Message-ID`, by which mail servers recognise it. */
+export function composeMail(context: MailContext, content: MailContent): Mail {
+  const { publicUrl, digest } = context;
+  const { id, audience, notices } = content;
+  const kinds = [...new Set(notices.map(({ kind }) => kind))];
+  const unsubscribe = `${publicUrl}/notices/unsubscribe?token=${createUnsubscribeToken(digest, { audience, kinds })}`;
+  const footer = [
+    "--",
+    "EHR Marketplace sends this to the address in your notice settings.",
+    `To get no more mails about ${kinds.join(", ")}: ${unsubscribe}`,
+  ];
+  return {
+    messageId: `<${id}@${new URL(publicUrl).hostname}>`,
+    to: content.to,
+    subject: subjectOf(content),
+    text: `${[...notices.flatMap((notice) => paragraph(publicUrl, notice)), ...moreOf(content), ...footer].join("\n")}\n`,
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "List-Unsubscribe": `<${unsubscribe}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    },
+  };
+}
+
+function subjectOf({ isDigest, notices, more }: MailContent): string {
+  const [first] = notices;
+  const count = notices.length + more;
+  if (!isDigest && first !== undefined) return first.subject;
+  return `EHR Marketplace: ${count} ${count === 1 ? "notice" : "notices"}`;
+}
+
+const paragraph = (publicUrl: string, { subject, detail, link }: NoticeRow): string[] => [
+  subject,
+  detail,
+  `${publicUrl}${link}`,
+  "",
+];
+
+const moreOf = ({ more }: MailContent): string[] =>
+  more === 0 ? [] : [`And ${more} more: see the list of your notices.`, ""];

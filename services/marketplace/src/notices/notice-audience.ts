@@ -1,0 +1,27 @@
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Kysely } from "kysely";
+import type { DB } from "../database-schema.ts";
+import { organisationProblems } from "../organisations/organisation-errors.ts";
+import { findOrganisationKind } from "../organisations/read-organisations.ts";
+import { requireVendorId } from "../vendors/read-vendors.ts";
+import { audienceKey } from "./notice.ts";
+
+/** Whose notices a request is about. Access has been checked. */
+export interface NoticeAudience {
+  key: string;
+  /** As in the audit log. */
+  onBehalfOf: string;
+}
+
+export async function organisationAudience(database: Kysely<DB>, alias: string): Promise<NoticeAudience> {
+  const organisation = await findOrganisationKind(database, alias);
+  if (organisation === undefined) throw new Problem(organisationProblems.notFound, "No organisation has that alias.");
+  return { key: audienceKey({ organisationId: organisation.id }), onBehalfOf: alias };
+}
+
+export async function vendorAudience(database: Kysely<DB>, slug: string): Promise<NoticeAudience> {
+  return { key: audienceKey({ vendorId: await requireVendorId(database, slug) }), onBehalfOf: `vendor:${slug}` };
+}
+
+/** An organisation's alias can't contain a colon, so no organisation reads these entries of the audit log. */
+export const operatorAudience: NoticeAudience = { key: audienceKey("operators"), onBehalfOf: "marketplace:notices" };

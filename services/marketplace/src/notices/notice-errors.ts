@@ -1,0 +1,16 @@
+import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+
+export const noticeProblems = {
+  notFound: {
+    code: "notice-not-found",
+    status: 404,
+    title: "Notice not found",
+    advice: "Use an id from the list of notices. Old notices are deleted: read ones after 90 days, all after 400 days.",
+  },
+  linkInvalid: {
+    code: "unsubscribe-link-invalid",
+    status: 404,
+    title: "Unsubscribe link invalid",
+    advice: "Use the whole link of the mail, or change the notice settings instead.",
+  },
+} as const satisfies Record<string, ProblemKind>;

@@ -1,0 +1,36 @@
+import { type NoticeKind, noticeKinds } from "@ehr-marketplace/contracts";
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+
+/** What a link in a mail mutes. */
+export interface Unsubscription {
+  audience: string;
+  kinds: NoticeKind[];
+}
+
+/** The purpose of the digest's key. */
+export const unsubscribePurpose = "unsubscribe";
+
+/** What it mutes, in Base64url, and its digest: whoever has the mail has the right to mute, and nobody can make another one. */
+export function createUnsubscribeToken(digest: KeyedDigest, { audience, kinds }: Unsubscription): string {
+  const value = Buffer.from(`${audience} ${kinds.join(",")}`).toString("base64url");
+  return `${value}.${digest.create(value)}`;
+}
+
+const isKind = (text: string): text is NoticeKind => (noticeKinds as readonly string[]).includes(text);
+
+/** Returns undefined for anything that we did not make. */
+export function readUnsubscribeToken(digest: KeyedDigest, token: string): Unsubscription | undefined {
+  const [, value = "", signature = ""] = /^([\w-]+)\.(\d{1,9}\.[\w-]{43})$/.exec(token) ?? [];
+  if (!isSigned(digest, signature, value)) return undefined;
+  const [audience = "", kinds = ""] = Buffer.from(value, "base64url").toString().split(" ");
+  return { audience, kinds: kinds.split(",").filter(isKind) };
+}
+
+function isSigned(digest: KeyedDigest, signature: string, value: string): boolean {
+  try {
+    return digest.matches(signature, value);
+  } catch {
+    // Of a key that was removed, or never existed.
+    return false;
+  }
+}
