@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { NoticeDto, NoticePage } from "@ehr-marketplace/contracts";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { createPublisher, insertSubscribers, type Publisher, registerPractices } from "@ehr-marketplace/tests/support";
+import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
+import { failuresToHold } from "../recipients/recovery-schedule.ts";
+import { tellOfDueReviews } from "../reviews/tell-of-due-reviews.ts";
+import { subscribed } from "../subscriptions/subscribe.test-support.ts";
+import { pausing, type SuspensionGround, startSuspensionGround } from "../suspensions/suspension.test-support.ts";
+import { runScopeWalkStep, runScopeWalks } from "./tell-of-scopes.ts";
+
+const vendor = "northwind-developer";
+const riverside = "/organisations/riverside-clinic";
+
+describe("people are told", () => {
+  const cleanUp = cleanUpAfter();
+  let ground: SuspensionGround;
+  let publisher: Publisher<Persona>;
+  before(async () => {
+    ground = await startSuspensionGround(cleanUp, 3);
+    const { url, callers } = ground.marketplace;
+    publisher = createPublisher(url, (who) => callers.token(who), vendor);
+  });
+  const ok = async <T>(response: Response | Promise<Response>, status = 200): Promise<T> => {
+    const settled = await response;
+    assert.equal(settled.status, status, await settled.clone().text());
+    return (await settled.json()) as T;
+  };
+  /** Newest first, of one kind. */
+  const notices = async (who: Persona, path: string, kind: string): Promise<NoticeDto[]> => {
+    const page = await ok<NoticePage>(ground.marketplace.requestAs(who, `${path}/notices?limit=1000`));
+    return page.items.filter((notice) => notice.kind === kind);
+  };
+  const told = async (who: Persona, path: string, kind: string): Promise<string[]> =>
+    (await notices(who, path, kind)).map(({ subject, severity }) => `${severity}: ${subject}`);
+  const inAMinute = () => ({ ...ground.deps, clock: () => new Date(Date.now() + 60_000) });
+
+  test("of a decided review: the vendor, without the reasons", async () => {
+    await publisher.create("quill-told", { name: "Quill of strangers" });
+    const first = await publisher.submit("quill-told");
+    const reasons = [{ pointer: "/name", text: "It is about the patient Jane Doe" }];
+    await ok(ground.marketplace.requestAs("operator", `/admin/reviews/${first}/reject`, { body: { reasons } }));
+    await publisher.approve(await publisher.submit("quill-told"));
+    const [approved, rejected] = await notices(vendor, "/developer", "review-decided");
+    assert.equal(rejected?.subject, "Quill of strangers 1.0.0: revision 1 was rejected");
+    assert.deepEqual([rejected?.severity, rejected?.link], ["warning", "/api/v1/developer/apps/quill-told"]);
+    assert.deepEqual(
+      [approved?.subject, approved?.severity],
+      ["Quill of strangers 1.0.0: revision 2 was approved", "info"],
+    );
+    assert.doesNotMatch(JSON.stringify([approved, rejected]), /Jane/);
+  });
+
+  test("of scopes that a publication adds: each organisation that has to agree, in batches", async () => {
+    const slug = "quill-scopes";
+    await publisher.publish(slug);
+    const { id } = await subscribed(ground.marketplace, slug);
+    const practices = await registerPractices(ground.marketplace.database.ownerUrl, {
+      count: 130,
+      callbackUrl: "http://127.0.0.1:9",
+      prefix: "scoped",
+    });
+    await insertSubscribers(ground.marketplace.database.ownerUrl, slug, practices);
+    await publisher.edit(slug, { version: "1.0.1" });
+    await publisher.approve(await publisher.submit(slug));
+    assert.equal(await runScopeWalkStep(inAMinute()), false, "no scope was added");
+    await publisher.edit(slug, {
+      version: "1.1.0",
+      fhirScopes: "openid launch patient/Observation.rs patient/Condition.rs",
+      scopePurposes: {
+        "patient/Observation.rs": "Shows the last results beside the note",
+        "patient/Condition.rs": "Lists the problems beside the note",
+      },
+    });
+    await publisher.approve(await publisher.submit(slug));
+    assert.equal(await runScopeWalkStep({ ...ground.deps }), false, "too early");
+    const { signal: stopped } = new AbortController();
+    await Promise.all([runScopeWalks(inAMinute(), { stopped }), runScopeWalks(inAMinute(), { stopped })]);
+    await runScopeWalks(inAMinute(), { stopped });
+    const [notice, ...others] = await notices("riverside-member", riverside, "scopes-pending");
+    assert.deepEqual([notice?.subject, notice?.severity, others], ["Quill asks for more access", "warning", []]);
+    assert.equal(notice?.link, `/api/v1/subscriptions/${id}`);
+    const [{ count } = assert.fail()] = await ground.query<{ count: number }>(
+      "select count(*)::int as count from notices where kind = 'scopes-pending'",
+    );
+    assert.equal(count, 131);
+  });
+
+  test("of a suspended app: its vendor, and each organisation whose subscription is paused and resumed", async () => {
+    const slug = "northwind-scribe";
+    const ids = await ground.subscribe(slug, 3);
+    await ground.operate(slug, "suspend", pausing);
+    await ground.finish();
+    await ground.operate(slug, "reinstate");
+    await ground.finish();
+    assert.deepEqual(await told(vendor, "/developer", "app-suspended"), [
+      "info: Northwind Scribe is reinstated",
+      "critical: Northwind Scribe is suspended",
+    ]);
+    for (const [nth, { alias }] of ground.practices.entries()) {
+      assert.deepEqual(await told("operator", `/organisations/${alias}`, "app-suspended"), [
+        "info: Northwind Scribe is reinstated, and your subscription is active",
+        "critical: Northwind Scribe is suspended, and your subscription is paused",
+      ]);
+      const [notice] = await notices("operator", `/organisations/${alias}`, "app-suspended");
+      assert.equal(notice?.link, `/api/v1/subscriptions/${ids[nth]}`);
+      assert.doesNotMatch(JSON.stringify(notice), new RegExp(pausing.reason));
+    }
+  });
+
+  test("of a connection that fails: the organisation, once a day, without the EHR's words", async () => {
+    const { id } = await subscribed(ground.marketplace, "lab-lantern");
+    const report = (body: object): Promise<unknown> =>
+      ok(ground.marketplace.requestAs("ehr-service", `/subscriptions/${id}/connection`, { method: "PUT", body }));
+    await report({ status: "pending" });
+    await report({ status: "failed", reason: "No client for the patient Jane Doe" });
+    await report({ status: "failed", reason: "Another reason" });
+    await report({ status: "pending" });
+    await report({ status: "failed", reason: "No client" });
+    const [notice, ...others] = await notices("riverside-admin", riverside, "connection-failed");
+    assert.match(notice?.subject ?? "", /can't sign in$/);
+    assert.deepEqual([notice?.link, others], [`/api/v1/subscriptions/${id}/connection`, []]);
+    assert.doesNotMatch(JSON.stringify(notice), /Jane/);
+  });
+
+  test("of an endpoint that is held or disabled: its vendor, without the URL's secrets; not of one that was deleted", async () => {
+    const [held = "", gone = "", deleted = ""] = (
+      await ground.query<{ id: string }>(
+        `insert into webhook_endpoints (id, vendor_id, url, events, encrypted_secret, created_at, updated_at)
+         select mint_uuid(), vendors.id, 'http://127.0.0.1:' || port || '/hooks?key=sesame', '{subscription.paused}', '1.unread', now(), now()
+         from vendors, generate_series(1, 3) as port where slug = 'northwind-health' returning id`,
+      )
+    ).map(({ id }) => id);
+    const apply = (id: string, event: Parameters<typeof applyRecipientEvent>[3]): Promise<unknown> =>
+      ground.deps.database
+        .transaction()
+        .execute((transaction) => applyRecipientEvent(transaction, ground.deps.queue, id, event));
+    const at = new Date();
+    const failed = { type: "delivery-failed", at, isProbe: false, isGone: false } as const;
+    for (let nth = 0; nth <= failuresToHold; nth += 1) await apply(held, failed);
+    await apply(held, { type: "delivery-succeeded", at, hasCallback: true });
+    for (let nth = 0; nth <= failuresToHold; nth += 1) await apply(held, failed);
+    await apply(gone, { ...failed, isGone: true });
+    await apply(deleted, { type: "deleted", at });
+    const [heldNotice, ...moreHeld] = await notices(vendor, "/developer", "endpoint-held");
+    const [disabled, ...moreDisabled] = await notices(vendor, "/developer", "endpoint-disabled");
+    assert.deepEqual([moreHeld, moreDisabled], [[], []]);
+    assert.deepEqual(
+      [heldNotice?.subject, heldNotice?.severity, heldNotice?.link],
+      ["Webhook endpoint at 127.0.0.1:1 is failing", "warning", `/api/v1/developer/webhooks/${held}`],
+    );
+    assert.deepEqual(
+      [disabled?.subject, disabled?.severity, disabled?.link],
+      ["Webhook endpoint at 127.0.0.1:2 is disabled", "critical", `/api/v1/developer/webhooks/${gone}`],
+    );
+    assert.doesNotMatch(JSON.stringify([heldNotice, disabled]), /sesame/);
+    assert.deepEqual(await notices("lumen-developer", "/developer", "endpoint-held"), []);
+  });
+
+  test("of a review that is due in two business days: the operators, once", async () => {
+    await publisher.create("quill-due");
+    const id = await publisher.submit("quill-due");
+    const run = (at: Date): Promise<number> => tellOfDueReviews(ground.deps.database, at);
+    await run(new Date());
+    assert.deepEqual(await notices("operator", "/admin", "review-due"), []);
+    const later = new Date(Date.now() + 13 * 86_400_000);
+    await Promise.all([run(later), run(later)]);
+    assert.equal(await run(later), 0);
+    const [notice, ...others] = await notices("auditor", "/admin", "review-due");
+    assert.deepEqual([notice?.link, notice?.severity, others], [`/api/v1/admin/reviews/${id}`, "warning", []]);
+    await withClient(ground.marketplace.database.ownerUrl, (client) => client.query("delete from notices"));
+  });
+});

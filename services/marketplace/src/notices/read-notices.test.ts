@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, describe, test } from "node:test";
+import type { AuditPage, NoticeDto, NoticePage, NoticeSettings } from "@ehr-marketplace/contracts";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import {
+  connectAsService,
+  type MarketplaceWithCallers,
+  type ServiceConnection,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
+import type { NewNotice } from "./notice.ts";
+import { unsubscribeDigest } from "./notices.test-support.ts";
+import { recordNotice } from "./record-notice.ts";
+import { createUnsubscribeToken } from "./unsubscribe-token.ts";
+
+const riverside = "/organisations/riverside-clinic";
+const hilltop = "/organisations/hilltop-family-practice";
+
+describe("notices", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: MarketplaceWithCallers;
+  let connected: ServiceConnection<DB>;
+  const ids = { riverside: "", hilltop: "", northwind: "", lumen: "" };
+  before(async () => {
+    marketplace = await startMarketplaceWithCallers(cleanUp);
+    connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl, { poolSize: 10 });
+    const idOf = async (table: string, column: string, name: string): Promise<string> =>
+      (await query<{ id: string }>(`select id from ${table} where ${column} = $1`, name))[0]?.id ?? assert.fail(name);
+    ids.riverside = await idOf("organisations", "alias", "riverside-clinic");
+    ids.hilltop = await idOf("organisations", "alias", "hilltop-family-practice");
+    ids.northwind = await idOf("vendors", "slug", "northwind-health");
+    ids.lumen = await idOf("vendors", "slug", "lumen-medical");
+  });
+  const query = <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+    withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
+  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}): NewNotice => ({
+    audience,
+    kind: "connection-failed",
+    severity: "warning",
+    subject: "Scribe can't sign in",
+    detail: "Read why.",
+    link: "/api/v1/subscriptions/1/connection",
+    key: randomUUID(),
+    at: new Date(),
+    ...changes,
+  });
+  const record = (notice: NewNotice): Promise<void> =>
+    connected.database.transaction().execute((transaction) => recordNotice(transaction, notice));
+  const json = async <T>(response: Response | Promise<Response>, status = 200): Promise<T> => {
+    const settled = await response;
+    assert.equal(settled.status, status, await settled.clone().text());
+    return (await settled.json()) as T;
+  };
+  const list = (who: Persona, path: string, search = ""): Promise<NoticePage> =>
+    json(marketplace.requestAs(who, `${path}/notices?limit=1000${search}`));
+  const subjects = async (...given: Parameters<typeof list>): Promise<string[]> =>
+    (await list(...given)).items.map(({ subject }) => subject);
+  const markRead = (who: Persona, path: string, id: string): Promise<Response> =>
+    marketplace.requestAs(who, `${path}/notices/${id}/read`, { method: "POST" });
+
+  test("are recorded once for each key, also by transactions at the same time, and each audience has its own keys", async () => {
+    const key = randomUUID();
+    const audiences = [{ organisationId: ids.riverside }, { organisationId: ids.hilltop }, "operators"] as const;
+    await Promise.all(
+      Array.from({ length: 30 }, (_, nth) => record(noticeOf(audiences[nth % 3] ?? "operators", { key }))),
+    );
+    const rows = await query<{ audience: string }>("select audience from notices where key = $1 order by 1", key);
+    assert.equal(rows.length, 3);
+  });
+
+  test("of an organisation, a vendor and the operators are seen by nobody else", async () => {
+    const marks = {
+      riverside: randomUUID(),
+      hilltop: randomUUID(),
+      northwind: randomUUID(),
+      lumen: randomUUID(),
+      operators: randomUUID(),
+    };
+    await record(noticeOf({ organisationId: ids.riverside }, { subject: marks.riverside }));
+    await record(noticeOf({ organisationId: ids.hilltop }, { subject: marks.hilltop }));
+    await record(noticeOf({ vendorId: ids.northwind }, { subject: marks.northwind }));
+    await record(noticeOf({ vendorId: ids.lumen }, { subject: marks.lumen }));
+    await record(noticeOf("operators", { subject: marks.operators }));
+    const seen = async (who: Persona, path: string): Promise<string[]> => {
+      const found = await subjects(who, path);
+      return Object.entries(marks)
+        .filter(([, mark]) => found.includes(mark))
+        .map(([name]) => name);
+    };
+    assert.deepEqual(await seen("riverside-admin", riverside), ["riverside"]);
+    assert.deepEqual(await seen("riverside-member", riverside), ["riverside"]);
+    assert.deepEqual(await seen("operator", hilltop), ["hilltop"]);
+    assert.deepEqual(await seen("northwind-developer", "/developer"), ["northwind"]);
+    assert.deepEqual(await seen("lumen-developer", "/developer"), ["lumen"]);
+    assert.deepEqual(await seen("auditor", "/admin"), ["operators"]);
+    await assertProblem(await marketplace.requestAs("riverside-admin", `${hilltop}/notices`), 403, "forbidden");
+    await assertProblem(await marketplace.requestAs("riverside-admin", "/admin/notices"), 403, "forbidden");
+
+    const { items } = await list("operator", hilltop);
+    const ofHilltop = items.find(({ subject }) => subject === marks.hilltop)?.id ?? assert.fail();
+    await assertProblem(await markRead("riverside-admin", riverside, ofHilltop), 404, "notice-not-found");
+    await assertProblem(await markRead("northwind-developer", "/developer", ofHilltop), 404, "notice-not-found");
+    await assertProblem(await markRead("operator", "/admin", ofHilltop), 404, "notice-not-found");
+    await assertProblem(
+      await marketplace.requestAs("operator", "/organisations/nobody/notices"),
+      404,
+      "organisation-not-found",
+    );
+  });
+
+  test("are listed newest first, page by page, and can be marked as read, once", async () => {
+    const marks = Array.from({ length: 5 }, (_, nth) => `${nth} ${randomUUID()}`);
+    // Two at the same time.
+    for (const [nth, subject] of marks.entries()) {
+      const at = new Date(Date.UTC(2099, 0, 1) + Math.floor(nth / 2));
+      await record(noticeOf({ vendorId: ids.lumen }, { subject, at }));
+    }
+    const paged: NoticeDto[] = [];
+    for (let after = ""; paged.length < 5; ) {
+      const page = await json<NoticePage>(
+        marketplace.requestAs("lumen-developer", `/developer/notices?limit=2${after}`),
+      );
+      assertShape("NoticePage", page);
+      paged.push(...page.items);
+      after = `&after=${page.next}`;
+    }
+    assert.deepEqual(
+      paged
+        .slice(0, 5)
+        .map(({ subject }) => subject)
+        .toSorted(),
+      marks,
+    );
+    assert.deepEqual(paged[0]?.subject, marks[4]);
+
+    const [{ id } = assert.fail(), { subject } = assert.fail()] = paged;
+    const read = await json<NoticeDto>(markRead("lumen-developer", "/developer", id));
+    assert.ok(read.readAt !== null);
+    assert.equal((await json<NoticeDto>(markRead("lumen-developer", "/developer", id))).readAt, read.readAt);
+    const unread = await subjects("lumen-developer", "/developer", "&unread=true");
+    assert.ok(!unread.includes(read.subject) && unread.includes(subject));
+    assert.ok((await subjects("lumen-developer", "/developer")).includes(read.subject));
+  });
+
+  test("have settings for each audience, and every change of them is in the audit log", async () => {
+    const path = `${riverside}/notice-settings`;
+    const put = (who: Persona, at: string, body: object): Promise<Response> =>
+      marketplace.requestAs(who, at, { method: "PUT", body });
+    const unset = await json<NoticeSettings>(marketplace.requestAs("riverside-member", path));
+    assertShape("NoticeSettingsDto", unset);
+    assert.deepEqual(unset, { email: null, mutedKinds: [] });
+    const given = { email: "office@example.com", mutedKinds: ["spend-limit", "app-suspended"] };
+    const stored = { ...given, mutedKinds: ["spend-limit", "app-suspended"] };
+    assert.deepEqual(await json(put("riverside-admin", path, given)), stored);
+    assert.deepEqual(await json(marketplace.requestAs("riverside-member", path)), stored);
+    assert.deepEqual(await json(put("riverside-admin", path, given)), stored);
+    await assertProblem(await put("riverside-member", path, given), 403, "forbidden");
+    const audit = await json<AuditPage>(marketplace.requestAs("operator", `${riverside}/audit`));
+    const entries = audit.items.filter(({ action }) => action === "notice-settings.change");
+    assert.deepEqual(
+      entries.map(({ before: earlier, after, actor }) => [earlier, after, actor.subject]),
+      [[unset, stored, "riverside-admin"]],
+    );
+    assert.deepEqual(await json(marketplace.requestAs("operator", `${hilltop}/notice-settings`)), unset);
+    await json(put("northwind-developer", "/developer/notice-settings", { email: "n@example.com", mutedKinds: [] }));
+    await json(put("operator", "/admin/notice-settings", { email: "ops@example.com", mutedKinds: [] }));
+    assert.deepEqual(await json(marketplace.requestAs("lumen-developer", "/developer/notice-settings")), unset);
+  });
+
+  for (const email of [
+    "a@example.com, b@example.com",
+    "Office <a@example.com>",
+    "a@example.com\r\nBcc: b@example.com",
+    "a b@example.com",
+    "a@",
+    "@example.com",
+    "",
+    `${"a".repeat(250)}@example.com`,
+  ]) {
+    test(`are not mailed to ${JSON.stringify(email.slice(0, 40))}`, async () => {
+      const body = { email, mutedKinds: [] };
+      const response = await marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`, {
+        method: "PUT",
+        body,
+      });
+      await assertProblem(response, 400, "invalid-request");
+    });
+  }
+
+  test("are muted by the link of a mail: when it is posted, not when it is opened", async () => {
+    const audience = `vendor:${ids.lumen}`;
+    const settings = (): Promise<NoticeSettings> =>
+      json(marketplace.requestAs("lumen-developer", "/developer/notice-settings"));
+    await json(
+      marketplace.requestAs("lumen-developer", "/developer/notice-settings", {
+        method: "PUT",
+        body: { email: "l@example.com", mutedKinds: ["review-decided"] },
+      }),
+    );
+    const token = createUnsubscribeToken(unsubscribeDigest, { audience, kinds: ["endpoint-held"] });
+    const url = `${marketplace.url}/notices/unsubscribe?token=${token}`;
+    const opened = await fetch(url);
+    assert.equal(opened.status, 200);
+    assert.match(await opened.text(), /endpoint-held[^]*<form method="post">/);
+    assert.match(opened.headers.get("content-security-policy") ?? "", /form-action 'self'/);
+    assert.deepEqual((await settings()).mutedKinds, ["review-decided"]);
+    for (const _ of [1, 2]) {
+      const posted = await fetch(url, {
+        method: "POST",
+        body: "List-Unsubscribe=One-Click",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+      assert.equal(posted.status, 200, await posted.text());
+    }
+    assert.deepEqual((await settings()).mutedKinds.toSorted(), ["endpoint-held", "review-decided"]);
+    assert.equal((await settings()).email, "l@example.com");
+    const unknown = createUnsubscribeToken(unsubscribeDigest, {
+      audience: `vendor:${randomUUID()}`,
+      kinds: ["endpoint-held"],
+    });
+    assert.equal(
+      (await fetch(`${marketplace.url}/notices/unsubscribe?token=${unknown}`, { method: "POST" })).status,
+      200,
+    );
+    for (const method of ["GET", "POST"]) {
+      const forged = await fetch(`${url.slice(0, -3)}AAA`, { method });
+      await assertProblem(forged, 404, "unsubscribe-link-invalid");
+    }
+  });
+});

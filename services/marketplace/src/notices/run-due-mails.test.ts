@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { before, beforeEach, describe, test } from "node:test";
+import type { NoticeKind } from "@ehr-marketplace/contracts";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import type { DB } from "../database-schema.ts";
+import { deleteOldNotices } from "./delete-old-notices.ts";
+import { leaseMs } from "./mail-schedule.ts";
+import type { NewNotice } from "./notice.ts";
+import { headerOf, type MailServer, mailerTo, startMailServer, unsubscribeDigest } from "./notices.test-support.ts";
+import { recordNotice, recordNotices } from "./record-notice.ts";
+import { createMailSender } from "./run-due-mails.ts";
+import type { Mailer } from "./send-mail.ts";
+import { readUnsubscribeToken } from "./unsubscribe-token.ts";
+
+const publicUrl = "https://marketplace.example";
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+describe("mails about notices", () => {
+  const cleanUp = cleanUpAfter();
+  let connected: ServiceConnection<DB>;
+  let ownerUrl: string;
+  let server: MailServer;
+  let now: Date;
+  before(async () => {
+    const database = await cloneDatabase(cleanUp);
+    ownerUrl = database.ownerUrl;
+    connected = await connectAsService<DB>(cleanUp, database.serviceUrl, { poolSize: 10 });
+    server = await startMailServer(cleanUp);
+  });
+  beforeEach(async () => {
+    await query("truncate notices, notice_mails, notice_settings");
+    server.received.length = 0;
+    server.refuseWith = undefined;
+    now = new Date("2026-03-18T09:00:00.000Z");
+  });
+
+  const query = <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
+    withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
+  const results: string[] = [];
+  /** Of a worker of its own: it knows nothing of earlier failures. */
+  const senderWith = (mailer: Mailer, stopped = new AbortController().signal): (() => Promise<void>) =>
+    createMailSender({
+      ...connected,
+      publicUrl,
+      digest: unsubscribeDigest,
+      mailer,
+      clock: () => now,
+      stopped,
+      onAttempt: (result) => results.push(result),
+    });
+  const send = (): Promise<void> => senderWith(mailerTo(server.port))();
+  const advance = (ms: number): void => {
+    now = new Date(now.getTime() + ms);
+  };
+  const setEmail = (audience: string, email: string, muted: NoticeKind[] = []): Promise<unknown> =>
+    query(
+      `insert into notice_settings (audience, email, muted_kinds, updated_at) values ($1, $2, $3, now())
+       on conflict (audience) do update set email = excluded.email, muted_kinds = excluded.muted_kinds`,
+      audience,
+      email,
+      muted,
+    );
+  const newAudience = async (email = "office@example.com") => {
+    const organisationId = randomUUID();
+    await setEmail(`organisation:${organisationId}`, email);
+    return { organisationId };
+  };
+  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}): NewNotice => ({
+    audience,
+    kind: "app-suspended",
+    severity: "critical",
+    subject: "Quill is suspended",
+    detail: "Wait.",
+    link: "/api/v1/subscriptions/1",
+    key: randomUUID(),
+    at: now,
+    ...changes,
+  });
+  const record = (...notices: NewNotice[]): Promise<void> =>
+    connected.database.transaction().execute((transaction) => recordNotices(transaction, notices));
+  const outcomes = async (): Promise<(string | null)[]> =>
+    (await query<{ outcome: string | null }>("select outcome from notice_mails order by created_at, id")).map(
+      ({ outcome }) => outcome,
+    );
+
+  test("a warning is mailed at once, once, as plain text with a link and a way to unsubscribe", async () => {
+    const audience = await newAudience();
+    const notice = noticeOf(audience, { severity: "warning" });
+    await record(notice);
+    await Promise.all([send(), send(), send()]);
+    await record({ ...notice, subject: "The same key" });
+    advance(dayMs);
+    await send();
+    assert.equal(server.received.length, 1);
+    const [mail] = server.received;
+    const [{ id } = assert.fail()] = await query<{ id: string }>("select id from notices");
+    assert.deepEqual(mail?.to, ["office@example.com"]);
+    assert.equal(headerOf(mail, "Message-ID"), `<${id}@marketplace.example>`);
+    assert.equal(headerOf(mail, "Subject"), "Quill is suspended");
+    assert.equal(headerOf(mail, "From"), "EHR Marketplace <notices@marketplace.example>");
+    assert.match(headerOf(mail, "Content-Type") ?? "", /^text\/plain/);
+    assert.equal(headerOf(mail, "Auto-Submitted"), "auto-generated");
+    assert.equal(headerOf(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+    assert.ok(mail?.text.startsWith(`Quill is suspended\nWait.\n${publicUrl}/api/v1/subscriptions/1\n`), mail?.text);
+    const link = new URL((headerOf(mail, "List-Unsubscribe") ?? "").replace(/^<|>$/g, ""));
+    assert.equal(link.origin + link.pathname, `${publicUrl}/notices/unsubscribe`);
+    assert.deepEqual(readUnsubscribeToken(unsubscribeDigest, link.searchParams.get("token") ?? ""), {
+      audience: `organisation:${audience.organisationId}`,
+      kinds: ["app-suspended"],
+    });
+    assert.ok(mail.text.includes(link.href), "the link is in the text, too");
+  });
+
+  test("an address that is not set, or a kind that is muted, gets no mail, and later no old ones", async () => {
+    const silent = { vendorId: randomUUID() };
+    await record(noticeOf(silent));
+    await setEmail(`vendor:${silent.vendorId}`, "late@example.com");
+    const audience = await newAudience();
+    await setEmail(`organisation:${audience.organisationId}`, "office@example.com", ["spend-limit"]);
+    await record(
+      noticeOf(audience, { kind: "spend-limit" }),
+      noticeOf(audience, { kind: "spend-limit", severity: "info" }),
+    );
+    advance(2 * dayMs);
+    await send();
+    assert.deepEqual([server.received, await outcomes()], [[], []]);
+    assert.equal((await query("select from notices")).length, 3);
+  });
+
+  test("muting, and removing the address, apply to mails that wait", async () => {
+    const [muted, removed] = [await newAudience(), await newAudience()];
+    await record(noticeOf(muted), noticeOf(removed));
+    await setEmail(`organisation:${muted.organisationId}`, "office@example.com", ["app-suspended"]);
+    await query(
+      "update notice_settings set email = null where audience = $1",
+      `organisation:${removed.organisationId}`,
+    );
+    await send();
+    assert.deepEqual([server.received, await outcomes()], [[], ["dropped", "dropped"]]);
+  });
+
+  test("what is only for information is in one digest a day", async () => {
+    const [one, other] = [await newAudience("one@example.com"), await newAudience("other@example.com")];
+    const info = (audience: NewNotice["audience"], subject: string): NewNotice =>
+      noticeOf(audience, { severity: "info", kind: "review-decided", subject });
+    await Promise.all([record(info(one, "First")), record(info(one, "Second")), record(info(other, "Elsewhere"))]);
+    advance(20 * hourMs);
+    await send();
+    assert.equal(server.received.length, 0, "it is 05:00");
+    advance(hourMs);
+    await record(info(one, "Too late for today"));
+    await Promise.all([send(), send()]);
+    assert.deepEqual(server.received.map(({ to }) => to[0]).toSorted(), ["one@example.com", "other@example.com"]);
+    const digest = server.received.find(({ to }) => to[0] === "one@example.com");
+    assert.equal(headerOf(digest, "Subject"), "EHR Marketplace: 2 notices");
+    assert.match(digest?.text ?? "", /First[^]*Second|Second[^]*First/);
+    assert.doesNotMatch(digest?.text ?? "", /Elsewhere|Too late/);
+    advance(dayMs);
+    await send();
+    assert.equal(server.received.length, 3);
+    assert.match(server.received[2]?.text ?? "", /Too late for today/);
+  });
+
+  test("more than 20 in an hour are in the digest, which lists 100 and counts the rest", async () => {
+    const audience = await newAudience();
+    for (let nth = 1; nth <= 140; nth += 1) await record(noticeOf(audience, { subject: `Notice ${nth}.` }));
+    await send();
+    assert.equal(server.received.length, 20);
+    advance(dayMs);
+    await send();
+    assert.equal(server.received.length, 21);
+    const digest = server.received[20];
+    assert.equal(headerOf(digest, "Subject"), "EHR Marketplace: 120 notices");
+    assert.equal(digest?.text.match(/^Notice \d+\.$/gm)?.length, 100);
+    assert.match(digest?.text ?? "", /And 20 more/);
+  });
+
+  test("names that strangers choose add no header, no recipient and no line", async () => {
+    const audience = await newAudience();
+    const name = `Quill\r\nBcc: victim@example.com\r\n\r\n<script>${"long ".repeat(100)}`;
+    await record(noticeOf(audience, { subject: `${name} is suspended`, detail: `${name}\u2028.\n.\r\nQUIT` }));
+    await send();
+    const [mail] = server.received;
+    assert.deepEqual(mail?.to, ["office@example.com"]);
+    assert.equal(headerOf(mail, "Bcc"), undefined);
+    assert.match(headerOf(mail, "Subject") ?? "", /^Quill Bcc: victim@example.com <script>/);
+    assert.match(headerOf(mail, "Content-Type") ?? "", /^text\/plain/);
+    assert.equal(mail?.text.split("\n").length, 8, mail?.text);
+  });
+
+  test("nothing is lost while the mail server is down for a day, and it is not flooded afterwards", async () => {
+    const audience = await newAudience();
+    await record(noticeOf(audience, { subject: "One" }), noticeOf(audience, { subject: "Two" }));
+    let attempts = 0;
+    const down = mailerTo(1);
+    const sendDown = senderWith({
+      send(mail) {
+        attempts += 1;
+        return down.send(mail);
+      },
+    });
+    const end = now.getTime() + dayMs;
+    while (now.getTime() < end) {
+      await sendDown();
+      advance(60_000);
+    }
+    assert.deepEqual(await outcomes(), [null, null]);
+    assert.ok(attempts >= 24 && attempts <= 80, `${attempts} attempts`);
+    advance(hourMs);
+    await send();
+    assert.deepEqual(server.received.map((mail) => headerOf(mail, "Subject")).toSorted(), ["One", "Two"]);
+    assert.deepEqual(await outcomes(), ["sent", "sent"]);
+  });
+
+  test("one that could not be sent in three days is given up, and its notice stays", async () => {
+    await record(noticeOf(await newAudience()));
+    advance(3 * dayMs);
+    results.length = 0;
+    await send();
+    assert.deepEqual([server.received, await outcomes(), results], [[], ["failed"], ["failed"]]);
+    assert.equal((await query("select from notices")).length, 1);
+  });
+
+  test("a recipient that the server refuses is given up at once, or retried if the refusal is for now; others are sent", async () => {
+    await record(noticeOf(await newAudience()));
+    server.refuseWith = 451;
+    await send();
+    assert.deepEqual(await outcomes(), [null]);
+    advance(60_000);
+    server.refuseWith = 550;
+    await send();
+    assert.deepEqual(await outcomes(), ["failed"]);
+    server.refuseWith = undefined;
+    await record(noticeOf(await newAudience()));
+    advance(hourMs);
+    await send();
+    assert.equal(server.received.length, 1);
+  });
+
+  test("a worker that dies after sending leaves the mail to another one, which sends it once more, as the same message", async () => {
+    await record(noticeOf(await newAudience()));
+    const mailer = mailerTo(server.port);
+    const died = new Error("killed");
+    const dying = senderWith({
+      async send(mail) {
+        await mailer.send(mail);
+        throw died;
+      },
+    });
+    await assert.rejects(dying(), died);
+    await send();
+    assert.equal(server.received.length, 1, "its lease has not ended");
+    advance(leaseMs);
+    await send();
+    advance(dayMs);
+    await send();
+    const [first, second, ...others] = server.received.map((mail) => headerOf(mail, "Message-ID"));
+    assert.deepEqual([first, others], [second, []]);
+    assert.deepEqual(await outcomes(), ["sent"]);
+  });
+
+  test("one that took longer than its lease doesn't settle what another worker has taken", async () => {
+    await record(noticeOf(await newAudience()));
+    const mailer = mailerTo(server.port);
+    const slow = senderWith({
+      async send(mail) {
+        advance(leaseMs);
+        server.refuseWith = 451;
+        await send();
+        server.refuseWith = undefined;
+        return mailer.send(mail);
+      },
+    });
+    await slow();
+    assert.deepEqual(await outcomes(), [null], "the other worker retries it");
+  });
+
+  test("old notices and mails are deleted, and recent ones are kept", async () => {
+    const audience = await newAudience();
+    const aged = (days: number, subject: string): NewNotice =>
+      noticeOf(audience, { subject, at: new Date(now.getTime() - days * dayMs) });
+    await record(aged(401, "older"), aged(399, "old"), aged(91, "read long ago"), aged(89, "read"), aged(0, "new"));
+    await query("update notices set read_at = $1 where subject like 'read%'", now);
+    await connected.database
+      .transaction()
+      .execute((transaction) => recordNotice(transaction, noticeOf("operators", { subject: "to operators" })));
+    await deleteOldNotices(connected.database, now, { stopped: new AbortController().signal });
+    const kept = await query<{ subject: string }>("select subject from notices order by subject");
+    assert.deepEqual(
+      kept.map(({ subject }) => subject),
+      ["new", "old", "read", "to operators"],
+    );
+    assert.deepEqual(await outcomes(), [null], "mails that nobody sends are deleted after four days");
+  });
+});
