@@ -94,6 +94,28 @@ const matrix = parseMatrix(`
 | DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/webhooks/:id | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/organisations/:alias/notices | riverside | 401 | 200 | 403 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/notices | hilltop | 401 | 200 | 403 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/notices | unregistered | 401 | 404 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/notice-settings | riverside | 401 | 200 | 403 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/notice-settings | hilltop | 401 | 200 | 403 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/notice-settings | unregistered | 401 | 404 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/organisations/:alias/notices/:id/read | riverside | 401 | 404 | 403 | 403 | 404 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/organisations/:alias/notices/:id/read | hilltop | 401 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/organisations/:alias/notice-settings | riverside | 401 | 200 | 403 | 403 | 200 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/organisations/:alias/notice-settings | hilltop | 401 | 200 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/notices | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/notices | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/developer/notices/:id/read | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/notices/:id/read | northwind's by name | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| PUT /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/notices | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/notices/:id/read | all | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/notice-settings | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| PUT /api/v1/admin/notice-settings | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/audit | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/subscriptions | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/subscriptions | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
@@ -184,10 +206,14 @@ describe("permissions, each use case on one database connection", () => {
       ].toSorted(),
       [
         "GET /api/v1/admin/audit",
+        "GET /api/v1/admin/notice-settings",
+        "GET /api/v1/admin/notices",
         "GET /api/v1/admin/search-synonyms",
         "GET /api/v1/admin/subscriptions",
         "GET /api/v1/admin/webhooks/health",
         "GET /api/v1/organisations/:alias/audit",
+        "GET /api/v1/organisations/:alias/notice-settings",
+        "GET /api/v1/organisations/:alias/notices",
         `GET ${id}`,
         `GET ${id}/connection`,
         `GET ${id}/estimate`,

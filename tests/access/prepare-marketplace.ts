@@ -1,4 +1,5 @@
 import { isForListings, prepareListings } from "./prepare-listings.ts";
+import { isForNotices, noticeRequests } from "./prepare-notices.ts";
 import { isForReviews, prepareReviews } from "./prepare-reviews.ts";
 import { isForSandbox, prepareSandbox } from "./prepare-sandbox.ts";
 import { prepareSubscriptions, type RequestBuilder } from "./prepare-subscriptions.ts";
@@ -12,6 +13,7 @@ export async function prepareMarketplace(url: string, operator: string, develope
   const reviews = await prepareReviews(url, operator, developer);
   const sandbox = await prepareSandbox(url, operator);
   const builderOf = (route: string): RequestBuilder => {
+    if (isForNotices(route)) return noticeRequests;
     if (isForSandbox(route)) return sandbox;
     if (isForReviews(route)) return reviews;
     if (isForListings(route)) return listings;

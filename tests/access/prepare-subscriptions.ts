@@ -8,7 +8,7 @@ export interface RequestBuilder {
   buildRequest(route: string, on: string): Promise<MatrixRequest>;
 }
 
-const aliases: Record<string, string> = {
+export const aliases: Record<string, string> = {
   riverside: "riverside-clinic",
   hilltop: "hilltop-family-practice",
   unregistered: "unregistered-clinic",

@@ -53,6 +53,10 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
   ],
   ["GET /media/:id", { path: unpublishedMedia, status: 404 }],
   ["HEAD /media/:id", { path: unpublishedMedia, status: 404 }],
+  // Whoever has a mail may unsubscribe. The token is signed.
+  ["GET /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
+  ["HEAD /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
+  ["POST /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
   ["GET /docs", { path: "/docs", status: 200 }],
   ["HEAD /docs", { path: "/docs", status: 200 }],
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],

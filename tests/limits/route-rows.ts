@@ -74,6 +74,18 @@ export const marketplaceRows: Record<string, string> = {
   "POST /api/v1/admin/apps/:slug/unfeature": "northwind's",
   "POST /api/v1/admin/apps/:slug/suspend": "northwind's",
   "POST /api/v1/admin/apps/:slug/reinstate": "northwind's",
+  "GET /api/v1/organisations/:alias/notices": "riverside",
+  "POST /api/v1/organisations/:alias/notices/:id/read": "riverside",
+  "GET /api/v1/organisations/:alias/notice-settings": "riverside",
+  "PUT /api/v1/organisations/:alias/notice-settings": "riverside",
+  "GET /api/v1/developer/notices": "northwind's by name",
+  "POST /api/v1/developer/notices/:id/read": "northwind's by name",
+  "GET /api/v1/developer/notice-settings": "northwind's by name",
+  "PUT /api/v1/developer/notice-settings": "northwind's by name",
+  "GET /api/v1/admin/notices": "all",
+  "POST /api/v1/admin/notices/:id/read": "all",
+  "GET /api/v1/admin/notice-settings": "all",
+  "PUT /api/v1/admin/notice-settings": "all",
 };
 
 export const ehrRows: Record<string, string> = {

@@ -186,6 +186,7 @@ export {
   type NoticeSettings,
   type NoticeSeverity,
   noticeDto,
+  noticeEmailPattern,
   noticeKinds,
   noticePage,
   noticeParams,

@@ -54,13 +54,13 @@ export const noticeParams = Type.Object({ id: uuid("The notice") });
 export const organisationNoticeParams = Type.Object({ ...organisationParams.properties, ...noticeParams.properties });
 
 /** One address: no list, no name, no comment. */
-const emailPattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63})*$";
+export const noticeEmailPattern = "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63})*$";
 
 const settings = {
   email: nullable(
     Type.String({
       maxLength: 254,
-      pattern: emailPattern,
+      pattern: noticeEmailPattern,
       "x-error-message": "must be one email address",
       examples: ["office@example.com"],
     }),
