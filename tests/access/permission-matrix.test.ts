@@ -104,13 +104,13 @@ const matrix = parseMatrix(`
 | POST /api/v1/organisations/:alias/notices/:id/read | hilltop | 401 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/organisations/:alias/notice-settings | riverside | 401 | 200 | 403 | 403 | 200 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/organisations/:alias/notice-settings | hilltop | 401 | 200 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/notices | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/notices | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/notices | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/notices/:id/read | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/notices/:id/read | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 422 | 403 |
 | POST /api/v1/developer/notices/:id/read | northwind's by name | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| PUT /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| PUT /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | PUT /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/notices | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/notices/:id/read | all | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |

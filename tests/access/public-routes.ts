@@ -1,3 +1,6 @@
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+
 interface PublicRoute {
   path: string;
   status: number;
@@ -9,6 +12,11 @@ const preflight = { origin: "https://console.example", "access-control-request-m
 
 /** The ids of published media are other ones in each run. */
 const unpublishedMedia = "/media/00000000-0000-7000-8000-000000000000";
+
+/** The link of a mail, signed with the keys of development. */
+const unsubscribed = Buffer.from("operators endpoint-held").toString("base64url");
+const signature = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "unsubscribe").create(unsubscribed);
+const unsubscribe = `/notices/unsubscribe?token=${unsubscribed}.${signature}`;
 
 const getAndHead: Record<string, string> = {
   "/": "/",
@@ -53,10 +61,10 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
   ],
   ["GET /media/:id", { path: unpublishedMedia, status: 404 }],
   ["HEAD /media/:id", { path: unpublishedMedia, status: 404 }],
-  // Whoever has a mail may unsubscribe. The token is signed.
-  ["GET /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
-  ["HEAD /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
-  ["POST /notices/unsubscribe", { path: "/notices/unsubscribe?token=unknown", status: 404 }],
+  // Whoever has a mail may unsubscribe.
+  ["GET /notices/unsubscribe", { path: unsubscribe, status: 200 }],
+  ["HEAD /notices/unsubscribe", { path: unsubscribe, status: 200 }],
+  ["POST /notices/unsubscribe", { path: unsubscribe, status: 200 }],
   ["GET /docs", { path: "/docs", status: 200 }],
   ["HEAD /docs", { path: "/docs", status: 200 }],
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],

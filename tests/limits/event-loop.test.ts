@@ -107,7 +107,7 @@ describe("no request blocks the marketplace's event loop for 100 ms", () => {
     assertEveryRouteHasARow(served, Object.keys(marketplaceRows), publicRoutes.keys()));
 
   test("every route of the worker is listed", () => {
-    const ofApi = /^\/(api|docs|media|favicon)/;
+    const ofApi = /^\/(api|docs|media|notices|favicon)/;
     const common = served.filter(({ method, url }) => method === "GET" && !ofApi.test(url)).map(({ url }) => url);
     assert.deepEqual(common, workerRoutes);
   });

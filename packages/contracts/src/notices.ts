@@ -16,7 +16,7 @@ export const noticeKinds = [
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-const noticeKind = Type.Enum([...noticeKinds], { description: "What it is about" });
+const noticeKind = Type.Enum([...noticeKinds], { type: "string", description: "What it is about" });
 
 const noticeSeverities = ["info", "warning", "critical"] as const;
 export type NoticeSeverity = (typeof noticeSeverities)[number];

@@ -32,6 +32,8 @@ interface Section {
   writers: Roles;
   headers?: object;
   params?: { list: object; one: object };
+  /** The status if there is no such audience. */
+  unknown: (404 | 422)[];
   /** Throws 403 if the caller may not act for it. */
   find: (request: FastifyRequest, allowed: Roles) => Promise<{ audience: NoticeAudience; role: Role }>;
 }
@@ -44,6 +46,7 @@ const sectionsOf = ({ database }: NoticeDeps): Section[] => [
     readers: ["org-member", "org-admin", "operator", "auditor"],
     writers: ["org-admin", "operator"],
     params: { list: organisationParams, one: organisationNoticeParams },
+    unknown: [404],
     async find(request, allowed) {
       const { alias } = request.params as { alias: string };
       const role = requireRole(getCaller(request), alias, allowed);
@@ -57,6 +60,7 @@ const sectionsOf = ({ database }: NoticeDeps): Section[] => [
     readers: ["vendor-developer", "operator"],
     writers: ["vendor-developer", "operator"],
     headers: vendorHeaders,
+    unknown: [422],
     async find(request) {
       const { vendor, role } = vendorContextOf(request);
       return { audience: await vendorAudience(database, vendor), role };
@@ -68,6 +72,7 @@ const sectionsOf = ({ database }: NoticeDeps): Section[] => [
     whose: "the operators",
     readers: ["operator", "auditor"],
     writers: ["operator"],
+    unknown: [],
     find: async () => ({ audience: operatorAudience, role: "operator" }),
   },
 ];
@@ -78,7 +83,7 @@ export async function noticeRoutes(scope: FastifyInstance, options: NoticeDeps):
 }
 
 function registerSection(scope: FastifyInstance, options: NoticeDeps, section: Section): void {
-  const { path, name, whose, readers, writers, find } = section;
+  const { path, name, whose, readers, writers, unknown, find } = section;
   const tags = ["Notices"];
   const headers = section.headers === undefined ? {} : { headers: section.headers };
   const inList = { tags, ...headers, ...(section.params === undefined ? {} : { params: section.params.list }) };
@@ -94,7 +99,7 @@ function registerSection(scope: FastifyInstance, options: NoticeDeps, section: S
         description:
           "What somebody should know or do, newest first. Never about a patient. Notices are kept for 400 days, or for 90 days once they are read.",
         querystring: listNoticesQuery,
-        response: { 200: responseOf("The notices", "NoticePage"), ...problemResponses(401, 403, 404) },
+        response: { 200: responseOf("The notices", "NoticePage"), ...problemResponses(401, 403, ...unknown) },
       },
     },
     async (request) => {
@@ -115,7 +120,10 @@ function registerSection(scope: FastifyInstance, options: NoticeDeps, section: S
         operationId: `mark${name}NoticeRead`,
         summary: `Mark a notice of ${whose} as read`,
         description: "For everyone who reads it. If it is read already, its `readAt` stays.",
-        response: { 200: responseOf("The notice", "NoticeDto"), ...problemResponses(401, 403, 404, 413, 415) },
+        response: {
+          200: responseOf("The notice", "NoticeDto"),
+          ...problemResponses(401, 403, 404, 413, 415, ...unknown),
+        },
       },
     },
     async (request) => {
@@ -133,7 +141,7 @@ function registerSection(scope: FastifyInstance, options: NoticeDeps, section: S
         operationId: `get${name}NoticeSettings`,
         summary: `Get where notices of ${whose} are mailed`,
         description: "One address, and the kinds that are not mailed.",
-        response: { 200: responseOf("The settings", "NoticeSettingsDto"), ...problemResponses(401, 403, 404) },
+        response: { 200: responseOf("The settings", "NoticeSettingsDto"), ...problemResponses(401, 403, ...unknown) },
       },
     },
     async (request) => readNoticeSettings(options, (await find(request, readers)).audience),
@@ -152,7 +160,7 @@ function registerSection(scope: FastifyInstance, options: NoticeDeps, section: S
         body: putNoticeSettingsBody,
         response: {
           200: responseOf("The settings", "NoticeSettingsDto"),
-          ...problemResponses(401, 403, 404, 413, 415),
+          ...problemResponses(401, 403, ...unknown, 413, 415),
         },
       },
     },
