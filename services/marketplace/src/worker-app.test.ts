@@ -45,7 +45,7 @@ test("a worker registers scheduled jobs and processes recipients while maintenan
     await eventually(
       "the scheduled jobs are registered",
       8_000,
-      async () => (await run("select from pgboss.schedule")).length === 8,
+      async () => (await run("select from pgboss.schedule")).length === 9,
     );
     const hasFailureLogged = (): boolean =>
       worker.logEntries.some(({ msg }) => String(msg).startsWith("failed to run maintenance at startup"));
