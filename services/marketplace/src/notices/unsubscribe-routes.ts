@@ -11,7 +11,6 @@ interface UnsubscribeOptions extends NoticeDeps {
   requestsPerMinute: number;
 }
 
-const maxBodyBytes = 4_096;
 const schema = {
   hide: true,
   querystring: {
@@ -52,14 +51,10 @@ export async function unsubscribeRoutes(scope: FastifyInstance, options: Unsubsc
     return reply.headers(headers).send(renderPage("No more mails?", text + form));
   });
 
-  scope.post(
-    "/notices/unsubscribe",
-    { config: { access: "anyone" }, bodyLimit: maxBodyBytes, schema },
-    async (request, reply) => {
-      const { audience, kinds } = read(request);
-      await muteNotices(options, audience, kinds);
-      const done = `<h1>Done</h1><p class="lead">No more mails are sent about: ${namesOf({ audience, kinds })}. The notice settings can undo this.</p>`;
-      return reply.headers(headers).send(renderPage("Done", done));
-    },
-  );
+  scope.post("/notices/unsubscribe", { config: { access: "anyone" }, schema }, async (request, reply) => {
+    const { audience, kinds } = read(request);
+    await muteNotices(options, audience, kinds);
+    const done = `<h1>Done</h1><p class="lead">No more mails are sent about: ${namesOf({ audience, kinds })}. The notice settings can undo this.</p>`;
+    return reply.headers(headers).send(renderPage("Done", done));
+  });
 }
