@@ -8,15 +8,38 @@ import { type LockedSubscription, lockAnySubscription } from "../subscriptions/l
 import { pauseForSpendLimit } from "../subscriptions/pause-for-spend-limit.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
 import { decideSpend } from "./spend-limit.ts";
-import { findSpendLimit, type StoredLimit } from "./spend-limit-store.ts";
+import { deferLimit, type StoredLimit } from "./spend-limit-store.ts";
 
 /**
  * Notices that a subscription has reached its limit, and pauses it, if that is what its organisation has decided. The caller has locked the
  * subscription, so concurrent batches of usage are noticed once, and pause once.
  */
-export async function enforceSpendLimit(transaction: Transaction<DB>, queue: Queue, id: string, now: Date) {
-  const limit = await findSpendLimit(transaction, id);
-  if (limit === undefined) return;
+export async function enforceSpendLimit(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  id: string,
+  now: Date,
+): Promise<void> {
+  await (await deferSpendLimit(transaction, id))(queue, now);
+}
+
+/** The same in two steps: the limit is read with the next statement, and enforced by the returned function. */
+export async function deferSpendLimit(
+  transaction: Transaction<DB>,
+  id: string,
+): Promise<(queue: Queue, now: Date) => Promise<void>> {
+  const readLimit = await deferLimit(transaction, id);
+  return async (queue, now) => {
+    const limit = await readLimit();
+    if (limit !== undefined) await enforce(transaction, queue, { id, limit, now });
+  };
+}
+
+async function enforce(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  { id, limit, now }: { id: string; limit: StoredLimit; now: Date },
+): Promise<void> {
   const { total, month } = await estimateSubscription(transaction, id, now);
   const { reachedPercent, pauses } = decideSpend(limit, total);
   if (reachedPercent === null) return;

@@ -1,3 +1,4 @@
+import { deferRows } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, SpendLimits } from "../database-schema.ts";
 import type { SpendLimit } from "./spend-limit.ts";
@@ -7,13 +8,21 @@ export interface StoredLimit extends SpendLimit {
   updatedAt: Date;
 }
 
+const selectLimit = (database: Kysely<DB>, subscriptionId: string) =>
+  database.selectFrom("spend_limits").selectAll().where("subscription_id", "=", subscriptionId);
+
 export async function findSpendLimit(database: Kysely<DB>, subscriptionId: string): Promise<StoredLimit | undefined> {
-  const row = await database
-    .selectFrom("spend_limits")
-    .selectAll()
-    .where("subscription_id", "=", subscriptionId)
-    .executeTakeFirst();
+  const row = await selectLimit(database, subscriptionId).executeTakeFirst();
   return row && toLimit(row);
+}
+
+/** It is read with the next statement. */
+export async function deferLimit(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+): Promise<() => Promise<StoredLimit | undefined>> {
+  const readRows = await deferRows(transaction, "find-spend-limit", selectLimit(transaction, subscriptionId));
+  return async () => (await readRows()).map(toLimit)[0];
 }
 
 const toLimit = (row: Selectable<SpendLimits>): StoredLimit => ({

@@ -1,6 +1,6 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { deferRows, executePrepared } from "@ehr-marketplace/service-kit/database";
+import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 export interface HistoryRow {
@@ -48,6 +48,19 @@ const selectHistories = (since: Date, condition: RawBuilder<unknown>) => sql<His
   join apps on apps.id = subscriptions.app_id
   where ${condition} order by subscriptions.id`;
 
+const findHistory = "find-history";
+const selectHistory = (since: Date, id: string) => selectHistories(since, sql`subscriptions.id = ${id}`);
+
+/** What a subscription is, and was since a time. It is read with the next statement. */
+export async function deferHistoryRow(
+  transaction: Transaction<DB>,
+  id: string,
+  since: Date,
+): Promise<() => Promise<HistoryRow | undefined>> {
+  const readRows = await deferRows(transaction, findHistory, selectHistory(since, id));
+  return async () => (await readRows())[0];
+}
+
 /** What subscriptions are, and were since a time. In the order of their ids. */
 export async function findHistoryRows(
   database: Kysely<DB>,
@@ -55,10 +68,10 @@ export async function findHistoryRows(
   since: Date,
 ): Promise<HistoryRow[]> {
   const [only, ...others] = ids;
-  // One is read for each batch of usage, where planning takes longer than execution.
+  // Planning one takes longer than executing it.
   const { rows } =
     only !== undefined && others.length === 0
-      ? await executePrepared(database, "find-history", selectHistories(since, sql`subscriptions.id = ${only}`))
+      ? await executePrepared(database, findHistory, selectHistory(since, only))
       : await selectHistories(since, sql`subscriptions.id = any (${[...ids]}::uuid[])`).execute(database);
   return rows;
 }

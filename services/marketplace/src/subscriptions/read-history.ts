@@ -1,7 +1,7 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findHistoryRows, findPlans, type HistoryRow } from "./history-store.ts";
+import { deferHistoryRow, findHistoryRows, findPlans, type HistoryRow } from "./history-store.ts";
 import type { Terms, TermsHistory } from "./terms.ts";
 
 /** What a subscription is, and was since a time. */
@@ -27,10 +27,31 @@ export async function readHistories(
   plans: KnownPlans = new Map(),
 ): Promise<SubscriptionHistory[]> {
   const rows = await findHistoryRows(database, ids, since);
+  await addPlans(database, rows, plans);
+  return rows.map((row) => toHistory(row, plans));
+}
+
+/** The same for a subscription that the transaction has locked. It is read with the next statement. */
+export async function deferHistory(
+  transaction: Transaction<DB>,
+  id: string,
+  since: Date,
+  plans: KnownPlans,
+): Promise<() => Promise<SubscriptionHistory>> {
+  const readRow = await deferHistoryRow(transaction, id, since);
+  return async () => {
+    const row = await readRow();
+    if (row === undefined) throw new Error(`subscription ${id} has no history`);
+    await addPlans(transaction, [row], plans);
+    return toHistory(row, plans);
+  };
+}
+
+/** Adds the plans that aren't known yet. */
+async function addPlans(database: Kysely<DB>, rows: readonly HistoryRow[], plans: KnownPlans): Promise<void> {
   const needed = rows.flatMap(({ planId, endedTerms }) => [planId, ...endedTerms.map((ended) => ended.planId)]);
   const unknown = [...new Set(needed)].filter((id) => !plans.has(id));
   if (unknown.length > 0) for (const plan of await findPlans(database, unknown)) plans.set(plan.id, plan);
-  return rows.map((row) => toHistory(row, plans));
 }
 
 function toHistory({ endedTerms, endedPauses, pausedAt, planId, quantity, ...row }: HistoryRow, plans: KnownPlans) {

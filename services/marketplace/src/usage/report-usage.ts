@@ -1,21 +1,21 @@
 import type { ReportUsageBody, UsageReportedEvent, UsageResults } from "@ehr-marketplace/contracts";
 import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
-import { enforceSpendLimit } from "../billing/enforce-spend-limit.ts";
+import { deferSpendLimit } from "../billing/enforce-spend-limit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
-import { readHistories } from "../subscriptions/read-history.ts";
+import { deferHistory } from "../subscriptions/read-history.ts";
 import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
 import { usageProblems } from "./usage-errors.ts";
 import { changeHours } from "./usage-hours.ts";
-import { decideBatch, type MeteredSubscription, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
-import { applyToHours, findRecords, findReporter, insertRecords, upsertReporter, voidRecords } from "./usage-store.ts";
+import { decideBatch, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
+import { applyToHours, deferReporter, findRecords, insertRecords, upsertReporter, voidRecords } from "./usage-store.ts";
 
 export interface UsageDeps {
   database: Kysely<DB>;
@@ -35,15 +35,20 @@ export async function reportUsage(
     // No generic plans: with them PostgreSQL would lock every day's partition of the records.
     const locked = await lockMeteredSubscription(transaction, by.vendor, subscriptionId);
     const { id } = locked;
-    const reporter = await findReporter(transaction, id);
-    const rate = countBatch(reporter, now);
-    if (rate === undefined) throw reportedTooOften(id, reporter ?? { second: now }, now);
+    // Read with the records, in one round trip.
+    const readReporter = await deferReporter(transaction, id);
+    const known = new Map([[locked.plan.id, locked.plan]]);
+    const readHistory = await deferHistory(transaction, id, new Date(now.getTime() - maxAgeMs), known);
+    const enforceSpendLimit = await deferSpendLimit(transaction, id);
     const keys = records.flatMap(({ id: recordId, occurredAt }) => {
       const time = parseTime(occurredAt);
       return time === undefined ? [] : [{ id: recordId, occurredAt: time }];
     });
     const stored = await findRecords(transaction, id, keys);
-    const batch = decideBatch(records, stored, await readMetered(transaction, locked, now), now);
+    const reporter = await readReporter();
+    const rate = countBatch(reporter, now);
+    if (rate === undefined) throw reportedTooOften(id, reporter ?? { second: now }, now);
+    const batch = decideBatch(records, stored, await readHistory(), now);
     await insertRecords(transaction, id, batch.counted, now);
     await voidRecords(transaction, id, batch.voided);
     await applyToHours(transaction, id, changeHours(batch));
@@ -68,7 +73,7 @@ export async function reportUsage(
         after: { counted: batch.counted.length, voided: batch.voided.length },
       });
     }
-    if (isEventDue) await enforceSpendLimit(transaction, queue, id, now);
+    if (isEventDue) await enforceSpendLimit(queue, now);
     return { results: batch.results };
   });
 }
@@ -77,17 +82,6 @@ function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {
   const detail = `Usage of subscription ${id} was reported ${maxBatchesPerSecond} times within a second.`;
   const retryAfterMs = msUntilNextSecond(reporter, now);
   return rateLimitProblem(usageProblems.reportedTooOften, detail, { limit: maxBatchesPerSecond, retryAfterMs });
-}
-
-async function readMetered(
-  transaction: Transaction<DB>,
-  { id, plan }: LockedForUsage,
-  now: Date,
-): Promise<MeteredSubscription> {
-  const known = new Map([[plan.id, plan]]);
-  const [history] = await readHistories(transaction, [id], new Date(now.getTime() - maxAgeMs), known);
-  if (history === undefined) throw new Error(`subscription ${id} has no history`);
-  return history;
 }
 
 /** The counted records of each metric. */

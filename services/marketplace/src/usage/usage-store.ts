@@ -1,5 +1,5 @@
 import type { UsageAggregation, UsageGranularity } from "@ehr-marketplace/contracts";
-import { executeDeferred, executePrepared, unprepared } from "@ehr-marketplace/service-kit/database";
+import { deferRows, executeDeferred, unprepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
@@ -14,17 +14,17 @@ export interface Reporter {
   batches: number;
 }
 
-/** The caller has locked the subscription's row. Undefined before the first batch. */
-export async function findReporter(
+/** The caller has locked the subscription's row. Undefined before the first batch. It is read with the next statement. */
+export async function deferReporter(
   transaction: Transaction<DB>,
   subscriptionId: string,
-): Promise<Reporter | undefined> {
+): Promise<() => Promise<Reporter | undefined>> {
   const statement = transaction
     .selectFrom("usage_reporters")
     .select(["reported_at as reportedAt", "second", "batches"])
     .where("subscription_id", "=", subscriptionId);
-  const { rows } = await executePrepared(transaction, "find-usage-reporter", statement);
-  return rows[0];
+  const readRows = await deferRows(transaction, "find-usage-reporter", statement);
+  return async () => (await readRows())[0];
 }
 
 export async function upsertReporter(
