@@ -20,7 +20,7 @@ export const mailEnvironment = {
   }),
 };
 
-type Read = CleanedEnv<typeof mailEnvironment>;
+type Read = Pick<CleanedEnv<typeof mailEnvironment>, keyof typeof mailEnvironment>;
 
 const senderPattern = /^([^\s<>@,;"]+@[\w.-]+|[^<>@,;"\p{C}]+ <[^\s<>@,;"]+@[\w.-]+>)$/u;
 
@@ -56,7 +56,7 @@ export type MailConfig = SmtpConfig & { publicUrl: string };
 const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host);
 
 /** Undefined: nothing is mailed. */
-export function mailConfig(read: Read & { NODE_ENV: string }): MailConfig | undefined {
+export function mailConfig(read: Read): MailConfig | undefined {
   const server = parseServer(read.SMTP_URL);
   if (server === undefined) return undefined;
   const secure = server.protocol === "smtps:";
