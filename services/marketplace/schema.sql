@@ -936,6 +936,41 @@ CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
 
+CREATE FUNCTION public.statement_months_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  raise exception 'a closed month can''t change' using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.statements_reject_additions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if exists (
+    select from (select distinct month from added) months
+    where not exists (
+      select from statement_months where statement_months.month = months.month and status = 'closing' and phase = tg_argv[0]
+    )
+  ) then
+    raise exception 'the month isn''t being closed' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$$;
+
+CREATE FUNCTION public.statements_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  raise exception 'a statement can''t change' using errcode = 'restrict_violation';
+end
+$$;
+
 CREATE FUNCTION public.subscriptions_record_ended_pause() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1290,6 +1325,50 @@ CREATE TABLE public.cds_discoveries (
     CONSTRAINT cds_discoveries_url_check CHECK (public.is_web_url(url))
 );
 
+CREATE TABLE public.closed_commissions (
+    month date NOT NULL,
+    vendor_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    gross numeric NOT NULL,
+    commission_percent numeric(5,2) NOT NULL,
+    commission numeric NOT NULL,
+    CONSTRAINT closed_commissions_commission_check CHECK ((commission = trunc(commission))),
+    CONSTRAINT closed_commissions_gross_check CHECK ((gross = trunc(gross)))
+);
+
+CREATE TABLE public.closed_lines (
+    month date NOT NULL,
+    subscription_id uuid NOT NULL,
+    number smallint NOT NULL,
+    organisation_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    app_name text NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    description text NOT NULL,
+    quantity text NOT NULL,
+    unit_amount text NOT NULL,
+    days smallint,
+    interval_days smallint,
+    amount numeric NOT NULL,
+    adjusts date,
+    CONSTRAINT closed_lines_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_lines_check CHECK ((adjusts < month)),
+    CONSTRAINT closed_lines_number_check CHECK ((number > 0))
+);
+
+CREATE TABLE public.closed_totals (
+    month date NOT NULL,
+    vendor_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    app_name text NOT NULL,
+    subscriptions integer NOT NULL,
+    amount numeric NOT NULL,
+    CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
+);
+
 CREATE TABLE public.connections (
     subscription_id uuid NOT NULL,
     status text NOT NULL,
@@ -1419,6 +1498,13 @@ CREATE TABLE public.idempotent_responses (
     CONSTRAINT idempotent_responses_request_check CHECK ((length(request) = 32))
 );
 
+CREATE TABLE public.late_usage (
+    subscription_id uuid NOT NULL,
+    month date NOT NULL,
+    reported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT late_usage_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric))
+);
+
 CREATE TABLE public.listings (
     app_id uuid NOT NULL,
     slug text NOT NULL,
@@ -1512,6 +1598,50 @@ CREATE TABLE public.notices (
     CONSTRAINT notices_link_check CHECK (((link ~ '^/api/v1/[A-Za-z0-9/._?=&%-]+$'::text) AND (length(link) <= 500))),
     CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
     CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))
+);
+
+CREATE TABLE public.open_commissions (
+    month date NOT NULL,
+    vendor_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    gross numeric NOT NULL,
+    commission_percent numeric(5,2) NOT NULL,
+    commission numeric NOT NULL,
+    CONSTRAINT closed_commissions_commission_check CHECK ((commission = trunc(commission))),
+    CONSTRAINT closed_commissions_gross_check CHECK ((gross = trunc(gross)))
+);
+
+CREATE TABLE public.open_lines (
+    month date NOT NULL,
+    subscription_id uuid NOT NULL,
+    number smallint NOT NULL,
+    organisation_id uuid NOT NULL,
+    vendor_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    app_name text NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    description text NOT NULL,
+    quantity text NOT NULL,
+    unit_amount text NOT NULL,
+    days smallint,
+    interval_days smallint,
+    amount numeric NOT NULL,
+    adjusts date,
+    CONSTRAINT closed_lines_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_lines_check CHECK ((adjusts < month)),
+    CONSTRAINT closed_lines_number_check CHECK ((number > 0))
+);
+
+CREATE TABLE public.open_totals (
+    month date NOT NULL,
+    vendor_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    app_name text NOT NULL,
+    subscriptions integer NOT NULL,
+    amount numeric NOT NULL,
+    CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
 );
 
 CREATE TABLE public.organisations (
@@ -1934,6 +2064,22 @@ CREATE TABLE public.spend_limits (
     CONSTRAINT spend_limits_on_reached_check CHECK ((on_reached = ANY (ARRAY['notify'::text, 'pause'::text])))
 );
 
+CREATE TABLE public.statement_months (
+    month date NOT NULL,
+    status text NOT NULL,
+    phase text DEFAULT 'charging'::text NOT NULL,
+    cursor uuid,
+    started_at timestamp(3) with time zone NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
+    as_of timestamp(3) with time zone,
+    closed_at timestamp(3) with time zone,
+    CONSTRAINT statement_months_check CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+    CONSTRAINT statement_months_check1 CHECK (((status <> ALL (ARRAY['closed'::text, 'skipped'::text])) OR (phase = 'done'::text))),
+    CONSTRAINT statement_months_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT statement_months_phase_check CHECK ((phase = ANY (ARRAY['charging'::text, 'totalling'::text, 'done'::text]))),
+    CONSTRAINT statement_months_status_check CHECK ((status = ANY (ARRAY['skipped'::text, 'open'::text, 'closing'::text, 'closed'::text])))
+);
+
 CREATE TABLE public.subscriptions (
     id uuid NOT NULL,
     organisation_id uuid NOT NULL,
@@ -2131,6 +2277,15 @@ ALTER TABLE ONLY public.category_counts
 ALTER TABLE ONLY public.cds_discoveries
     ADD CONSTRAINT cds_discoveries_pkey PRIMARY KEY (app_id);
 
+ALTER TABLE ONLY public.closed_commissions
+    ADD CONSTRAINT closed_commissions_pkey PRIMARY KEY (month, vendor_id, currency);
+
+ALTER TABLE ONLY public.closed_lines
+    ADD CONSTRAINT closed_lines_pkey PRIMARY KEY (month, subscription_id, number);
+
+ALTER TABLE ONLY public.closed_totals
+    ADD CONSTRAINT closed_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency);
+
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (subscription_id);
 
@@ -2170,6 +2325,9 @@ ALTER TABLE ONLY public.extension_points
 ALTER TABLE ONLY public.idempotent_responses
     ADD CONSTRAINT idempotent_responses_pkey PRIMARY KEY (request);
 
+ALTER TABLE ONLY public.late_usage
+    ADD CONSTRAINT late_usage_pkey PRIMARY KEY (subscription_id, month);
+
 ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_pkey PRIMARY KEY (app_id);
 
@@ -2196,6 +2354,15 @@ ALTER TABLE ONLY public.notices
 
 ALTER TABLE ONLY public.notices
     ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.open_commissions
+    ADD CONSTRAINT open_commissions_pkey PRIMARY KEY (month, vendor_id, currency);
+
+ALTER TABLE ONLY public.open_lines
+    ADD CONSTRAINT open_lines_pkey PRIMARY KEY (month, subscription_id, number);
+
+ALTER TABLE ONLY public.open_totals
+    ADD CONSTRAINT open_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
@@ -2253,6 +2420,9 @@ ALTER TABLE ONLY public.search_words
 
 ALTER TABLE ONLY public.spend_limits
     ADD CONSTRAINT spend_limits_pkey PRIMARY KEY (subscription_id);
+
+ALTER TABLE ONLY public.statement_months
+    ADD CONSTRAINT statement_months_pkey PRIMARY KEY (month);
 
 ALTER TABLE public.subscriptions
     ADD CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text, 'SPEND_LIMIT'::text]))) NOT VALID;
@@ -2353,6 +2523,10 @@ CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_
 
 CREATE INDEX callback_origins_held ON public.callback_origins USING btree (held_since) WHERE (status = 'held'::text);
 
+CREATE INDEX closed_lines_of_organisation ON public.closed_lines USING btree (month, organisation_id, currency, subscription_id, number);
+
+CREATE INDEX closed_lines_of_vendor ON public.closed_lines USING btree (month, vendor_id, subscription_id, number);
+
 CREATE INDEX deliveries_dropped ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = 'dropped'::text);
 
 CREATE INDEX deliveries_failed ON public.deliveries USING btree (recipient_id, settled_at) WHERE (status = ANY (ARRAY['failed'::text, 'expired'::text]));
@@ -2404,6 +2578,10 @@ CREATE INDEX notices_of_digest ON public.notices USING btree (audience, digest_a
 CREATE INDEX notices_read_by_age ON public.notices USING btree (created_at) WHERE (read_at IS NOT NULL);
 
 CREATE INDEX notices_unread ON public.notices USING btree (audience, created_at, id) WHERE (read_at IS NULL);
+
+CREATE INDEX open_lines_month_organisation_id_currency_subscription_id_n_idx ON public.open_lines USING btree (month, organisation_id, currency, subscription_id, number);
+
+CREATE INDEX open_lines_month_vendor_id_subscription_id_number_idx ON public.open_lines USING btree (month, vendor_id, subscription_id, number);
 
 CREATE INDEX organisations_of_origin ON public.organisations USING btree (callback_origin, id) WHERE (callback_origin IS NOT NULL);
 
@@ -2471,6 +2649,18 @@ CREATE TRIGGER audit_entries_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 CREATE TRIGGER baa_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.baa_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.baa_agreements_reject_changes();
 
+CREATE TRIGGER closed_commissions_reject_additions AFTER INSERT ON public.closed_commissions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_additions('totalling');
+
+CREATE TRIGGER closed_commissions_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.closed_commissions FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_changes();
+
+CREATE TRIGGER closed_lines_reject_additions AFTER INSERT ON public.closed_lines REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_additions('charging');
+
+CREATE TRIGGER closed_lines_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.closed_lines FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_changes();
+
+CREATE TRIGGER closed_totals_reject_additions AFTER INSERT ON public.closed_totals REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_additions('totalling');
+
+CREATE TRIGGER closed_totals_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.closed_totals FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_changes();
+
 CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD TABLE AS before FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
@@ -2518,6 +2708,10 @@ CREATE TRIGGER refresh_updated AFTER UPDATE ON public.vendors REFERENCING NEW TA
 CREATE TRIGGER reviews_reject_invalid_changes BEFORE UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.reviews_reject_invalid_changes();
 
 CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.scope_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.scope_agreements_reject_changes();
+
+CREATE TRIGGER statement_months_reject_changes BEFORE DELETE OR UPDATE ON public.statement_months FOR EACH ROW WHEN ((old.status = ANY (ARRAY['closed'::text, 'skipped'::text]))) EXECUTE FUNCTION public.statement_months_reject_changes();
+
+CREATE TRIGGER statement_months_reject_truncation BEFORE TRUNCATE ON public.statement_months FOR EACH STATEMENT EXECUTE FUNCTION public.statement_months_reject_changes();
 
 CREATE TRIGGER subscriptions_record_ended_pause AFTER UPDATE OF status ON public.subscriptions FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status <> 'paused'::text))) EXECUTE FUNCTION public.subscriptions_record_ended_pause();
 
@@ -2788,6 +2982,12 @@ GRANT UPDATE(hooks) ON TABLE public.cds_discoveries TO marketplace_service;
 
 GRANT UPDATE(failure) ON TABLE public.cds_discoveries TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.closed_commissions TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.closed_lines TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.closed_totals TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.connections TO marketplace_service;
 
 GRANT UPDATE(status) ON TABLE public.connections TO marketplace_service;
@@ -2853,6 +3053,10 @@ GRANT SELECT,INSERT ON TABLE public.events TO marketplace_service;
 GRANT SELECT ON TABLE public.extension_points TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_responses TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.late_usage TO marketplace_service;
+
+GRANT UPDATE(reported_at) ON TABLE public.late_usage TO marketplace_service;
 
 GRANT SELECT ON TABLE public.listings TO marketplace_service;
 
@@ -2933,6 +3137,12 @@ GRANT UPDATE(updated_at) ON TABLE public.notice_settings TO marketplace_service;
 GRANT SELECT,INSERT,DELETE ON TABLE public.notices TO marketplace_service;
 
 GRANT UPDATE(read_at) ON TABLE public.notices TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.open_commissions TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.open_lines TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.open_totals TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.organisations TO marketplace_service;
 
@@ -3095,6 +3305,22 @@ GRANT UPDATE(actor_role) ON TABLE public.spend_limits TO marketplace_service;
 GRANT UPDATE(request_id) ON TABLE public.spend_limits TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.spend_limits TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(status) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(phase) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(cursor) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(started_at) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(done) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(as_of) ON TABLE public.statement_months TO marketplace_service;
+
+GRANT UPDATE(closed_at) ON TABLE public.statement_months TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.subscriptions TO marketplace_service;
 

@@ -2,6 +2,7 @@
 // all of them takes more than a second of CPU time.
 export { insertSubscribers, type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 export { advanceTime, expireLeases } from "./advance-time.ts";
+export { insertBilledSubscriptions, readClosedStatements } from "./billed-subscriptions.ts";
 export { type Callers, fetchCallers, type RequestOptions, sendApiRequest, sendRequest } from "./callers.ts";
 export {
   type ClientMarketplace,

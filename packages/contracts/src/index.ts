@@ -254,6 +254,30 @@ export {
 } from "./sandbox.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
+  monthParams,
+  type StatementDto,
+  type StatementHead,
+  type StatementLine,
+  type StatementPage,
+  type StatementQuery,
+  type StatementTotal,
+  statementDto,
+  statementLine,
+  statementPage,
+  statementParams,
+  statementQuery,
+  statementTotal,
+  streamedStatement,
+  type VendorStatementDto,
+  type VendorStatementLine,
+  type VendorStatementPage,
+  type VendorTotal,
+  vendorStatementDto,
+  vendorStatementLine,
+  vendorStatementPage,
+  vendorTotal,
+} from "./statements.ts";
+export {
   type ChangeTermsBody,
   type ConsentBody,
   type CreateSubscriptionBody,

@@ -37,6 +37,11 @@ import {
   revisionPage,
   searchSynonyms,
   spendLimitDto,
+  statementDto,
+  statementLine,
+  statementPage,
+  statementTotal,
+  streamedStatement,
   subscriptionDto,
   subscriptionEvent,
   usageDto,
@@ -45,6 +50,10 @@ import {
   vendorDto,
   vendorPage,
   vendorProfile,
+  vendorStatementDto,
+  vendorStatementLine,
+  vendorStatementPage,
+  vendorTotal,
 } from "@ehr-marketplace/contracts";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { assertSecurityHeaders } from "./raw-response.ts";
@@ -89,6 +98,11 @@ const schemas = {
   EstimateDto: estimateDto,
   QuoteDto: quoteDto,
   SpendLimitDto: spendLimitDto,
+  StatementDto: statementDto,
+  StatementLine: statementLine,
+  StatementPage: statementPage,
+  StatementTotal: statementTotal,
+  StreamedStatement: streamedStatement,
   SubscriptionDto: subscriptionDto,
   SubscriptionEvent: subscriptionEvent,
   UsageDto: usageDto,
@@ -97,6 +111,10 @@ const schemas = {
   VendorDto: vendorDto,
   VendorPage: vendorPage,
   VendorProfile: vendorProfile,
+  VendorStatementDto: vendorStatementDto,
+  VendorStatementLine: vendorStatementLine,
+  VendorStatementPage: vendorStatementPage,
+  VendorTotal: vendorTotal,
 };
 for (const schema of Object.values(schemas)) ajv.addSchema(closeObject(schema));
 

@@ -48,8 +48,12 @@ export async function dropDatabase(clusterUrl: string, name: string): Promise<vo
   await withClient(clusterUrl, (client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`));
 }
 
-/** Clones a template into a new database, which is dropped when the test ends. */
-export async function cloneDatabase(cleanUp: CleanUp, template: keyof Templates = "empty"): Promise<ServiceDatabase> {
+/** Clones a template, or a database without connections, into a new database, which is dropped when the test ends. */
+export async function cloneDatabase(
+  cleanUp: CleanUp,
+  template: keyof Templates = "empty",
+  source?: ServiceDatabase,
+): Promise<ServiceDatabase> {
   const { TEST_CLUSTER_URL: clusterUrl, TEST_TEMPLATES: templates } = process.env;
   if (clusterUrl === undefined || templates === undefined) {
     const file = relative(process.cwd(), process.argv[1] ?? "FILE");
@@ -57,7 +61,8 @@ export async function cloneDatabase(cleanUp: CleanUp, template: keyof Templates 
   }
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const { database, login } = (JSON.parse(templates) as Templates)[template];
-  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${database}`));
+  const copied = source === undefined ? database : new URL(source.ownerUrl).pathname.slice(1);
+  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${copied}`));
   cleanUp(() => dropDatabase(clusterUrl, name));
   const urls = urlsFor(clusterUrl, name, login);
   // Imported here, because it takes longer to load than most tests without a database to run.

@@ -55,6 +55,8 @@ import { sandboxProblems } from "./sandbox/sandbox-errors.ts";
 import { sandboxRoutes } from "./sandbox/sandbox-routes.ts";
 import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
+import { statementProblems } from "./statements/statement-errors.ts";
+import { statementRoutes } from "./statements/statement-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
 import { subscriptionRoutes } from "./subscriptions/subscription-routes.ts";
 import { usageProblems } from "./usage/usage-errors.ts";
@@ -104,6 +106,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       usageProblems,
       billingProblems,
       noticeProblems,
+      statementProblems,
       importProblems,
     ].flatMap((each) => Object.values(each)),
     access: {
@@ -183,6 +186,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(usageRoutes, { database: database.query, clock, queue, ...usageRequests });
       await scope.register(billingRoutes, { database: database.query, clock, queue });
       await scope.register(noticeRoutes, { database: database.query, clock });
+      await scope.register(statementRoutes, { database: database.query, clock });
     },
     { prefix: basePath },
   );

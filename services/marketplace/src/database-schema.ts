@@ -160,6 +160,43 @@ export interface CdsDiscoveries {
   url: string;
 }
 
+export interface ClosedCommissions {
+  commission: Numeric;
+  commission_percent: Numeric;
+  currency: string;
+  gross: Numeric;
+  month: Timestamp;
+  vendor_id: string;
+}
+
+export interface ClosedLines {
+  adjusts: Timestamp | null;
+  amount: Numeric;
+  app_id: string;
+  app_name: string;
+  currency: string;
+  days: number | null;
+  description: string;
+  interval_days: number | null;
+  month: Timestamp;
+  number: number;
+  organisation_id: string;
+  quantity: string;
+  subscription_id: string;
+  unit_amount: string;
+  vendor_id: string;
+}
+
+export interface ClosedTotals {
+  amount: Numeric;
+  app_id: string;
+  app_name: string;
+  currency: string;
+  month: Timestamp;
+  subscriptions: number;
+  vendor_id: string;
+}
+
 export interface Connections {
   changed_at: ArrayType<Timestamp>;
   client_id: string | null;
@@ -256,6 +293,12 @@ export interface IdempotentResponses {
   response: Json | null;
 }
 
+export interface LateUsage {
+  month: Timestamp;
+  reported_at: Timestamp;
+  subscription_id: string;
+}
+
 export interface Listings {
   app_id: string;
   created_at: Timestamp;
@@ -322,6 +365,43 @@ export interface NoticeSettings {
   email: string | null;
   muted_kinds: Generated<string[]>;
   updated_at: Timestamp;
+}
+
+export interface OpenCommissions {
+  commission: Numeric;
+  commission_percent: Numeric;
+  currency: string;
+  gross: Numeric;
+  month: Timestamp;
+  vendor_id: string;
+}
+
+export interface OpenLines {
+  adjusts: Timestamp | null;
+  amount: Numeric;
+  app_id: string;
+  app_name: string;
+  currency: string;
+  days: number | null;
+  description: string;
+  interval_days: number | null;
+  month: Timestamp;
+  number: number;
+  organisation_id: string;
+  quantity: string;
+  subscription_id: string;
+  unit_amount: string;
+  vendor_id: string;
+}
+
+export interface OpenTotals {
+  amount: Numeric;
+  app_id: string;
+  app_name: string;
+  currency: string;
+  month: Timestamp;
+  subscriptions: number;
+  vendor_id: string;
 }
 
 export interface Organisations {
@@ -554,6 +634,17 @@ export interface StartingPrices {
   price: Json | null;
 }
 
+export interface StatementMonths {
+  as_of: Timestamp | null;
+  closed_at: Timestamp | null;
+  cursor: string | null;
+  done: Generated<Int8>;
+  month: Timestamp;
+  phase: Generated<string>;
+  started_at: Timestamp;
+  status: string;
+}
+
 export interface Subscriptions {
   app_id: string;
   block_reason: string | null;
@@ -668,6 +759,9 @@ export interface DB {
   categories: Categories;
   category_counts: CategoryCounts;
   cds_discoveries: CdsDiscoveries;
+  closed_commissions: ClosedCommissions;
+  closed_lines: ClosedLines;
+  closed_totals: ClosedTotals;
   connections: Connections;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
@@ -679,11 +773,15 @@ export interface DB {
   events: Events;
   extension_points: ExtensionPoints;
   idempotent_responses: IdempotentResponses;
+  late_usage: LateUsage;
   listings: Listings;
   media: Media;
   notice_mails: NoticeMails;
   notice_settings: NoticeSettings;
   notices: Notices;
+  open_commissions: OpenCommissions;
+  open_lines: OpenLines;
+  open_totals: OpenTotals;
   organisations: Organisations;
   plan_records: PlanRecords;
   plans_on_sale: PlansOnSale;
@@ -706,6 +804,7 @@ export interface DB {
   search_words: SearchWords;
   spend_limits: SpendLimits;
   starting_prices: StartingPrices;
+  statement_months: StatementMonths;
   subscriptions: Subscriptions;
   suspensions: Suspensions;
   usage_hours: UsageHours;

@@ -30,6 +30,8 @@ import { registerHealthMetrics } from "./recipients/health-metrics.ts";
 import { runDueReplays } from "./replays/run-replay-step.ts";
 import { registerReviewMetrics } from "./reviews/review-metrics.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
+import { runDueStatements } from "./statements/run-statements.ts";
+import { registerStatementMetrics } from "./statements/statement-metrics.ts";
 import { runDueSuspensions } from "./suspensions/run-suspension-step.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
@@ -41,6 +43,7 @@ const about = {
   links: [],
 };
 const pollIntervalMs = 1_000;
+const statementIntervalMs = 60_000;
 
 /** Composition root of the worker process. Any number of workers may run at once. */
 export async function createWorker(
@@ -57,6 +60,7 @@ export async function createWorker(
 
   registerHealthMetrics(metrics.registry, database.query, clock);
   registerReviewMetrics(metrics.registry, database.query, clock);
+  registerStatementMetrics(metrics.registry, database.query, clock);
   const server = await createServer({
     about,
     logger,
@@ -150,6 +154,13 @@ export async function createWorker(
     ),
     startTask("failed to tell subscribers of added scopes", () => runScopeWalks(common, { stopped })),
     ...(sendDueMails === undefined ? [] : [startTask("failed to send mails about notices", sendDueMails)]),
+    runRepeatedly({
+      work: () => runDueStatements({ database: database.query, clock, logger, stopped }),
+      failureMessage: "failed to charge or close months",
+      pauseMs: statementIntervalMs,
+      logger,
+      stopped,
+    }),
     startScheduledJobs(maintenance, createScheduledWork(maintenance)),
   ];
   const timer = setInterval(() => scheduler.wake(), pollIntervalMs);

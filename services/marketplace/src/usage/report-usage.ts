@@ -14,8 +14,16 @@ import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate
 import { formatQuantity } from "./decimal.ts";
 import { usageProblems } from "./usage-errors.ts";
 import { changeHours } from "./usage-hours.ts";
-import { decideBatch, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
-import { applyToHours, deferReporter, findRecords, insertRecords, upsertReporter, voidRecords } from "./usage-store.ts";
+import { decideBatch, findLateMonths, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
+import {
+  applyToHours,
+  deferReporter,
+  findRecords,
+  insertRecords,
+  upsertLateUsage,
+  upsertReporter,
+  voidRecords,
+} from "./usage-store.ts";
 
 export interface UsageDeps {
   database: Kysely<DB>;
@@ -52,6 +60,8 @@ export async function reportUsage(
     await insertRecords(transaction, id, batch.counted, now);
     await voidRecords(transaction, id, batch.voided);
     await applyToHours(transaction, id, changeHours(batch));
+    // The statement of such a month may be closed already.
+    await upsertLateUsage(transaction, id, findLateMonths(batch, now), now);
     const isEventDue = batch.counted.length > 0;
     const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
     await upsertReporter(transaction, id, { ...rate, reportedAt: isEventDue ? at : (reporter?.reportedAt ?? null) });

@@ -132,3 +132,12 @@ export function decideBatch(
   }
   return batch;
 }
+
+const monthOf = (time: Date): string => time.toISOString().slice(0, 7);
+
+/** The months of a batch's changes that are over. */
+export const findLateMonths = ({ counted, voided }: DecidedBatch, now: Date): string[] => [
+  ...new Set(
+    [...counted, ...voided].map(({ occurredAt }) => monthOf(occurredAt)).filter((month) => month < monthOf(now)),
+  ),
+];

@@ -258,3 +258,47 @@ export async function findOldUsageDays(database: Kysely<DB>): Promise<string[]> 
 export async function dropUsageDay(database: Kysely<DB>, day: string): Promise<void> {
   await sql`select drop_usage_partition(${day}::date)`.execute(database);
 }
+
+export interface LateUsage {
+  subscriptionId: string;
+  month: string;
+}
+
+/** Remembers months of which usage was reported after they were over. */
+export async function upsertLateUsage(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  months: readonly string[],
+  reportedAt: Date,
+): Promise<void> {
+  if (months.length === 0) return;
+  await sql`
+    insert into late_usage (subscription_id, month, reported_at)
+    select ${subscriptionId}, month, ${reportedAt} from unnest(${months.map((month) => `${month}-01`)}::date[]) as months(month)
+    on conflict (subscription_id, month) do update set reported_at = excluded.reported_at
+      where late_usage.reported_at < excluded.reported_at`.execute(transaction);
+}
+
+export async function findLateUsage(
+  database: Kysely<DB>,
+  subscriptionIds: readonly string[],
+  { months, reportedSince }: { months: readonly string[]; reportedSince: Date },
+): Promise<LateUsage[]> {
+  const { rows } = await sql<LateUsage>`
+    select subscription_id as "subscriptionId", to_char(month, 'YYYY-MM') as month from late_usage
+    where subscription_id = any (${[...subscriptionIds]}::uuid[]) and month = any (${months.map((month) => `${month}-01`)}::date[])
+      and reported_at >= ${reportedSince}
+    order by subscription_id, late_usage.month`.execute(database);
+  return rows;
+}
+
+export async function deleteLateUsage(
+  transaction: Transaction<DB>,
+  subscriptionIds: readonly string[],
+  before: string,
+): Promise<void> {
+  await sql`
+    delete from late_usage where subscription_id = any (${[...subscriptionIds]}::uuid[]) and month < ${`${before}-01`}::date`.execute(
+    transaction,
+  );
+}

@@ -1,0 +1,128 @@
+import type { PageQuery, StatementDto, StatementLine, StatementPage } from "@ehr-marketplace/contracts";
+import { listPageByName, Problem } from "@ehr-marketplace/service-kit/http";
+import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
+import type { Kysely } from "kysely";
+import { requireRole } from "../access/require-role.ts";
+import { periodOf } from "../billing/month.ts";
+import type { DB } from "../database-schema.ts";
+import { organisationProblems } from "../organisations/organisation-errors.ts";
+import { findOrganisationKind } from "../organisations/read-organisations.ts";
+import { chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
+import { type ChargedLine, type CurrencyTotal, totalsOf } from "./charged-line.ts";
+import { findLinesOf, findTotalsOf } from "./line-store.ts";
+import { headOf, monthRegExp, pageOfMonths, type ReadDeps, requireMonth } from "./read-months.ts";
+import { statementCsvHeader, toCsv } from "./statement-csv.ts";
+import { findCorrections, type ListedMonth, listStatements, type StatementMonth } from "./statement-month.ts";
+import { findStatementMonths, findSubscriptionsOf } from "./statement-month-store.ts";
+
+export const statementRoles = ["org-member", "org-admin", "billing", "auditor", "operator"] as const satisfies Role[];
+
+async function requireOrganisation(database: Kysely<DB>, caller: Caller, alias: string): Promise<string> {
+  requireRole(caller, alias, statementRoles);
+  const organisation = await findOrganisationKind(database, alias);
+  if (organisation === undefined) throw new Problem(organisationProblems.notFound, "No organisation has that alias.");
+  return organisation.id;
+}
+
+interface OfOrganisation {
+  organisationId: string;
+  known: readonly StatementMonth[];
+  now: Date;
+}
+
+/** What an open month costs so far, calculated when it is asked for: an organisation has at most some hundred subscriptions. */
+async function chargeOpenMonth(
+  database: Kysely<DB>,
+  { organisationId, known, now }: OfOrganisation,
+  { month }: ListedMonth,
+): Promise<ChargedLine[]> {
+  const charging = { month, now, corrections: findCorrections(known, month) };
+  const range = { since: chargedSince(charging), before: periodOf(month).to };
+  const lines = await chargeSubscriptions(
+    database,
+    await findSubscriptionsOf(database, organisationId, range),
+    charging,
+  );
+  return lines.toSorted((a, b) => (a.currency === b.currency ? 0 : a.currency < b.currency ? -1 : 1));
+}
+
+export async function listOrganisationStatements(
+  { database, clock }: ReadDeps,
+  caller: Caller,
+  alias: string,
+  query: PageQuery,
+): Promise<StatementPage> {
+  const organisationId = await requireOrganisation(database, caller, alias);
+  const now = clock();
+  const known = await findStatementMonths(database);
+  const months = listStatements(known, now);
+  let totals = new Map<string, CurrencyTotal[]>();
+  const page = await listPageByName(query, {
+    find: async (slice) => {
+      const found = pageOfMonths(months, slice);
+      totals = await readTotals(database, { organisationId, known, now }, found);
+      return found;
+    },
+    getName: ({ month }) => month,
+    pattern: monthRegExp,
+    toItem: (listed) => ({ ...withTime(listed, now), totals: totals.get(listed.month) ?? [] }),
+  });
+  return page;
+}
+
+/** An open month is calculated now. */
+const withTime = (listed: ListedMonth, now: Date) => headOf({ ...listed, asOf: listed.status === "open" ? now : null });
+
+async function readTotals(
+  database: Kysely<DB>,
+  of: OfOrganisation,
+  listed: readonly ListedMonth[],
+): Promise<Map<string, CurrencyTotal[]>> {
+  const closed = listed.filter(({ status }) => status === "closed").map(({ month }) => month);
+  const totals = new Map<string, CurrencyTotal[]>();
+  for (const { month, currency, total } of await findTotalsOf(database, closed, of.organisationId)) {
+    totals.set(month, [...(totals.get(month) ?? []), { currency, total }]);
+  }
+  for (const open of listed.filter(({ status }) => status === "open")) {
+    totals.set(open.month, totalsOf(await chargeOpenMonth(database, of, open)));
+  }
+  return totals;
+}
+
+export const toStatementLine = (line: ChargedLine): StatementLine => ({
+  subscriptionId: line.subscriptionId,
+  appSlug: line.appSlug,
+  appName: line.appName,
+  currency: line.currency,
+  description: line.description,
+  quantity: line.quantity,
+  unitAmount: line.unitAmount,
+  days: line.days,
+  intervalDays: line.intervalDays,
+  amount: line.amount,
+  adjusts: line.adjusts,
+});
+
+export async function readOrganisationStatement(
+  { database, clock }: ReadDeps,
+  caller: Caller,
+  alias: string,
+  month: string,
+): Promise<StatementDto> {
+  const organisationId = await requireOrganisation(database, caller, alias);
+  const now = clock();
+  const { known, ...listed } = await requireMonth({ database, clock: () => now }, month);
+  const lines =
+    listed.status === "closed"
+      ? await findLinesOf(database, listed.month, organisationId)
+      : await chargeOpenMonth(database, { organisationId, known, now }, listed);
+  return {
+    ...withTime(listed, now),
+    orgAlias: alias,
+    totals: totalsOf(lines),
+    lines: lines.map(toStatementLine),
+  };
+}
+
+export const statementToCsv = ({ month, status, orgAlias, lines }: StatementDto): string =>
+  statementCsvHeader + toCsv(lines.map((line) => ({ ...line, month, status, orgAlias })));

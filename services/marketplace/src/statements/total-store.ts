@@ -1,0 +1,129 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Month } from "../billing/month.ts";
+import type { DB } from "../database-schema.ts";
+import type { Ledger } from "./line-store.ts";
+import { firstDay } from "./statement-month-store.ts";
+
+const tableOf = (ledger: Ledger, name: "lines" | "totals" | "commissions") => sql.table(`${ledger}_${name}`);
+
+/** Adds up the lines of some vendors, by app, and the commission on the total, which PostgreSQL rounds half away from zero. */
+export async function insertTotals(
+  transaction: Transaction<DB>,
+  ledger: Ledger,
+  month: Month,
+  vendorIds: readonly string[],
+): Promise<void> {
+  const day = firstDay(month);
+  const ids = [...vendorIds];
+  await sql`
+    insert into ${tableOf(ledger, "totals")} (month, vendor_id, app_id, currency, app_name, subscriptions, amount)
+    select month, vendor_id, app_id, currency, max(app_name), count(distinct subscription_id), sum(amount)
+    from ${tableOf(ledger, "lines")} where month = ${day}::date and vendor_id = any (${ids}::uuid[])
+    group by month, vendor_id, app_id, currency`.execute(transaction);
+  await sql`
+    insert into ${tableOf(ledger, "commissions")} (month, vendor_id, currency, gross, commission_percent, commission)
+    select month, vendor_id, currency, sum(amount), commission_percent, round(sum(amount) * commission_percent / 100)
+    from ${tableOf(ledger, "totals")} join vendors on vendors.id = vendor_id
+    where month = ${day}::date and vendor_id = any (${ids}::uuid[])
+    group by month, vendor_id, currency, commission_percent`.execute(transaction);
+}
+
+export async function deleteOpenTotals(
+  transaction: Transaction<DB>,
+  month: Month,
+  vendorIds: readonly string[],
+): Promise<void> {
+  for (const table of ["open_totals", "open_commissions"]) {
+    await sql`
+      delete from ${sql.table(table)} where month = ${firstDay(month)}::date and vendor_id = any (${[...vendorIds]}::uuid[])`.execute(
+      transaction,
+    );
+  }
+}
+
+/** What was calculated of months that are closed by now. Returns how many lines were deleted. */
+export async function deleteClosedFromOpen(database: Kysely<DB>, closed: Month, limit: number): Promise<number> {
+  const day = firstDay(closed);
+  for (const table of ["open_totals", "open_commissions"]) {
+    await sql`delete from ${sql.table(table)} where month <= ${day}::date`.execute(database);
+  }
+  const { numAffectedRows } = await sql`
+    delete from open_lines where ctid = any (array(
+      select ctid from open_lines where month <= ${day}::date limit ${limit}
+    ))`.execute(database);
+  return Number(numAffectedRows ?? 0);
+}
+
+export interface AppTotal {
+  currency: string;
+  appSlug: string;
+  appName: string;
+  subscriptions: number;
+  amount: bigint;
+}
+
+/** By currency and app. */
+export async function findAppTotals(
+  database: Kysely<DB>,
+  ledger: Ledger,
+  month: Month,
+  vendorId: string,
+): Promise<AppTotal[]> {
+  const { rows } = await sql<Omit<AppTotal, "amount"> & { amount: string }>`
+    select currency, apps.slug as "appSlug", app_name as "appName", subscriptions, amount::text
+    from ${tableOf(ledger, "totals")} as totals join apps on apps.id = app_id
+    where month = ${firstDay(month)}::date and totals.vendor_id = ${vendorId}
+    order by currency, apps.slug`.execute(database);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+export interface Commission {
+  currency: string;
+  gross: bigint;
+  commissionPercent: number;
+  commission: bigint;
+}
+
+type CommissionRow = { currency: string; gross: string; commissionPercent: number; commission: string };
+const commissionColumns = sql`
+  currency, gross::text, commissions.commission_percent::float8 as "commissionPercent", commission::text`;
+const toCommission = <Row extends CommissionRow>({ gross, commission, ...row }: Row) => ({
+  ...row,
+  gross: BigInt(gross),
+  commission: BigInt(commission),
+});
+
+/** A vendor's commissions in some months, by currency. */
+export async function findCommissionsOf(
+  database: Kysely<DB>,
+  ledger: Ledger,
+  months: readonly Month[],
+  vendorId: string,
+): Promise<(Commission & { month: Month })[]> {
+  const { rows } = await sql<CommissionRow & { month: Month }>`
+    select to_char(month, 'YYYY-MM') as month, ${commissionColumns} from ${tableOf(ledger, "commissions")} as commissions
+    where month = any (${months.map(firstDay)}::date[]) and vendor_id = ${vendorId}
+    order by commissions.month, currency`.execute(database);
+  return rows.map(toCommission);
+}
+
+export interface VendorCommission extends Commission {
+  vendorId: string;
+  vendor: string;
+}
+
+/** The next commissions of a month, by vendor and currency. */
+export async function findCommissions(
+  database: Kysely<DB>,
+  ledger: Ledger,
+  month: Month,
+  { after, limit }: { after: VendorCommission | undefined; limit: number },
+): Promise<VendorCommission[]> {
+  const isLater = sql`(vendor_id, currency) > (${after?.vendorId}, ${after?.currency})`;
+  const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string }>`
+    select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns}
+    from ${tableOf(ledger, "commissions")} as commissions join vendors on vendors.id = vendor_id
+    where month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
+    order by vendor_id, currency limit ${limit}`.execute(database);
+  return rows.map(toCommission);
+}
