@@ -120,6 +120,17 @@ const matrix = parseMatrix(`
 | GET /api/v1/admin/subscriptions | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/subscriptions | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
 | GET /api/v1/developer/subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements | riverside | 401 | 200 | 200 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements | hilltop | 401 | 200 | 200 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements | unregistered | 401 | 404 | 404 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements/:month | riverside | 401 | 200 | 200 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements/:month | hilltop | 401 | 200 | 200 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/organisations/:alias/statements/:month | unregistered | 401 | 404 | 404 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/statements | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/statements | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/developer/statements/:month | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/statements/:month | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/statements/:month | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
@@ -209,11 +220,14 @@ describe("permissions, each use case on one database connection", () => {
         "GET /api/v1/admin/notice-settings",
         "GET /api/v1/admin/notices",
         "GET /api/v1/admin/search-synonyms",
+        "GET /api/v1/admin/statements/:month",
         "GET /api/v1/admin/subscriptions",
         "GET /api/v1/admin/webhooks/health",
         "GET /api/v1/organisations/:alias/audit",
         "GET /api/v1/organisations/:alias/notice-settings",
         "GET /api/v1/organisations/:alias/notices",
+        "GET /api/v1/organisations/:alias/statements",
+        "GET /api/v1/organisations/:alias/statements/:month",
         `GET ${id}`,
         `GET ${id}/connection`,
         `GET ${id}/estimate`,

@@ -14,6 +14,9 @@ export const aliases: Record<string, string> = {
   unregistered: "unregistered-clinic",
 };
 
+/** In UTC. */
+export const currentMonth = (): string => new Date().toISOString().slice(0, 7);
+
 export async function prepareSubscriptions(url: string, operator: string): Promise<RequestBuilder> {
   const read = async <T>(path: string): Promise<T> => (await (await sendApiRequest(url, path, operator)).json()) as T;
   const { content } = await read<AppPage>("/apps?size=100");
@@ -100,7 +103,9 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       const [who = "", reason = ""] = on.split(", ");
       const alias = aliases[who] ?? "";
       const action = route.split("/").at(-1) ?? "";
-      if (route.startsWith("GET /api/v1/admin/") && on === "all") return { path: route.split(" ")[1] ?? "" };
+      if (route.startsWith("GET /api/v1/admin/") && on === "all") {
+        return { path: (route.split(" ")[1] ?? "").replace(":month", currentMonth()) };
+      }
       if (route === "PUT /api/v1/admin/search-synonyms") {
         const current = await sendApiRequest(url, "/admin/search-synonyms", operator);
         const { synonyms } = (await current.json()) as SearchSynonyms;
@@ -112,7 +117,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
         };
       }
       if (route.includes("/organisations")) {
-        const path = route.split(" ")[1]?.replace(":alias", alias) ?? "";
+        const path = route.split(" ")[1]?.replace(":alias", alias).replace(":month", currentMonth()) ?? "";
         const callback = { callbackUrl: "http://127.0.0.1:8081", callbackNetworks: ["127.0.0.0/8"] };
         if (action === "import") {
           const body = { alias, displayName: `Riverside Clinic ${randomUUID()}`, ...callback };

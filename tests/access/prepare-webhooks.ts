@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { sendApiRequest } from "@ehr-marketplace/tests/support";
-import type { RequestBuilder } from "./prepare-subscriptions.ts";
+import { currentMonth, type RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };
 const registration = {
@@ -49,7 +49,11 @@ export async function prepareWebhooks(url: string, operator: string): Promise<Re
         on === "an unknown id" ? randomUUID() : isDelete ? deletable : path.includes(":replayId") ? replayed : existing;
       const body = last === "rotate-secret" ? rotation() : bodies[`${method} ${last}`];
       return {
-        path: path.replace(":id", id).replace(":deliveryId", deliveryId).replace(":replayId", replay.id),
+        path: path
+          .replace(":id", id)
+          .replace(":deliveryId", deliveryId)
+          .replace(":replayId", replay.id)
+          .replace(":month", currentMonth()),
         ...(body === undefined ? {} : { body }),
         ...(on.endsWith("by name") ? { headers: named } : {}),
       };

@@ -120,6 +120,28 @@ test("a response that takes too long to send is cut, after the time of its route
   assert.equal(await slow.text(), "first last");
 });
 
+test("a streamed response may take any time while it is being sent, and is cut when nothing is", async (t) => {
+  const [sending, silent] = [1, 2].map(() => new Readable({ read: () => undefined }));
+  const { url } = await startTestServer((stop) => t.after(stop), {
+    limits: { requestMs: 300 },
+    routes: (server) => {
+      server.get("/sending", { config: { isStreamed: true } }, () => sending);
+      server.get("/silent", { config: { isStreamed: true } }, () => silent);
+      server.get("/never", { config: { isStreamed: true } }, never);
+    },
+  });
+  const timer = setInterval(() => sending?.push("part "), 20);
+  t.after(() => clearInterval(timer));
+  silent?.push("first ");
+  const began = performance.now();
+  const [long, cut] = await Promise.all([fetch(`${url}/sending`), fetch(`${url}/silent`)]);
+  await assert.rejects(cut.text(), /terminated/);
+  await assertProblem(await fetch(`${url}/never`), 503, "unavailable");
+  await eventually("more than three limits are over", 10_000, () => Promise.resolve(performance.now() - began > 1_000));
+  sending?.push(null);
+  assert.match(await long.text(), /^(part )+$/);
+});
+
 test("a client that leaves early is no failure", async (t) => {
   let started = 0;
   const { url, port, logged } = await startTestServer((stop) => t.after(stop), {

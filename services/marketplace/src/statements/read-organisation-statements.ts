@@ -70,8 +70,14 @@ export async function listOrganisationStatements(
   return page;
 }
 
-/** An open month is calculated now. */
-const withTime = (listed: ListedMonth, now: Date) => headOf({ ...listed, asOf: listed.status === "open" ? now : null });
+const minuteMs = 60_000;
+
+/** An open month is calculated now. To the minute, so that the same statement is the same response. */
+const withTime = (listed: ListedMonth, now: Date) =>
+  headOf({
+    ...listed,
+    asOf: listed.status === "open" ? new Date(now.getTime() - (now.getTime() % minuteMs)) : null,
+  });
 
 async function readTotals(
   database: Kysely<DB>,
