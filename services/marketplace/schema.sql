@@ -972,7 +972,7 @@ end
 $$;
 
 CREATE FUNCTION public.subscriptions_record_ended_pause() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
@@ -2547,6 +2547,8 @@ CREATE INDEX deliveries_waiting_by_age ON public.deliveries USING btree (created
 
 CREATE INDEX delivery_attempts_of_delivery ON ONLY public.delivery_attempts USING btree (delivery_id, started_at);
 
+CREATE INDEX ended_pauses_by_end ON public.ended_pauses USING btree (subscription_id, ended_at);
+
 CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_at, id);
 
 CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING btree (created_at);
@@ -2908,6 +2910,8 @@ GRANT ALL ON FUNCTION public.refresh_search_terms() TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_terms TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.subscriptions_record_ended_pause() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.subscriptions_record_ended_terms() FROM PUBLIC;
 
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
@@ -3044,7 +3048,7 @@ GRANT SELECT,INSERT ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
 
-GRANT SELECT,INSERT ON TABLE public.ended_pauses TO marketplace_service;
+GRANT SELECT ON TABLE public.ended_pauses TO marketplace_service;
 
 GRANT SELECT ON TABLE public.ended_terms TO marketplace_service;
 

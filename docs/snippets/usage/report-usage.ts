@@ -13,35 +13,62 @@ interface Options {
   getToken: () => Promise<string>;
   /** Records are collected for this long, or until there are 500. */
   maxWaitMs?: number;
+  /** Records that can't be counted, and why. A repetition would change nothing. */
+  onRefused?: (subscriptionId: string, records: UsageRecord[], reason: string) => void;
 }
+
+interface UsageResult {
+  id: string;
+  status: "accepted" | "duplicate" | "rejected";
+  reason: string | null;
+}
+
+const logRefused: NonNullable<Options["onRefused"]> = (subscriptionId, records, reason) =>
+  console.error(`${subscriptionId}: ${records.map(({ id }) => id).join(", ")}: ${reason}`);
 
 const maxRecords = 500;
 const maxRetryMs = 60_000;
 
 /** Collects records of subscriptions, and sends them in batches. A batch is repeated until it has a response: a record counts once. */
-export function createUsageReporter({ apiUrl, getToken, maxWaitMs = 5_000 }: Options) {
+export function createUsageReporter({ apiUrl, getToken, maxWaitMs = 5_000, onRefused = logRefused }: Options) {
   const waiting = new Map<string, UsageRecord[]>();
   const running = new Set<Promise<void>>();
 
-  async function send(subscriptionId: string, records: UsageRecord[]): Promise<void> {
-    for (let attempt = 0; ; attempt += 1) {
+  /** One attempt. Undefined once there is nothing to repeat. A token that has expired is renewed by `getToken`. */
+  async function attempt(
+    subscriptionId: string,
+    records: UsageRecord[],
+  ): Promise<{ retryAfterMs: number } | undefined> {
+    try {
       const response = await fetch(`${apiUrl}/subscriptions/${subscriptionId}/usage`, {
         method: "POST",
         headers: { authorization: `Bearer ${await getToken()}`, "content-type": "application/json" },
         body: JSON.stringify({ records }),
         signal: AbortSignal.timeout(30_000),
-      }).catch(() => undefined);
-      if (response?.ok === true) {
-        const { results } = (await response.json()) as {
-          results: { id: string; status: string; reason: string | null }[];
-        };
-        for (const { id, status, reason } of results) if (status === "rejected") console.error(`${id}: ${reason}`);
-        return;
+      });
+      if (response.ok) {
+        const { results } = (await response.json()) as { results: UsageResult[] };
+        for (const [index, { status, reason }] of results.entries()) {
+          const record = records[index];
+          if (status === "rejected" && record) onRefused(subscriptionId, [record], reason ?? "");
+        }
+        return undefined;
       }
-      const isTemporary = response === undefined || response.status === 429 || response.status >= 500;
-      if (!isTemporary) throw new Error(`${response.status}: ${await response.text()}`);
-      const wait =
-        Number(response?.headers.get("retry-after") ?? 0) * 1_000 || Math.min(1_000 * 2 ** attempt, maxRetryMs);
+      const isTemporary = [401, 429].includes(response.status) || response.status >= 500;
+      if (isTemporary) return { retryAfterMs: Number(response.headers.get("retry-after") ?? 0) * 1_000 };
+      onRefused(subscriptionId, records, `${response.status}: ${await response.text()}`);
+      return undefined;
+    } catch {
+      // No response, or only a part of it: the records may have been counted, and are not counted twice.
+      return { retryAfterMs: 0 };
+    }
+  }
+
+  async function send(subscriptionId: string, records: UsageRecord[]): Promise<void> {
+    for (let attempts = 0; ; attempts += 1) {
+      const failed = await attempt(subscriptionId, records);
+      if (failed === undefined) return;
+      const wait = failed.retryAfterMs || Math.min(1_000 * 2 ** attempts, maxRetryMs);
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }

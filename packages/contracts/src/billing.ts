@@ -53,7 +53,7 @@ export const estimateDto = Type.Object(
     lines,
     total: money("The month so far, today included"),
     projectedTotal: money("The whole month, if the subscription stays as it is and usage goes on at its rate"),
-    spendLimit: nullable(Type.Ref("SpendLimitDto#"), "The limit; null if there is none"),
+    spendLimit: nullable(Type.Ref("SpendLimitDto#"), "The limit; null if there is none, and for vendors"),
   },
   { $id: "EstimateDto", title: "EstimateDto" },
 );
@@ -74,6 +74,13 @@ export const quoteBody = Type.Object(
         examples: [250],
       }),
     ),
+    trial: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          "Whether a trial of the plan counts. An organisation has one trial of an app, and a change of plan begins none: send false then",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -86,7 +93,7 @@ export const quoteDto = Type.Object(
   {
     currency,
     firstMonth: quotedMonth(
-      "This month, if the subscription begins now: without the days before, and those of a trial",
+      "This month, if the subscription begins now: without the days before, and those of a trial, unless `trial` is false",
     ),
     fullMonth: quotedMonth("The next month, without a trial"),
   },

@@ -39,4 +39,10 @@ create trigger subscriptions_reject_other_currency before update of pricing_plan
   for each row when (old.pricing_plan_id <> new.pricing_plan_id)
   execute function subscriptions_reject_other_currency();
 
+-- The same for pauses, whose table the service could write until now.
+revoke insert on ended_pauses from marketplace_service;
+alter function subscriptions_record_ended_pause() security definer;
+revoke execute on function subscriptions_record_ended_pause() from public;
+create index ended_pauses_by_end on ended_pauses (subscription_id, ended_at);
+
 grant update (pricing_plan_id, quantity) on subscriptions to marketplace_service;

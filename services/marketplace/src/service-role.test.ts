@@ -51,6 +51,7 @@ const escalations: Escalations = {
     "update ended_terms set quantity = 1",
     "insert into ended_terms select id, now(), pricing_plan_id, 1 from subscriptions",
     "delete from ended_terms",
+    "insert into ended_pauses select id, now(), now() from subscriptions",
     "update subscriptions set organisation_id = gen_random_uuid()",
     "update subscriptions set trial_ends_at = now()",
     "delete from subscriptions",

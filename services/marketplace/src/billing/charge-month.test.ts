@@ -105,6 +105,30 @@ describe("an estimate", () => {
     });
   }
 
+  test("of a trial has the rate of the trial's usage", () => {
+    const usage = [1, 2, 3].map((day) => used(day, "100"));
+    const billed = april({ terms: [agreed(at(1, "00:00"), notes())], trialEndsAt: at(5, "00:00") }, usage);
+    // 100 a day from the 5th on: 26 days.
+    const { total, projectedTotal } = estimateMonth(billed, at(4, "00:00"));
+    assert.deepEqual([total, projectedTotal], [0n, 10n * (2_600n - 5n)]);
+  });
+
+  test("after a change of plan has the rate of the metric before it", () => {
+    const other = { ...toDto("other", usagePlan({ amount: 20 })), aggregation: "SUM" as const };
+    const usage = Array.from({ length: 10 }, (_, index) => used(index + 1, "100"));
+    const billed = april({ terms: [agreed(march, notes()), agreed(at(10), other)] }, usage);
+    const { total, projectedTotal } = estimateMonth(billed, at(11, "00:00"));
+    assert.deepEqual([total, projectedTotal], [9_950n, 9_950n + 20n * 2_000n]);
+  });
+
+  test("of usage doesn't grow after a cancellation or a pause of today", () => {
+    for (const given of [{ pauses: [{ from: at(2, "12:00"), to: null }] }, { cancelledAt: at(2, "12:00") }]) {
+      const billed = april({ terms: [agreed(march, notes())], ...given }, [used(1, "100"), used(2, "20")]);
+      const { total, projectedTotal } = estimateMonth(billed, at(2, "13:00"));
+      assert.deepEqual([total, projectedTotal], [1_150n, 1_150n]);
+    }
+  });
+
   test("of a paused or cancelled subscription doesn't grow", () => {
     for (const given of [{ pauses: [{ from: at(5), to: null }] }, { cancelledAt: at(5, "23:00") }]) {
       const { total, projectedTotal } = estimateMonth(april(given), at(10));

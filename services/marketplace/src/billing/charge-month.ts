@@ -38,30 +38,34 @@ interface MeteredDays {
   plan: PricingPlanDto;
   /** Those of a trial are free. */
   days: Day[];
-  used: Fraction;
 }
 
-/** The usage of each metered plan, in the order in which they begin. */
-function meterPlans(days: readonly Day[], usage: readonly DailyUsage[]): MeteredDays[] {
+/** The charged days of each metered plan, in the order in which they begin. */
+function findMetered(days: readonly Day[]): MeteredDays[] {
   const metered = days.filter(({ plan, isTrial }) => plan.pricingModel === "USAGE" && !isTrial);
   return [...Map.groupBy(metered, ({ plan }) => plan.id).values()].flatMap((ofPlan) => {
     const plan = ofPlan[0]?.plan;
-    if (plan === undefined) return [];
-    const dates = new Set(ofPlan.map(({ start }) => dayOf(start)));
-    const used = aggregateUsage(
-      plan,
-      usage.filter(({ day }) => dates.has(day)),
-    );
-    return used === null ? [] : [{ plan, days: ofPlan, used }];
+    return plan === undefined ? [] : [{ plan, days: ofPlan }];
   });
 }
 
-const toCharged = ({ plan, used }: MeteredDays): ChargedUsage => ({ plan, quantity: used });
+function usageOf(days: readonly Day[], usage: readonly DailyUsage[]): DailyUsage[] {
+  const dates = new Set(days.map(({ start }) => dayOf(start)));
+  return usage.filter(({ day }) => dates.has(day));
+}
+
+const zero = new Fraction(0);
+
+const toCharged = ({ plan, days }: MeteredDays, usage: readonly DailyUsage[]): ChargedUsage => ({
+  plan,
+  quantity: aggregateUsage(plan, usageOf(days, usage)) ?? zero,
+});
 
 /** The lines of a month that is over. */
 export function chargeMonth({ month, history, usage }: BilledMonth): PricedLine[] {
   const days = findDaysInForce(month, history);
-  return price(month, groupChargedDays(days), meterPlans(days, usage).map(toCharged));
+  const metered = findMetered(days).map((each) => toCharged(each, usage));
+  return price(month, groupChargedDays(days), metered);
 }
 
 export interface MonthEstimate {
@@ -74,21 +78,45 @@ export interface MonthEstimate {
 export function estimateMonth({ month, history, usage }: BilledMonth, now: Date): MonthEstimate {
   const days = findDaysInForce(month, history);
   const soFar = days.filter(({ start }) => start <= now);
-  const used = meterPlans(soFar, usage);
-  const lines = price(month, groupChargedDays(soFar), used.map(toCharged));
-  const projected = used.map((each) => ({ plan: each.plan, quantity: projectUsage(each, days, now) }));
+  const used = findMetered(soFar).map((each) => toCharged(each, usage));
+  const lines = price(month, groupChargedDays(soFar), used);
+  const projected = findMetered(days).map((each) => ({
+    plan: each.plan,
+    quantity: projectUsage(each, { days, usage, isInUse: isInUse(history, now), now }),
+  }));
   return { lines, total: totalOf(lines), projectedTotal: totalOf(price(month, groupChargedDays(days), projected)) };
 }
 
-/** Usage per day until now × the days of the plan. At least one day counts, so that the first hours of a month aren't multiplied. */
-function projectUsage({ plan, used }: MeteredDays, days: readonly Day[], now: Date): Fraction {
-  if (plan.aggregation === "MAX" || plan.aggregation === "LATEST") return used;
-  const inUse = days.filter((day) => day.plan.id === plan.id && !day.isTrial && !day.isPaused);
-  const elapsedMs = inUse.reduce((sum, { start }) => sum + elapsedOf(start, now), 0);
-  if (elapsedMs === 0) return used;
-  const projected = used.mul(inUse.length * millisecondsPerDay).div(Math.max(elapsedMs, millisecondsPerDay));
-  return projected.compare(used) > 0 ? projected : used;
+const isInUse = ({ pauses, cancelledAt }: BilledMonth["history"], now: Date): boolean =>
+  (cancelledAt === null || cancelledAt > now) &&
+  !pauses.some(({ from, to }) => from <= now && (to === null || to > now));
+
+interface SoFar {
+  /** Of the month, also those of trials and of other plans: their usage shows the rate, too. */
+  days: readonly Day[];
+  usage: readonly DailyUsage[];
+  isInUse: boolean;
+  now: Date;
 }
+
+/**
+ * What the plan's days have used, and its metric's rate until now for those that are left. At least one day counts as over, so that the first
+ * hours of a month aren't multiplied.
+ */
+function projectUsage({ plan, days }: MeteredDays, { days: all, usage, isInUse: inUse, now }: SoFar): Fraction {
+  const own = aggregateUsage(plan, usageOf(days, usage)) ?? zero;
+  const ofMetric = aggregateUsage(plan, usageOf(all, usage)) ?? zero;
+  const elapsedMs = sum(all.filter(({ isPaused }) => !isPaused).map(({ start }) => elapsedOf(start, now)));
+  const leftMs = inUse
+    ? sum(days.filter(({ isPaused }) => !isPaused).map(({ start }) => millisecondsPerDay - elapsedOf(start, now)))
+    : 0;
+  if (plan.aggregation === "MAX" || plan.aggregation === "LATEST") return leftMs > 0 ? ofMetric : own;
+  const countedMs = Math.max(elapsedMs, millisecondsPerDay);
+  const aheadMs = Math.max(0, leftMs - (countedMs - elapsedMs));
+  return own.add(ofMetric.mul(aheadMs).div(countedMs));
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** How much of a day is over. */
 const elapsedOf = (start: Date, now: Date): number =>

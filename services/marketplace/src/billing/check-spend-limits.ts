@@ -1,4 +1,5 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { lockAnySubscription } from "../subscriptions/lock-subscription.ts";
@@ -7,28 +8,32 @@ import { findLimited } from "./spend-limit-store.ts";
 
 const batchSize = 100;
 
-/** Usage is checked when it is reported. What a day costs is checked daily, after it has begun. */
-export async function checkSpendLimits({
-  database,
-  queue,
-  clock,
-  stopped,
-}: {
+interface CheckDeps {
   database: Kysely<DB>;
   queue: Queue;
   clock: () => Date;
+  logger: Logger;
   stopped: AbortSignal;
-}): Promise<void> {
+}
+
+/** Usage is checked when it is reported. What a day costs is checked daily, after it has begun. */
+export async function checkSpendLimits({ database, queue, clock, logger, stopped }: CheckDeps): Promise<void> {
   let after: string | null = null;
   do {
     const ids: string[] = await findLimited(database, after, batchSize);
     for (const id of ids) {
       if (stopped.aborted) return;
-      await database.transaction().execute(async (transaction) => {
-        const locked = await lockAnySubscription(transaction, id);
-        if (locked?.row.status === "active") await enforceSpendLimit(transaction, queue, id, clock());
+      await checkOne({ database, queue, clock }, id).catch((error: unknown) => {
+        logger.error({ err: error, subscription: id }, "failed to check a spend limit; retrying tomorrow");
       });
     }
     after = ids.at(-1) ?? null;
   } while (after !== null);
+}
+
+async function checkOne({ database, queue, clock }: Pick<CheckDeps, "database" | "queue" | "clock">, id: string) {
+  await database.transaction().execute(async (transaction) => {
+    const locked = await lockAnySubscription(transaction, id);
+    if (locked?.row.status === "active") await enforceSpendLimit(transaction, queue, id, clock());
+  });
 }

@@ -40,12 +40,16 @@ async function enforce(
   queue: Queue,
   { id, limit, now }: { id: string; limit: StoredLimit; now: Date },
 ): Promise<void> {
-  const { total, month } = await estimateSubscription(transaction, id, now);
+  const { total, month, currency } = await estimateSubscription(transaction, id, now);
   const { reachedPercent, pauses } = decideSpend(limit, total);
   if (reachedPercent === null) return;
   const locked = await lockAnySubscription(transaction, id);
-  if (locked === undefined) return;
-  await recordNotice(transaction, noticeOf(locked, { limit, percent: reachedPercent, pauses, month, now }));
+  // Usage of before the pause may follow it: that was told with the pause.
+  if (locked === undefined || locked.row.pause_reason === "SPEND_LIMIT") return;
+  await recordNotice(
+    transaction,
+    noticeOf(locked, { limit, percent: reachedPercent, pauses, total, month, currency, now }),
+  );
   if (!pauses) return;
   const { issuer, subject, role, requestId } = limit.setBy;
   const by = { caller: { issuer, subject }, requestId };
@@ -56,23 +60,44 @@ interface Reached {
   limit: StoredLimit;
   percent: 80 | 100;
   pauses: boolean;
+  total: bigint;
   month: string;
+  currency: string;
   now: Date;
 }
 
-/** Known by the limit, so that a raised one is noticed by itself. */
-function noticeOf({ row, app }: LockedSubscription, { limit, percent, pauses, month, now }: Reached): NewNotice {
-  const advice = pauses
-    ? "It is paused. To use it again, raise the limit and resume it, or resume it next month."
-    : "Raise the limit, or pause the app if it should cost no more this month.";
+/** Known by the limit as it was set, so that a changed one is noticed by itself; a pause by the change that it is. */
+function noticeOf(
+  { row, app }: LockedSubscription,
+  { limit, percent, pauses, total, month, currency, now }: Reached,
+): NewNotice {
+  const isPausedNow = pauses && row.status === "active";
+  const spent = `${formatAmount(total, currency)} of ${formatAmount(limit.amount, currency)} ${currency}`;
   return {
     audience: { organisationId: row.organisation_id },
     kind: "spend-limit",
     severity: percent === 100 ? "critical" : "warning",
-    subject: `${app.name} has reached ${percent} % of its spend limit of ${month}`,
-    detail: percent === 100 ? advice : "At 100 % you are told, and the app is paused if you have decided so.",
+    subject: `${app.name} has reached ${percent} % of its limit: ${spent} in ${month} (${row.org_alias})`,
+    detail: adviceOf(limit, percent),
     link: `/api/v1/subscriptions/${row.id}/estimate`,
-    key: `spend-limit ${row.id} ${month} ${limit.amount} ${percent}`,
+    key: `spend-limit ${row.id} ${month} ${percent} ${limit.updatedAt.toISOString()}${isPausedNow ? ` ${row.revision}` : ""}`,
     at: now,
   };
+}
+
+function adviceOf({ onReached }: StoredLimit, percent: 80 | 100): string {
+  if (percent === 80)
+    return `At 100 % ${onReached === "pause" ? "it is paused" : "you are told"}. Raise the limit if it is too low.`;
+  return onReached === "pause"
+    ? "It is paused. To use it, raise the limit and resume it, or resume it next month."
+    : "It can still be used. Raise the limit, or pause the app if it should cost no more this month.";
+}
+
+/** In the currency's unit: 850 is 8.50 dollars. */
+function formatAmount(amount: bigint, currency: string): string {
+  const decimals =
+    new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  if (decimals === 0) return String(amount);
+  const digits = String(amount).padStart(decimals + 1, "0");
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }

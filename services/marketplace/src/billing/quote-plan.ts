@@ -17,7 +17,7 @@ import type { BillingDeps } from "./read-estimate.ts";
 export async function quotePlan(
   { database, clock }: BillingDeps,
   appSlug: string,
-  { pricingPlanId, quantity, usage }: QuoteBody,
+  { pricingPlanId, quantity, usage, trial = true }: QuoteBody,
 ): Promise<QuoteDto> {
   const offer = await findOffer(database, appSlug, pricingPlanId);
   if (offer === undefined) throw appNotFound();
@@ -32,7 +32,8 @@ export async function quotePlan(
   if (usage !== undefined && plan.pricingModel !== "USAGE") {
     throw invalidField(billingProblems.usageNotCharged, "usage", "is not allowed for this plan");
   }
-  return quote(plan, { quantity: countsUnits(plan) ? (quantity ?? 1) : null, usage: parseUsage(usage) }, clock());
+  const offered = trial ? plan : { ...plan, trialDays: 0 };
+  return quote(offered, { quantity: countsUnits(plan) ? (quantity ?? 1) : null, usage: parseUsage(usage) }, clock());
 }
 
 function parseUsage(given: QuoteBody["usage"]): string {

@@ -70,6 +70,9 @@ describe("what a plan costs", () => {
     const days = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 0)).getUTCDate();
     assert.ok(left <= Math.max(0, days - today.getUTCDate() + 1 - trial.trialDays + 1), `${left} days are charged`);
     assert.ok(quoted.fullMonth.total > 0);
+    const paid = await json<QuoteDto>(quote({ pricingPlanId: trial.id, trial: false }));
+    assert.ok(paid.firstMonth.total > quoted.firstMonth.total);
+    assert.deepEqual(paid.fullMonth, quoted.fullMonth);
   });
 
   test("an estimate of what can't be is refused", async () => {

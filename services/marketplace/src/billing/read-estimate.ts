@@ -1,5 +1,5 @@
 import type { EstimateDto } from "@ehr-marketplace/contracts";
-import type { Caller } from "@ehr-marketplace/service-kit/tokens";
+import { type Caller, findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { requireReadableSubscription } from "../subscriptions/read-subscriptions.ts";
@@ -12,6 +12,8 @@ export interface BillingDeps {
   clock: () => Date;
 }
 
+const limitReaderRoles: readonly Role[] = ["org-admin", "org-member", "billing", "auditor", "operator"];
+
 /** What a subscription costs this month, for everyone who may read it. */
 export async function readEstimate(
   { database, clock }: BillingDeps,
@@ -19,9 +21,11 @@ export async function readEstimate(
   subscriptionId: string,
   vendorNamed: string | undefined,
 ): Promise<EstimateDto> {
-  await requireReadableSubscription(database, caller, subscriptionId, vendorNamed);
+  const { org_alias: orgAlias } = await requireReadableSubscription(database, caller, subscriptionId, vendorNamed);
   const { currency, month, lines, ...totals } = await estimateSubscription(database, subscriptionId, clock());
-  const limit = await findSpendLimit(database, subscriptionId);
+  // Not the vendor's business: it is how much the practice is prepared to pay.
+  const mayReadLimit = findRoleForOrganisation(caller, orgAlias, limitReaderRoles) !== undefined;
+  const limit = mayReadLimit ? await findSpendLimit(database, subscriptionId) : undefined;
   const spendLimit =
     limit === undefined ? null : { amount: Number(limit.amount), currency, onReached: limit.onReached };
   return { month, currency, lines: lines.map(toChargeLine), ...totals, spendLimit };

@@ -12,6 +12,6 @@ export async function requireBelowSpendLimit(transaction: Transaction<DB>, id: s
   if (limit === undefined) return;
   const { total, currency, month } = await estimateSubscription(transaction, id, now);
   if (!isReached(limit, total)) return;
-  const detail = `Subscription ${id} costs ${total} of ${limit.amount} in ${month}, in the minor unit of ${currency}.`;
+  const detail = `Subscription ${id} has cost ${total} in ${month}, and its limit is ${limit.amount}, in the minor unit of ${currency}.`;
   throw new Problem(billingProblems.spendLimitReached, detail);
 }

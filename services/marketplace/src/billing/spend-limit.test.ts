@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { AuditPage, EstimateDto, SubscriptionDto, UsageResults } from "@ehr-marketplace/contracts";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
@@ -9,7 +11,9 @@ import {
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support";
+import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
+import { changeSubscription } from "../subscriptions/change-subscription.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { checkSpendLimits } from "./check-spend-limits.ts";
 import { decideSpend } from "./spend-limit.ts";
@@ -128,6 +132,59 @@ describe("the spend limit of a subscription", () => {
     assert.deepEqual(await noticesOf(id), ["80", "100"]);
     assert.equal(await pausesOf(id), 1);
     assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
+  });
+
+  test("pauses are noticed each, also those of a limit that only begins to pause, or after usage was taken back", async () => {
+    const id = await subscribe();
+    await report(id, 100);
+    await limited(id, 1_000, "notify");
+    await limited(id, 1_000, "pause");
+    assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
+    assert.deepEqual(await noticesOf(id), ["100", "100"]);
+    const [record] = await query<{ record_id: string; occurred_at: Date }>(
+      "select record_id, occurred_at from usage_records where subscription_id = $1 and quantity = 100",
+      id,
+    );
+    const records = [{ id: record?.record_id, occurredAt: record?.occurred_at.toISOString(), void: true }];
+    await json(marketplace.requestAs("northwind-developer", `/subscriptions/${id}/usage`, { body: { records } }));
+    await json(resume(id));
+    await report(id, 100);
+    assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
+    assert.deepEqual(await noticesOf(id), ["100", "100", "100"]);
+  });
+
+  test("is not for the vendor to read", async () => {
+    const id = await subscribe();
+    await limited(id, 1_000, "notify");
+    const estimated = await json<EstimateDto>(
+      marketplace.requestAs("northwind-developer", `/subscriptions/${id}/estimate`),
+    );
+    assert.equal(estimated.spendLimit, null);
+  });
+
+  test("doesn't hinder resuming once the month is over", async () => {
+    const id = await subscribe();
+    await report(id, 100);
+    await limited(id, 1_000, "pause");
+    const connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
+    const caller = {
+      issuer: "https://idp.example",
+      subject: "admin",
+      roles: new Set(),
+      organisations: new Map([["riverside-clinic", new Set(["org-admin"])]]),
+      vendors: new Set(),
+      ignoredRoleReasons: [],
+    } as unknown as RequestContext["caller"];
+    const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
+    const resumeAt = (at: Date): Promise<SubscriptionDto> => {
+      const request = { key: undefined, method: "POST", path: "", body: undefined };
+      const deps = { ...connected, bodyDigest, clock: () => at };
+      return changeSubscription(deps, { caller, requestId: "test" }, id, { do: "resume" }, request);
+    };
+    const now = new Date();
+    await assert.rejects(resumeAt(now), /its limit is 1000/);
+    const { status } = await resumeAt(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)));
+    assert.equal(status, "active");
   });
 
   test("that is reached when it is set acts at once", async () => {

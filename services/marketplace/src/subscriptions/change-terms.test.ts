@@ -11,6 +11,7 @@ import {
 import type { DB } from "../database-schema.ts";
 import { readHistories } from "./read-history.ts";
 import { subscribed } from "./subscribe.test-support.ts";
+import { findTermsOfDay } from "./terms.ts";
 
 type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];
 const app = "northwind-scribe";
@@ -147,6 +148,28 @@ describe("changing the plan or the quantity of a subscription", () => {
       rows(`update subscriptions set quantity = 9, ${set} where id = $1`, created.id),
       /stays cancelled/,
     );
+  });
+
+  test("a change at midnight belongs to the day before, also if the day has another one", async () => {
+    const created = await subscribe("PER_UNIT", 1);
+    await rows("alter table subscriptions disable trigger user");
+    await rows("update subscriptions set created_at = '2026-01-01', quantity = 3 where id = $1", created.id);
+    await rows("alter table subscriptions enable trigger user");
+    for (const [endedAt, quantity] of [
+      ["2026-01-10T00:00:00.000Z", 1],
+      ["2026-01-10T10:00:00.000Z", 2],
+    ] as const)
+      await rows(
+        "insert into ended_terms select id, $2, pricing_plan_id, $3 from subscriptions where id = $1",
+        created.id,
+        endedAt,
+        quantity,
+      );
+    const connected = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
+    const [history] = await readHistories(connected.database, [created.id], new Date("2026-01-01T00:00:00.000Z"));
+    const quantityOn = (day: string): number | null | undefined =>
+      history && findTermsOfDay(history.terms, new Date(`2026-01-${day}T00:00:00.000Z`)).quantity;
+    assert.deepEqual(["09", "10", "11"].map(quantityOn), [1, 2, 3]);
   });
 
   test("concurrent changes are all kept, and each day has those at its start", async () => {

@@ -22,7 +22,16 @@ export interface HistoryRow {
   endedPauses: { from: string; to: string }[];
 }
 
-const historyColumns = (since: Date) => sql`
+/** Prices depend on pauses at the start of a day only: at most one for each day, however often a subscription is paused. */
+const atStartOfDay = sql`(ended_at at time zone 'UTC')::date > ((paused_at - interval '1 millisecond') at time zone 'UTC')::date`;
+
+interface HistoryPeriod {
+  since: Date;
+  /** All pauses since this time. By default only those at the start of a day. */
+  pausesSince?: Date;
+}
+
+const historyColumns = ({ since, pausesSince }: HistoryPeriod) => sql`
   subscriptions.id, subscriptions.organisation_id as "organisationId", organisations.alias as "orgAlias",
   subscriptions.app_id as "appId", apps.slug as "appSlug", apps.name as "appName", apps.vendor_id as "vendorId",
   subscriptions.created_at as "createdAt", subscriptions.cancelled_at as "cancelledAt",
@@ -31,37 +40,37 @@ const historyColumns = (since: Date) => sql`
   coalesce((
     select json_agg(json_build_object('endedAt', ended_at, 'planId', pricing_plan_id, 'quantity', quantity) order by ended_at)
     from (
-      -- A day has the terms at its start: those that end first on it. So a month has at most 31, however often they change.
-      select distinct on ((ended_at at time zone 'UTC')::date) * from ended_terms
+      -- A day has the terms at its start: those that end first after it. So a month has at most 31, however often they change.
+      select distinct on (((ended_at - interval '1 millisecond') at time zone 'UTC')::date) * from ended_terms
       where subscription_id = subscriptions.id and ended_at > ${since}
-      order by (ended_at at time zone 'UTC')::date, ended_at
+      order by ((ended_at - interval '1 millisecond') at time zone 'UTC')::date, ended_at
     ) first_of_day
   ), '[]') as "endedTerms",
   coalesce((
     select json_agg(json_build_object('from', paused_at, 'to', ended_at) order by paused_at)
-    from ended_pauses where subscription_id = subscriptions.id and ended_at > ${since}
+    from ended_pauses where subscription_id = subscriptions.id and ended_at > ${pausesSince ?? since}
+      ${pausesSince === undefined ? sql`and ${atStartOfDay}` : sql``}
   ), '[]') as "endedPauses"`;
 
-const selectHistories = (since: Date, condition: RawBuilder<unknown>) => sql<HistoryRow>`
-  select ${historyColumns(since)} from subscriptions
+const selectHistories = (period: HistoryPeriod, condition: RawBuilder<unknown>) => sql<HistoryRow>`
+  select ${historyColumns(period)} from subscriptions
   join organisations on organisations.id = subscriptions.organisation_id
   join apps on apps.id = subscriptions.app_id
   where ${condition} order by subscriptions.id`;
 
-const findHistory = "find-history";
-const selectHistory = (since: Date, id: string) => selectHistories(since, sql`subscriptions.id = ${id}`);
+const selectHistory = (period: HistoryPeriod, id: string) => selectHistories(period, sql`subscriptions.id = ${id}`);
 
-/** What a subscription is, and was since a time. It is read with the next statement. */
+/** What a subscription is, and was since a time, with all its pauses. It is read with the next statement. */
 export async function deferHistoryRow(
   transaction: Transaction<DB>,
   id: string,
-  since: Date,
+  period: Required<HistoryPeriod>,
 ): Promise<() => Promise<HistoryRow | undefined>> {
-  const readRows = await deferRows(transaction, findHistory, selectHistory(since, id));
+  const readRows = await deferRows(transaction, "find-history-with-pauses", selectHistory(period, id));
   return async () => (await readRows())[0];
 }
 
-/** What subscriptions are, and were since a time. In the order of their ids. */
+/** What subscriptions are, and were at the start of each day since a time. In the order of their ids. */
 export async function findHistoryRows(
   database: Kysely<DB>,
   ids: readonly string[],
@@ -71,8 +80,8 @@ export async function findHistoryRows(
   // Planning one takes longer than executing it.
   const { rows } =
     only !== undefined && others.length === 0
-      ? await executePrepared(database, findHistory, selectHistory(since, only))
-      : await selectHistories(since, sql`subscriptions.id = any (${[...ids]}::uuid[])`).execute(database);
+      ? await executePrepared(database, "find-history", selectHistory({ since }, only))
+      : await selectHistories({ since }, sql`subscriptions.id = any (${[...ids]}::uuid[])`).execute(database);
   return rows;
 }
 

@@ -12,7 +12,7 @@ export interface SubscriptionHistory
   > {
   createdAt: Date;
   terms: TermsHistory<PricingPlanDto>;
-  /** `to` is null while it lasts. */
+  /** In order. `to` is null while it lasts. */
   pauses: readonly { from: Date; to: Date | null }[];
 }
 
@@ -31,14 +31,14 @@ export async function readHistories(
   return rows.map((row) => toHistory(row, plans));
 }
 
-/** The same for a subscription that the transaction has locked. It is read with the next statement. */
+/** The same for a subscription that the transaction has locked, with all pauses since a time. It is read with the next statement. */
 export async function deferHistory(
   transaction: Transaction<DB>,
   id: string,
-  since: Date,
+  period: { since: Date; pausesSince: Date },
   plans: KnownPlans,
 ): Promise<() => Promise<SubscriptionHistory>> {
-  const readRow = await deferHistoryRow(transaction, id, since);
+  const readRow = await deferHistoryRow(transaction, id, period);
   return async () => {
     const row = await readRow();
     if (row === undefined) throw new Error(`subscription ${id} has no history`);

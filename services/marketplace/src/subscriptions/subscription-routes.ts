@@ -183,7 +183,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "resumeSubscription",
         summary: "Resume a subscription",
         description:
-          "Ends the pause. Requires a role that may set the pause's reason. Resuming an active subscription changes nothing. 409 `app-suspended` while a suspension of the app keeps its subscriptions paused.",
+          "Ends the pause. Requires a role that may end a pause for its reason: see the guide. 409 `spend-limit-reached` while a subscription that is paused for SPEND_LIMIT costs at least its limit. Resuming an active subscription changes nothing. 409 `app-suspended` while a suspension of the app keeps its subscriptions paused.",
       },
     },
     (request) => change(request, { do: "resume" }),

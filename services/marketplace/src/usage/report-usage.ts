@@ -10,6 +10,7 @@ import { nextInstant } from "../events/event.ts";
 import { recordUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
 import { deferHistory } from "../subscriptions/read-history.ts";
+import { startOfDay } from "../subscriptions/terms.ts";
 import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
 import { usageProblems } from "./usage-errors.ts";
@@ -45,13 +46,13 @@ export async function reportUsage(
     const { id } = locked;
     // Read with the records, in one round trip.
     const readReporter = await deferReporter(transaction, id);
-    const known = new Map([[locked.plan.id, locked.plan]]);
-    const readHistory = await deferHistory(transaction, id, new Date(now.getTime() - maxAgeMs), known);
-    const enforceSpendLimit = await deferSpendLimit(transaction, id);
     const keys = records.flatMap(({ id: recordId, occurredAt }) => {
       const time = parseTime(occurredAt);
       return time === undefined ? [] : [{ id: recordId, occurredAt: time }];
     });
+    const known = new Map([[locked.plan.id, locked.plan]]);
+    const readHistory = await deferHistory(transaction, id, findPeriod(keys, now), known);
+    const enforceSpendLimit = await deferSpendLimit(transaction, id);
     const stored = await findRecords(transaction, id, keys);
     const reporter = await readReporter();
     const rate = countBatch(reporter, now);
@@ -86,6 +87,13 @@ export async function reportUsage(
     if (isEventDue) await enforceSpendLimit(queue, now);
     return { results: batch.results };
   });
+}
+
+/** Terms are those of whole days. Pauses matter since the earliest record. */
+function findPeriod(keys: readonly { occurredAt: Date }[], now: Date): { since: Date; pausesSince: Date } {
+  const oldest = now.getTime() - maxAgeMs;
+  const earliest = Math.min(now.getTime(), ...keys.map(({ occurredAt }) => occurredAt.getTime()));
+  return { since: startOfDay(new Date(oldest)), pausesSince: new Date(Math.max(oldest, earliest)) };
 }
 
 function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {

@@ -257,3 +257,19 @@ test("the hours of a batch have its sums, counts, maxima and latest quantities, 
     ],
   );
 });
+
+test("a batch of 500 records in 12,600 pauses is decided without blocking", () => {
+  const begin = new Date(days(-34)).getTime();
+  const pauses = Array.from({ length: 12_600 }, (_, index) => ({
+    from: new Date(begin + index * 200_000),
+    to: new Date(begin + index * 200_000 + 100_000),
+  }));
+  const records = Array.from({ length: 500 }, (_, index) =>
+    record({ id: `r${index}`, occurredAt: new Date(begin + index * 5_000_000 + 50_000).toISOString() }),
+  );
+  const startedAt = process.cpuUsage();
+  const { results } = decideBatch(records, [], { ...subscription, pauses }, now);
+  const { user } = process.cpuUsage(startedAt);
+  assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(["rejected"]));
+  assert.ok(user < 200_000, `${user} µs`);
+});
