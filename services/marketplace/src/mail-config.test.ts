@@ -38,6 +38,8 @@ describe("the settings of mail", () => {
   for (const [name, value] of [
     ["SMTP_URL", "https://mail.internal"],
     ["SMTP_URL", "mail.internal:25"],
+    ["SMTP_URL", "smtps://user:pa%ss@mail.internal"],
+    ["SMTP_URL", "smtps://us%er:pass@mail.internal"],
     ["MAIL_FROM", ""],
     ["MAIL_FROM", "nobody"],
     ["MAIL_FROM", "a@example.com, b@example.com"],
@@ -49,4 +51,11 @@ describe("the settings of mail", () => {
       assert.deepEqual(namesOf(findMailErrors({ ...given, [name]: value })), [name]);
     });
   }
+
+  test("what is wrong is said with an example, and without the password", () => {
+    const errors = findMailErrors({ ...given, SMTP_URL: "smtps://user:pa%ss@mail.internal", MAIL_FROM: "nobody" });
+    assert.match(errors["SMTP_URL"] ?? "", /percent-encoded/);
+    assert.doesNotMatch(errors["SMTP_URL"] ?? "", /pa%ss/);
+    assert.match(errors["MAIL_FROM"] ?? "", /EHR Marketplace <notices@example\.com>/);
+  });
 });

@@ -24,9 +24,21 @@ type Read = Pick<CleanedEnv<typeof mailEnvironment>, keyof typeof mailEnvironmen
 
 const senderPattern = /^([^\s<>@,;"]+@[\w.-]+|[^<>@,;"\p{C}]+ <[^\s<>@,;"]+@[\w.-]+>)$/u;
 
-function parseServer(given: string): URL | undefined {
+interface MailServer {
+  url: URL;
+  user: string;
+  password: string;
+}
+
+/** Undefined if it is not the URL of a mail server, or if its user or password isn't percent-encoded correctly. */
+function parseServer(given: string): MailServer | undefined {
   const parsed = URL.parse(given);
-  return parsed !== null && /^smtps?:$/.test(parsed.protocol) && parsed.hostname !== "" ? parsed : undefined;
+  if (parsed === null || !/^smtps?:$/.test(parsed.protocol) || parsed.hostname === "") return undefined;
+  try {
+    return { url: parsed, user: decodeURIComponent(parsed.username), password: decodeURIComponent(parsed.password) };
+  } catch {
+    return undefined;
+  }
 }
 
 const findUrlError = (publicUrl: string, isLocal: boolean): string | undefined => {
@@ -45,8 +57,12 @@ export function findMailErrors({
   const isLocal = NODE_ENV === "development" || NODE_ENV === "test";
   return {
     SMTP_URL:
-      parseServer(SMTP_URL) === undefined ? "must be a URL such as smtps://user:secret@mail.internal" : undefined,
-    MAIL_FROM: senderPattern.test(MAIL_FROM) ? undefined : "must be an email address, with SMTP_URL",
+      parseServer(SMTP_URL) === undefined
+        ? "must be a URL such as smtps://user:secret@mail.internal, with special characters percent-encoded (% as %25)"
+        : undefined,
+    MAIL_FROM: senderPattern.test(MAIL_FROM)
+      ? undefined
+      : "must be one address, with or without a name, such as EHR Marketplace <notices@example.com>; required with SMTP_URL",
     PUBLIC_URL: findUrlError(PUBLIC_URL, isLocal),
   };
 }
@@ -59,15 +75,16 @@ const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$
 export function mailConfig(read: Read): MailConfig | undefined {
   const server = parseServer(read.SMTP_URL);
   if (server === undefined) return undefined;
-  const secure = server.protocol === "smtps:";
-  const { hostname, username, password } = server;
+  const { url: address, user, password } = server;
+  const { hostname, port } = address;
+  const secure = address.protocol === "smtps:";
   return {
     host: hostname.replace(/^\[|\]$/g, ""),
-    port: server.port === "" ? (secure ? 465 : 587) : Number(server.port),
+    port: port === "" ? (secure ? 465 : 587) : Number(port),
     secure,
     // Otherwise whoever is between the two could remove STARTTLS, and read the password.
     requiresTls: !secure && !isLoopback(hostname),
-    auth: username === "" ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    auth: user === "" ? undefined : { user, pass: password },
     from: read.MAIL_FROM,
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
   };
