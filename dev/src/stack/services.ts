@@ -64,6 +64,7 @@ export function workerService({ ports, databases, identityProvider, mediaDirecto
       ...marketplaceEnvironment(databases.marketplace.serviceUrl, identityProvider),
       ...local,
       WORKER_PORT: String(ports.workerHealth),
+      PUBLIC_URL: readPublicUrl(ports.marketplace),
       MEDIA_DIRECTORY: mediaDirectory,
     },
   };
