@@ -1,3 +1,4 @@
+import type { NoticeKind } from "@ehr-marketplace/contracts";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { NoticeRow } from "./notice-store.ts";
 import { createUnsubscribeToken } from "./unsubscribe-token.ts";
@@ -32,11 +33,14 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
   const { publicUrl, digest } = context;
   const { id, audience, notices } = content;
   const kinds = [...new Set(notices.map(({ kind }) => kind))];
-  const unsubscribe = `${publicUrl}/notices/unsubscribe?token=${createUnsubscribeToken(digest, { audience, kinds })}`;
+  const linkOf = (muted: NoticeKind[]): string => {
+    const token = createUnsubscribeToken(digest, { audience, kinds: muted, email: content.to });
+    return `${publicUrl}/notices/unsubscribe?token=${token}`;
+  };
   const footer = [
     "--",
     "EHR Marketplace sends this to the address in your notice settings.",
-    `To get no more mails about ${kinds.join(", ")}: ${unsubscribe}`,
+    `To get no more mails about ${kinds.join(", ")}: ${linkOf(kinds)}`,
   ];
   return {
     messageId: `<${id}@${new URL(publicUrl).hostname}>`,
@@ -45,7 +49,7 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
     text: `${[...notices.flatMap((notice) => paragraph(publicUrl, notice)), ...moreOf(content), ...footer].join("\n")}\n`,
     headers: {
       "Auto-Submitted": "auto-generated",
-      "List-Unsubscribe": `<${unsubscribe}>`,
+      "List-Unsubscribe": `<${linkOf(kinds)}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     },
   };

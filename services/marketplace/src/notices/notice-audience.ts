@@ -1,10 +1,12 @@
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { organisationProblems } from "../organisations/organisation-errors.ts";
 import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { audienceKey } from "./notice.ts";
+import { findAudienceName } from "./notice-settings-store.ts";
 
 /** Whose notices a request is about. Access has been checked. */
 export interface NoticeAudience {
@@ -25,3 +27,20 @@ export async function vendorAudience(database: Kysely<DB>, slug: string): Promis
 
 /** An organisation's alias can't contain a colon, so no organisation reads these entries of the audit log. */
 export const operatorAudience: NoticeAudience = { key: audienceKey("operators"), onBehalfOf: "marketplace:notices" };
+
+/** The audience that is stored as this key, and the role of those who may change its settings. */
+export async function audienceOfKey(
+  database: Kysely<DB>,
+  key: string,
+): Promise<{ audience: NoticeAudience; role: Role }> {
+  const [kind, id = ""] = key.split(":");
+  if (kind === "organisation") {
+    const alias = (await findAudienceName(database, "organisations", id)) ?? id;
+    return { audience: { key, onBehalfOf: alias }, role: "org-admin" };
+  }
+  if (kind === "vendor") {
+    const slug = (await findAudienceName(database, "vendors", id)) ?? id;
+    return { audience: { key, onBehalfOf: `vendor:${slug}` }, role: "vendor-developer" };
+  }
+  return { audience: operatorAudience, role: "operator" };
+}

@@ -11,6 +11,7 @@ export const noticeProblems = {
     code: "unsubscribe-link-invalid",
     status: 404,
     title: "Unsubscribe link invalid",
-    advice: "Use the whole link of the mail, or change the notice settings instead.",
+    advice:
+      "Use the whole link of a mail to the current address. Links of mails to an earlier address have no effect: change the notice settings instead.",
   },
 } as const satisfies Record<string, ProblemKind>;

@@ -1,4 +1,4 @@
-import type { NoticeKind, NoticeSettings } from "@ehr-marketplace/contracts";
+import type { NoticeSettings } from "@ehr-marketplace/contracts";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
@@ -22,8 +22,8 @@ export async function insertEmptySettings(transaction: Transaction<DB>, audience
     .execute();
 }
 
-export function lockSettings(transaction: Transaction<DB>, audience: string): Promise<NoticeSettings> {
-  return selectSettings(transaction, audience).forUpdate().executeTakeFirstOrThrow();
+export function lockSettings(transaction: Transaction<DB>, audience: string): Promise<NoticeSettings | undefined> {
+  return selectSettings(transaction, audience).forUpdate().executeTakeFirst();
 }
 
 export async function updateSettings(
@@ -39,10 +39,14 @@ export async function updateSettings(
     .execute();
 }
 
-/** Those that are muted already stay so. */
-export async function muteKinds(database: Kysely<DB>, audience: string, kinds: NoticeKind[], at: Date): Promise<void> {
-  await sql`
-    update notice_settings set updated_at = ${at},
-      muted_kinds = array(select distinct kind from unnest(muted_kinds || ${kinds}::text[]) as kind order by kind)
-    where audience = ${audience} and not muted_kinds @> ${kinds}::text[]`.execute(database);
+/** The alias of an organisation, or the slug of a vendor. */
+export async function findAudienceName(
+  database: Kysely<DB>,
+  table: "organisations" | "vendors",
+  id: string,
+): Promise<string | undefined> {
+  const name = table === "organisations" ? sql`alias` : sql`slug`;
+  const { rows } = await sql<{ name: string }>`
+    select ${name} as name from ${sql.table(table)} where id = ${id}`.execute(database);
+  return rows[0]?.name;
 }

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { type NoticeKind, type NoticeSettings, noticeKinds } from "@ehr-marketplace/contracts";
+import { type NoticeSettings, noticeKinds } from "@ehr-marketplace/contracts";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
-import type { Kysely } from "kysely";
+import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { type Author, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import type { NoticeAudience } from "./notice-audience.ts";
-import { findSettings, insertEmptySettings, lockSettings, muteKinds, updateSettings } from "./notice-settings-store.ts";
+import { audienceOfKey, type NoticeAudience } from "./notice-audience.ts";
+import { noticeProblems } from "./notice-errors.ts";
+import { findSettings, insertEmptySettings, lockSettings, updateSettings } from "./notice-settings-store.ts";
 import type { NoticeDeps } from "./read-notices.ts";
+import { isSentTo, type Unsubscription } from "./unsubscribe-token.ts";
 
 const unset: NoticeSettings = { email: null, mutedKinds: [] };
 
@@ -22,35 +26,67 @@ export async function readNoticeSettings(
 export function putNoticeSettings(
   { database, clock }: NoticeDeps,
   by: RequestContext & { role: Role },
-  { key, onBehalfOf }: NoticeAudience,
+  audience: NoticeAudience,
   given: NoticeSettings,
 ): Promise<NoticeSettings> {
-  const after = { email: given.email, mutedKinds: noticeKinds.filter((kind) => given.mutedKinds.includes(kind)) };
   return database.transaction().execute(async (transaction) => {
     const at = clock();
-    await insertEmptySettings(transaction, key, at);
-    const before = await lockSettings(transaction, key);
-    if (isDeepStrictEqual(before, after)) return after;
-    await updateSettings(transaction, key, after, at);
-    await recordAudit(transaction, {
-      by,
-      role: by.role,
-      at,
-      onBehalfOf,
-      action: "notice-settings.change",
-      target: { kind: "notice-settings", id: onBehalfOf },
-      before: { ...before },
-      after,
-    });
-    return after;
+    await insertEmptySettings(transaction, audience.key, at);
+    const before = (await lockSettings(transaction, audience.key)) ?? unset;
+    return changeSettings(transaction, { by, role: by.role, at, audience, before, given });
   });
 }
 
-/** What the link in a mail does. */
-export async function muteNotices(
-  { database, clock }: { database: Kysely<DB>; clock: () => Date },
-  audience: string,
-  kinds: NoticeKind[],
+interface Change {
+  by: Author;
+  role: Role;
+  at: Date;
+  audience: NoticeAudience;
+  before: NoticeSettings;
+  given: NoticeSettings;
+}
+
+async function changeSettings(transaction: Transaction<DB>, change: Change): Promise<NoticeSettings> {
+  const { by, role, at, audience, before, given } = change;
+  const { key, onBehalfOf } = audience;
+  const after = { email: given.email, mutedKinds: noticeKinds.filter((kind) => given.mutedKinds.includes(kind)) };
+  if (isDeepStrictEqual(before, after)) return after;
+  await updateSettings(transaction, key, after, at);
+  await recordAudit(transaction, {
+    by,
+    role,
+    at,
+    onBehalfOf,
+    action: "notice-settings.change",
+    target: { kind: "notice-settings", id: onBehalfOf },
+    before: { ...before },
+    after,
+  });
+  return after;
+}
+
+/**
+ * What the link in a mail does. Throws if mails go to another address now: who got the mail has no say there. Without an address nothing is
+ * mailed, and nothing changes.
+ */
+export function muteByLink(
+  { database, clock, digest }: Pick<NoticeDeps, "database" | "clock"> & { digest: KeyedDigest },
+  link: Unsubscription,
+  requestId: string,
 ): Promise<void> {
-  await muteKinds(database, audience, kinds, clock());
+  return database.transaction().execute(async (transaction) => {
+    const before = await lockSettings(transaction, link.audience);
+    if (before === undefined || before.email === null) return;
+    if (!isSentTo(digest, link, before.email))
+      throw new Problem(noticeProblems.linkInvalid, "The link is of a mail to another address than the current one.");
+    const { audience, role } = await audienceOfKey(transaction, link.audience);
+    await changeSettings(transaction, {
+      by: { caller: { issuer: "marketplace", subject: "unsubscribe-link" }, requestId },
+      role,
+      at: clock(),
+      audience,
+      before,
+      given: { email: before.email, mutedKinds: [...before.mutedKinds, ...link.kinds] },
+    });
+  });
 }

@@ -4,7 +4,7 @@ import { noticeKinds } from "@ehr-marketplace/contracts";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { classifyFailure, nextAttempt, pauseMs, waitMs } from "./mail-schedule.ts";
 import { nextDigest, toLine } from "./notice.ts";
-import { createUnsubscribeToken, readUnsubscribeToken } from "./unsubscribe-token.ts";
+import { createUnsubscribeToken, isSentTo, readUnsubscribeToken } from "./unsubscribe-token.ts";
 
 describe("a line of a notice", () => {
   for (const [what, given, line] of [
@@ -76,12 +76,23 @@ describe("the token of an unsubscribe link", () => {
   const digestOf = (version: number) =>
     createKeyedDigest(parseEncryptionKeys(`${version}:${Buffer.alloc(32, version).toString("base64")}`), "unsubscribe");
   const digest = digestOf(1);
-  const meant = { audience: "vendor:01890000-0000-7000-8000-000000000000", kinds: [...noticeKinds] };
+  const email = "office@example.com";
+  const meant = { audience: "vendor:01890000-0000-7000-8000-000000000000", kinds: [...noticeKinds], email };
   const token = createUnsubscribeToken(digest, meant);
 
   test("says what is muted, and fits a URL", () => {
-    assert.deepEqual(readUnsubscribeToken(digest, token), meant);
+    const { audience, kinds } = readUnsubscribeToken(digest, token) ?? {};
+    assert.deepEqual({ audience, kinds, email }, meant);
     assert.match(token, /^[\w.-]{1,1000}$/);
+  });
+
+  test("says which address the mail was sent to, to those who know it", () => {
+    const link = readUnsubscribeToken(digest, token) ?? assert.fail();
+    assert.equal(isSentTo(digest, link, email), true);
+    assert.equal(isSentTo(digest, link, "other@example.com"), false);
+    assert.equal(isSentTo(digest, { ...link, audience: "operators" }, email), false);
+    assert.equal(isSentTo(digest, { ...link, recipient: "" }, email), false);
+    assert.doesNotMatch(Buffer.from(token.split(".")[0] ?? "", "base64url").toString(), /office/);
   });
 
   const other = createUnsubscribeToken(digest, { ...meant, audience: "operators" });

@@ -201,7 +201,11 @@ describe("notices", () => {
         body: { email: "l@example.com", mutedKinds: ["review-decided"] },
       }),
     );
-    const token = createUnsubscribeToken(unsubscribeDigest, { audience, kinds: ["endpoint-held"] });
+    const token = createUnsubscribeToken(unsubscribeDigest, {
+      audience,
+      kinds: ["endpoint-held"],
+      email: "l@example.com",
+    });
     const url = `${marketplace.url}/notices/unsubscribe?token=${token}`;
     const opened = await fetch(url);
     assert.equal(opened.status, 200);
@@ -221,6 +225,7 @@ describe("notices", () => {
     const unknown = createUnsubscribeToken(unsubscribeDigest, {
       audience: `vendor:${randomUUID()}`,
       kinds: ["endpoint-held"],
+      email: "l@example.com",
     });
     assert.equal(
       (await fetch(`${marketplace.url}/notices/unsubscribe?token=${unknown}`, { method: "POST" })).status,
@@ -231,4 +236,63 @@ describe("notices", () => {
       await assertProblem(forged, 404, "unsubscribe-link-invalid");
     }
   });
+  test("are not muted by the link of a mail to another address", async () => {
+    const put = (email: string | null): Promise<NoticeSettings> =>
+      json(
+        marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`, {
+          method: "PUT",
+          body: { email, mutedKinds: [] },
+        }),
+      );
+    const settings = (): Promise<NoticeSettings> =>
+      json(marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`));
+    const token = createUnsubscribeToken(unsubscribeDigest, {
+      audience: `organisation:${ids.riverside}`,
+      kinds: ["spend-limit"],
+      email: "former@example.com",
+    });
+    const post = (): Promise<Response> =>
+      fetch(`${marketplace.url}/notices/unsubscribe?token=${token}`, { method: "POST" });
+    await put("current@example.com");
+    await assertProblem(await post(), 404, "unsubscribe-link-invalid");
+    assert.deepEqual((await settings()).mutedKinds, []);
+    await put(null);
+    assert.equal((await post()).status, 200, "nothing is mailed");
+    assert.deepEqual(await settings(), { email: null, mutedKinds: [] });
+  });
+
+  for (const [audienceOf, email, role, onBehalfOf] of [
+    [() => `organisation:${ids.hilltop}`, "h@example.com", "org-admin", "hilltop-family-practice"],
+    [() => `vendor:${ids.northwind}`, "n@example.com", "vendor-developer", "vendor:northwind-health"],
+    [() => "operators", "o@example.com", "operator", "marketplace:notices"],
+  ] as const) {
+    test(`that a link mutes are audited, once, for ${onBehalfOf}`, async () => {
+      const audience = audienceOf();
+      await query(
+        `insert into notice_settings (audience, email, updated_at) values ($1, $2, now())
+         on conflict (audience) do update set email = excluded.email, muted_kinds = '{}'`,
+        audience,
+        email,
+      );
+      const token = createUnsubscribeToken(unsubscribeDigest, { audience, kinds: ["app-suspended"], email });
+      const url = `${marketplace.url}/notices/unsubscribe?token=${token}`;
+      const responses = [await fetch(url, { method: "POST" }), await fetch(url, { method: "POST" })];
+      const entries = await query(
+        `select actor_issuer, actor_subject, actor_role, on_behalf_of, action, before, after from audit_entries
+         where request_id = any ($1)`,
+        responses.map(({ headers }) => headers.get("x-request-id")),
+      );
+      assert.deepEqual(entries, [
+        {
+          actor_issuer: "marketplace",
+          actor_subject: "unsubscribe-link",
+          actor_role: role,
+          on_behalf_of: onBehalfOf,
+          action: "notice-settings.change",
+          before: { email, mutedKinds: [] },
+          after: { email, mutedKinds: ["app-suspended"] },
+        },
+      ]);
+    });
+  }
 });

@@ -2,7 +2,7 @@ import { escapeHtml, limitRate, Problem, pageHeaders, renderPage } from "@ehr-ma
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { noticeProblems } from "./notice-errors.ts";
-import { muteNotices } from "./notice-settings.ts";
+import { muteByLink } from "./notice-settings.ts";
 import type { NoticeDeps } from "./read-notices.ts";
 import { readUnsubscribeToken, type Unsubscription } from "./unsubscribe-token.ts";
 
@@ -52,9 +52,9 @@ export async function unsubscribeRoutes(scope: FastifyInstance, options: Unsubsc
   });
 
   scope.post("/notices/unsubscribe", { config: { access: "anyone" }, schema }, async (request, reply) => {
-    const { audience, kinds } = read(request);
-    await muteNotices(options, audience, kinds);
-    const done = `<h1>Done</h1><p class="lead">No more mails are sent about: ${namesOf({ audience, kinds })}. The notice settings can undo this.</p>`;
+    const link = read(request);
+    await muteByLink(options, link, request.id);
+    const done = `<h1>Done</h1><p class="lead">No more mails are sent about: ${namesOf(link)}. The notice settings can undo this.</p>`;
     return reply.headers(headers).send(renderPage("Done", done));
   });
 }
