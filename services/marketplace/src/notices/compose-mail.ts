@@ -40,7 +40,7 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
   const footer = [
     "--",
     "EHR Marketplace sends this to the address in your notice settings.",
-    `To get no more mails about ${kinds.join(", ")}: ${linkOf(kinds)}`,
+    ...kinds.map((kind) => `To get no more mails about ${kind}: ${linkOf([kind])}`),
   ];
   return {
     messageId: `<${id}@${new URL(publicUrl).hostname}>`,

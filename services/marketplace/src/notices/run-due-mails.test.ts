@@ -164,6 +164,22 @@ describe("mails about notices", () => {
     assert.match(server.received[2]?.text ?? "", /Too late for today/);
   });
 
+  test("a digest has one link for each kind, and mail programs mute all of them", async () => {
+    const audience = await newAudience();
+    const info = (kind: NoticeKind): NewNotice => noticeOf(audience, { severity: "info", kind });
+    await record(info("review-decided"), info("app-suspended"), info("review-decided"));
+    advance(dayMs);
+    await send();
+    const [digest] = server.received;
+    const kindsOf = (url: string): NoticeKind[] | undefined =>
+      readUnsubscribeToken(unsubscribeDigest, new URL(url).searchParams.get("token") ?? "")?.kinds;
+    const links = [...(digest?.text ?? "").matchAll(/^To get no more mails about (\S+): (\S+)$/gm)];
+    assert.deepEqual(links.map(([, kind]) => kind).toSorted(), ["app-suspended", "review-decided"]);
+    for (const [, kind, url = ""] of links) assert.deepEqual(kindsOf(url), [kind]);
+    const all = kindsOf((headerOf(digest, "List-Unsubscribe") ?? "").replace(/^<|>$/g, ""));
+    assert.deepEqual(all?.toSorted(), ["app-suspended", "review-decided"]);
+  });
+
   test("more than 20 in an hour are in the digest, which lists 100 and counts the rest", async () => {
     const audience = await newAudience();
     for (let nth = 1; nth <= 140; nth += 1) await record(noticeOf(audience, { subject: `Notice ${nth}.` }));
