@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { connectAsService, insertBilledSubscriptions, readClosedStatements } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
@@ -9,6 +10,7 @@ import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
 import { readHistories } from "../subscriptions/read-history.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
+import { runDueStatements } from "./run-statements.ts";
 import { runAt } from "./statements.test-support.ts";
 import { openStatementStream } from "./stream-statements.ts";
 
@@ -165,6 +167,38 @@ describe("closing months", () => {
     assert.equal(await statusOf("2027-06"), "closed");
     assert.deepEqual(await rows("select from open_lines where month = '2027-06-01'"), []);
     assert.ok((await rows("select from open_lines where month = '2027-07-01'")).length > 0);
+  });
+
+  test("a run that passes midnight turns to the earlier month, which is due first, and ends", async () => {
+    // July is charged before midnight. The fourth time that August asks for the time, it is the next day.
+    let asked = 0;
+    let isJulyCharged = false;
+    const write = (line: string): void => {
+      if (line.includes("charged an open month") && line.includes("2027-07")) isJulyCharged = true;
+    };
+    const clock = (): Date => {
+      if (isJulyCharged) asked += 1;
+      assert.ok(asked < 2_000, "the run doesn't end");
+      return new Date(asked < 4 ? "2027-08-01T23:59:59.000Z" : "2027-08-02T00:00:00.000Z");
+    };
+    await runDueStatements(
+      {
+        database,
+        clock,
+        logger: createLogger({ service: "test", level: "info" }, { write }),
+        stopped: new AbortController().signal,
+      },
+      { batchSize: 10, pauseAfter: () => 0 },
+    );
+    assert.ok(asked > 4, "midnight has passed");
+    const charged = await rows<{ month: string; phase: string; day: string }>(
+      `select to_char(month, 'YYYY-MM') as month, phase, to_char(started_at at time zone 'UTC', 'MM-DD') as day from statement_months
+       where status = 'open' order by 1`,
+    );
+    assert.deepEqual(charged, [
+      { month: "2027-07", phase: "done", day: "08-02" },
+      { month: "2027-08", phase: "done", day: "08-02" },
+    ]);
   });
 
   test("any number of workers, whatever their batches, close to the same bytes", async () => {

@@ -77,18 +77,20 @@ async function totalNext(transaction: Transaction<DB>, row: StatementMonth, now:
 
 type Run = Pick<StatementDeps, "database" | "clock"> & { plans: KnownPlans; batchSize: number };
 
+type StepResult = StatementMonth | "locked" | "not due";
+
 /**
  * Runs the next step of a month in one transaction: its lines or totals, and the cursor. A worker that is killed has done all of it or
- * nothing. Undefined while another worker runs one.
+ * nothing. `locked` while another worker runs one.
  */
-async function runStep({ database, clock, plans, batchSize }: Run, due: DueMonth): Promise<StatementMonth | undefined> {
-  return database.transaction().execute(async (transaction) => {
+async function runStep({ database, clock, plans, batchSize }: Run, due: DueMonth): Promise<StepResult> {
+  return database.transaction().execute(async (transaction): Promise<StepResult> => {
     const locked = await lockStatementMonth(transaction, due.month);
-    if (locked === undefined) return undefined;
+    if (locked === undefined) return "locked";
     const now = clock();
     const known = await findStatementMonths(transaction);
-    // Another worker may have done the last step since.
-    if (findDueMonth(known, known[0]?.month ?? due.month, now)?.month !== due.month) return locked;
+    // Another worker may have done the last step since, or a new day begun, on which an earlier month comes first.
+    if (findDueMonth(known, known[0]?.month ?? due.month, now)?.month !== due.month) return "not due";
     const row = continueMonth(locked, due, now);
     // The tables of closed months accept lines only once the month is being closed.
     if (row.status !== locked.status) await updateStatementMonth(transaction, row);
@@ -110,11 +112,12 @@ async function runMonth(deps: StatementDeps, run: Run, due: DueMonth, options: S
     const startedAt = performance.now();
     if (run.plans.size > maxKnownPlans) run.plans.clear();
     const row = await runStep(run, due);
-    if (row?.phase === "done") {
+    if (row === "not due") return;
+    if (row !== "locked" && row.phase === "done") {
       logger.info({ month, subscriptions: row.done }, closes ? "closed a month" : "charged an open month");
       return;
     }
-    if (row !== undefined && step % stepsBetweenLogs === stepsBetweenLogs - 1) {
+    if (row !== "locked" && step % stepsBetweenLogs === stepsBetweenLogs - 1) {
       logger.info({ month, subscriptions: row.done, phase: row.phase }, `continuing to ${what} a month`);
     }
     const pauseMs = options.pauseAfter(performance.now() - startedAt);
