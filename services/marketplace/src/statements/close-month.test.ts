@@ -4,12 +4,14 @@ import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { connectAsService, insertBilledSubscriptions, readClosedStatements } from "@ehr-marketplace/tests/support";
 import type { Kysely } from "kysely";
+import type { VendorContext } from "../access/vendor-context.ts";
 import { chargeMonth } from "../billing/charge-month.ts";
 import { type Month, periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
 import { readHistories } from "../subscriptions/read-history.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
+import { openVendorCsv } from "./read-vendor-statements.ts";
 import { runDueStatements } from "./run-statements.ts";
 import { runAt } from "./statements.test-support.ts";
 import { openStatementStream } from "./stream-statements.ts";
@@ -199,6 +201,26 @@ describe("closing months", () => {
       { month: "2027-07", phase: "done", day: "08-02" },
       { month: "2027-08", phase: "done", day: "08-02" },
     ]);
+  });
+
+  test("streams of a month that is calculated anew or closed meanwhile break off", async () => {
+    const open = async (at: string) => {
+      const deps = { database, clock: () => new Date(at) };
+      return [
+        await openStatementStream(deps, "2027-08"),
+        await openVendorCsv(deps, { vendor: "northwind-health" } as VendorContext, "2027-08"),
+      ];
+    };
+    for (const [at, next] of [
+      ["2027-08-02T12:00:00.000Z", "2027-08-03T00:00:00.000Z"],
+      ["2027-09-03T12:00:00.000Z", "2027-09-04T00:00:00.000Z"],
+    ] as const) {
+      await runAt(database, new Date(at));
+      for (const stream of await open(at)) assert.ok((await stream.toArray()).length > 0);
+      const streams = await open(at);
+      await runAt(database, new Date(next));
+      for (const stream of streams) await assert.rejects(stream.toArray(), /calculated anew while it was read/);
+    }
   });
 
   test("any number of workers, whatever their batches, close to the same bytes", async () => {

@@ -22,6 +22,23 @@ export async function requireMonth(
   return { ...listed, known };
 }
 
+/**
+ * Fails if a month was calculated anew, or closed, since it was read. Its lines are read page by page, so some would be missing: whoever
+ * streams them breaks off instead of ending.
+ */
+export async function requireSameMonth(
+  { database }: ReadDeps,
+  { month, known }: { month: string; known: readonly StatementMonth[] },
+): Promise<void> {
+  const stateIn = (months: readonly StatementMonth[]): string => {
+    const row = months.find((each) => each.month === month);
+    return `${row?.status} ${row?.phase} ${row?.startedAt.toISOString()}`;
+  };
+  if (stateIn(await findStatementMonths(database)) !== stateIn(known)) {
+    throw new Error(`${month} was calculated anew while it was read`);
+  }
+}
+
 export const ledgerOf = ({ status }: ListedMonth): Ledger => status;
 
 export const headOf = ({ month, status, asOf }: ListedMonth): StatementHead => ({

@@ -11,7 +11,15 @@ import type { VendorContext } from "../access/vendor-context.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import type { ChargedLine } from "./charged-line.ts";
 import { findLinesByVendor } from "./line-store.ts";
-import { headOf, ledgerOf, monthRegExp, pageOfMonths, type ReadDeps, requireMonth } from "./read-months.ts";
+import {
+  headOf,
+  ledgerOf,
+  monthRegExp,
+  pageOfMonths,
+  type ReadDeps,
+  requireMonth,
+  requireSameMonth,
+} from "./read-months.ts";
 import { type CsvRow, statementCsvHeader, toCsv } from "./statement-csv.ts";
 import { type ListedMonth, listStatements } from "./statement-month.ts";
 import { findStatementMonths } from "./statement-month-store.ts";
@@ -111,6 +119,7 @@ export async function openVendorCsv(deps: ReadDeps, { vendor }: VendorContext, m
       after = lines.length < linesPerPage ? undefined : lines.at(-1);
     } while (after !== undefined);
     const commissions = await findCommissionsOf(database, ledger, [listed.month], vendorId);
+    await requireSameMonth(deps, listed);
     yield toCsv(commissions.map((commission) => commissionRow(commission, listed)));
   }
   return Readable.from(createParts(), { objectMode: false });

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type ChargedLine, type CurrencyTotal, totalsOf } from "./charged-line.ts";
 import { findLinesByOrganisation } from "./line-store.ts";
-import { headOf, ledgerOf, type ReadDeps, requireMonth } from "./read-months.ts";
+import { headOf, ledgerOf, type ReadDeps, requireMonth, requireSameMonth } from "./read-months.ts";
 import { toStatementLine } from "./read-organisation-statements.ts";
 import { toVendorTotal } from "./read-vendor-statements.ts";
 import { findCommissions, type VendorCommission } from "./total-store.ts";
@@ -66,6 +66,7 @@ export async function openStatementStream(deps: ReadDeps, month: string): Promis
       vendors += 1;
       yield toJson({ type: "vendor", ...head, vendor: commission.vendor, ...toVendorTotal(commission) });
     }
+    await requireSameMonth(deps, listed);
     yield toJson({ type: "end", ...head, statements, vendors, totals });
   }
   return Readable.from(createLines(), { objectMode: false });
