@@ -34,6 +34,7 @@ anything else meanwhile.
   usage          what vendors report of metered apps
     --figures LIST              which of its measurements (1,2)
     --records NUMBER            stored records when a month is read (10000000)
+    --subscriptions NUMBER      subscriptions of the month that is closed (1000000)
   --help         print this text
 
 Examples:
