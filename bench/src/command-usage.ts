@@ -31,8 +31,8 @@ anything else meanwhile.
   connections    what authorization servers ask at every token
     --figures LIST              which of its measurements (1,2)
     --installations NUMBER      stored installations, each with a client (1000000)
-  usage          what vendors report of metered apps
-    --figures LIST              which of its measurements (1,2)
+  usage          what vendors report of metered apps, and closing a month
+    --figures LIST              which of its measurements (1,2,3)
     --records NUMBER            stored records when a month is read (10000000)
     --subscriptions NUMBER      subscriptions of the month that is closed (1000000)
   --help         print this text
