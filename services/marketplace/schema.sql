@@ -1329,9 +1329,11 @@ CREATE TABLE public.closed_commissions (
     month date NOT NULL,
     vendor_id uuid NOT NULL,
     currency text NOT NULL COLLATE pg_catalog."C",
+    charges date NOT NULL,
     gross numeric NOT NULL,
     commission_percent numeric(5,2) NOT NULL,
     commission numeric NOT NULL,
+    CONSTRAINT closed_commissions_check CHECK ((charges <= month)),
     CONSTRAINT closed_commissions_commission_check CHECK ((commission = trunc(commission))),
     CONSTRAINT closed_commissions_gross_check CHECK ((gross = trunc(gross)))
 );
@@ -1362,10 +1364,12 @@ CREATE TABLE public.closed_totals (
     vendor_id uuid NOT NULL,
     app_id uuid NOT NULL,
     currency text NOT NULL COLLATE pg_catalog."C",
+    charges date NOT NULL,
     app_name text NOT NULL,
     subscriptions integer NOT NULL,
     amount numeric NOT NULL,
     CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_totals_check CHECK ((charges <= month)),
     CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
 );
 
@@ -1604,9 +1608,11 @@ CREATE TABLE public.open_commissions (
     month date NOT NULL,
     vendor_id uuid NOT NULL,
     currency text NOT NULL COLLATE pg_catalog."C",
+    charges date NOT NULL,
     gross numeric NOT NULL,
     commission_percent numeric(5,2) NOT NULL,
     commission numeric NOT NULL,
+    CONSTRAINT closed_commissions_check CHECK ((charges <= month)),
     CONSTRAINT closed_commissions_commission_check CHECK ((commission = trunc(commission))),
     CONSTRAINT closed_commissions_gross_check CHECK ((gross = trunc(gross)))
 );
@@ -1637,10 +1643,12 @@ CREATE TABLE public.open_totals (
     vendor_id uuid NOT NULL,
     app_id uuid NOT NULL,
     currency text NOT NULL COLLATE pg_catalog."C",
+    charges date NOT NULL,
     app_name text NOT NULL,
     subscriptions integer NOT NULL,
     amount numeric NOT NULL,
     CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
+    CONSTRAINT closed_totals_check CHECK ((charges <= month)),
     CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
 );
 
@@ -2278,13 +2286,13 @@ ALTER TABLE ONLY public.cds_discoveries
     ADD CONSTRAINT cds_discoveries_pkey PRIMARY KEY (app_id);
 
 ALTER TABLE ONLY public.closed_commissions
-    ADD CONSTRAINT closed_commissions_pkey PRIMARY KEY (month, vendor_id, currency);
+    ADD CONSTRAINT closed_commissions_pkey PRIMARY KEY (month, vendor_id, currency, charges);
 
 ALTER TABLE ONLY public.closed_lines
     ADD CONSTRAINT closed_lines_pkey PRIMARY KEY (month, subscription_id, number);
 
 ALTER TABLE ONLY public.closed_totals
-    ADD CONSTRAINT closed_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency);
+    ADD CONSTRAINT closed_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges);
 
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (subscription_id);
@@ -2356,13 +2364,13 @@ ALTER TABLE ONLY public.notices
     ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.open_commissions
-    ADD CONSTRAINT open_commissions_pkey PRIMARY KEY (month, vendor_id, currency);
+    ADD CONSTRAINT open_commissions_pkey PRIMARY KEY (month, vendor_id, currency, charges);
 
 ALTER TABLE ONLY public.open_lines
     ADD CONSTRAINT open_lines_pkey PRIMARY KEY (month, subscription_id, number);
 
 ALTER TABLE ONLY public.open_totals
-    ADD CONSTRAINT open_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency);
+    ADD CONSTRAINT open_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);

@@ -85,18 +85,28 @@ export interface StatementDto extends StatementHead {
   lines: StatementLine[];
 }
 
+const adjustsOfVendor = nullable(
+  month("A month"),
+  "The closed month that is corrected, at its commission; null for what was charged in this month",
+);
+
 export const vendorTotal = Type.Object(
   {
     currency,
+    adjusts: adjustsOfVendor,
     gross: money("What practices are charged for the vendor's apps"),
-    commissionPercent: Type.Number({ description: "The marketplace's share, as it was when the month was closed" }),
+    commissionPercent: Type.Number({
+      description: "The marketplace's share, as it was when the month, or the corrected one, was closed",
+    }),
     commission: money("The marketplace's share of `gross`, rounded half up (of a credit: half down)"),
     net: money("`gross` − `commission`"),
   },
   { $id: "VendorTotal", title: "VendorTotal" },
 );
 export type VendorTotal = Static<typeof vendorTotal>;
-const vendorTotals = Type.Array(Type.Ref("VendorTotal#"), { description: "For each currency" });
+const vendorTotals = Type.Array(Type.Ref("VendorTotal#"), {
+  description: "For each currency, and then for each month that is corrected",
+});
 
 export const vendorStatementLine = Type.Object(
   {
@@ -107,7 +117,10 @@ export const vendorStatementLine = Type.Object(
       "The subscriptions that were charged, or credited; null for the commission",
     ),
     currency,
-    amount: money("Negative for the commission, so that the lines of a currency add up to `net`"),
+    amount: money(
+      "Negative for the commission, so that the lines of a currency, with the same `adjusts`, add up to `net`",
+    ),
+    adjusts: adjustsOfVendor,
   },
   { $id: "VendorStatementLine", title: "VendorStatementLine" },
 );
@@ -131,7 +144,7 @@ export const vendorStatementDto = Type.Object(
     vendor: Type.String({ description: "The vendor's slug" }),
     totals: vendorTotals,
     lines: Type.Array(Type.Ref("VendorStatementLine#"), {
-      description: "For each currency: the apps, and the commission",
+      description: "For each currency: the apps, and the commission; then the same for each month that is corrected",
     }),
   },
   { $id: "VendorStatementDto", title: "VendorStatementDto" },
@@ -147,7 +160,7 @@ export const streamedStatement = Type.Object(
   {
     type: Type.Enum(["statement", "vendor", "end"], {
       description:
-        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency. `end`: the last line; without it the stream is incomplete",
+        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency, or the correction of a month. `end`: the last line; without it the stream is incomplete",
     }),
     ...head,
     orgAlias: Type.Optional(Type.String({ description: "Of a statement" })),
@@ -155,6 +168,7 @@ export const streamedStatement = Type.Object(
     currency: Type.Optional(currency),
     total: Type.Optional(money("Of a statement: the sum of its lines")),
     lines: Type.Optional(Type.Array(Type.Ref("StatementLine#"), { description: "Of a statement" })),
+    adjusts: Type.Optional(adjustsOfVendor),
     gross: Type.Optional(money("Of a vendor: what organisations owe for its apps")),
     commissionPercent: Type.Optional(Type.Number({ description: "Of a vendor" })),
     commission: Type.Optional(money("Of a vendor: the marketplace's share")),

@@ -65,21 +65,24 @@ create table closed_totals (
   vendor_id uuid not null,
   app_id uuid not null,
   currency text collate "C" not null,
+  -- The month that is charged: this one, or the earlier one that is corrected
+  charges date not null check (charges <= month),
   app_name text not null,
   subscriptions integer not null check (subscriptions > 0),
   amount numeric not null check (amount = trunc(amount)),
-  primary key (month, vendor_id, app_id, currency)
+  primary key (month, vendor_id, app_id, currency, charges)
 );
 
 create table closed_commissions (
   month date not null,
   vendor_id uuid not null,
   currency text collate "C" not null,
+  charges date not null check (charges <= month),
   gross numeric not null check (gross = trunc(gross)),
-  -- As it was when the month was closed
+  -- As it was when the charged month was closed
   commission_percent numeric(5, 2) not null,
   commission numeric not null check (commission = trunc(commission)),
-  primary key (month, vendor_id, currency)
+  primary key (month, vendor_id, currency, charges)
 );
 
 -- The same of open months, replaced once a day.

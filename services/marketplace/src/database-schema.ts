@@ -161,6 +161,7 @@ export interface CdsDiscoveries {
 }
 
 export interface ClosedCommissions {
+  charges: Timestamp;
   commission: Numeric;
   commission_percent: Numeric;
   currency: string;
@@ -191,6 +192,7 @@ export interface ClosedTotals {
   amount: Numeric;
   app_id: string;
   app_name: string;
+  charges: Timestamp;
   currency: string;
   month: Timestamp;
   subscriptions: number;
@@ -368,6 +370,7 @@ export interface NoticeSettings {
 }
 
 export interface OpenCommissions {
+  charges: Timestamp;
   commission: Numeric;
   commission_percent: Numeric;
   currency: string;
@@ -398,6 +401,7 @@ export interface OpenTotals {
   amount: Numeric;
   app_id: string;
   app_name: string;
+  charges: Timestamp;
   currency: string;
   month: Timestamp;
   subscriptions: number;

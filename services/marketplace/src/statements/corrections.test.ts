@@ -12,6 +12,7 @@ import type { DB } from "../database-schema.ts";
 import { readHistories } from "../subscriptions/read-history.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { reportUsage } from "../usage/report-usage.ts";
+import { readVendorStatement } from "./read-vendor-statements.ts";
 import { listMonths } from "./statement-month.ts";
 import { runAt } from "./statements.test-support.ts";
 
@@ -62,7 +63,10 @@ const step: fc.Arbitrary<Step> = fc.record({
 describe("corrections", () => {
   const cleanUp = cleanUpAfter();
 
-  async function prepare(source?: Awaited<ReturnType<typeof cloneDatabase>>) {
+  async function prepare(
+    source?: Awaited<ReturnType<typeof cloneDatabase>>,
+    { amount, included } = { amount: 0.37, included: 100 },
+  ) {
     const cloned = await cloneDatabase(cleanUp, "demo", source);
     const { serviceUrl, ownerUrl } = cloned;
     if (source !== undefined) return { cloned, ownerUrl, connected: await connectAsService<DB>(cleanUp, serviceUrl) };
@@ -75,12 +79,12 @@ describe("corrections", () => {
         `with plan as (
            insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, interval, metric, aggregation,
              included_units, published_at)
-           select mint_uuid(), id, 99, 'Notes', '', 'USAGE', 'USD', 0.37, 'MONTH', 'notes', 'SUM', 100, now() from apps
+           select mint_uuid(), id, 99, 'Notes', '', 'USAGE', 'USD', $3, 'MONTH', 'notes', 'SUM', $4, now() from apps
            where slug = 'northwind-scribe' returning id, app_id
          )
          insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, status, created_at, updated_at, revision, fhir_scopes)
          select mint_uuid(), $1, app_id, id, 'active', $2, $2, 1, '' from plan`,
-        [practice?.id, new Date(start)],
+        [practice?.id, new Date(start), amount, included],
       );
     });
     return { cloned, ownerUrl, connected: undefined };
@@ -173,5 +177,51 @@ describe("corrections", () => {
       { month: "2027-02", ...correction, quantity: "1", amount: 407 },
       { month: "2027-03", ...correction, quantity: "-1", amount: -407 },
     ]);
+  });
+
+  test("a correction is commissioned at the rate of the month that it corrects, in lines of its own", async () => {
+    const { cloned, ownerUrl } = await prepare(undefined, { amount: 1, included: 0 });
+    const { database, queue } = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
+    const id = await readSubscription(ownerUrl);
+    const reportAt = (at: string, record: Partial<UsageRecord>) => {
+      const records = [{ id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...record } as UsageRecord];
+      return reportUsage({ database, queue, clock: () => new Date(at) }, vendor, id, { records });
+    };
+    const setRate = (percent: number) =>
+      withClient(ownerUrl, (client) => client.query("update vendors set commission_percent = $1", [percent]));
+    await setRate(10);
+    await reportAt("2027-01-20T00:00:00.000Z", { metric: "notes", quantity: 1_000 });
+    await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
+    await setRate(30);
+    await reportAt("2027-02-10T00:00:00.000Z", { void: true });
+    const now = new Date("2027-03-04T00:00:00.000Z");
+    const read = async (month: string) => {
+      const { status, totals, lines } = await readVendorStatement({ database, clock: () => now }, vendor, month);
+      return { status, totals, lines };
+    };
+    const app = { appSlug: "northwind-scribe", currency: "USD", subscriptions: 1 };
+    const commission = { description: "Commission, 10 %", appSlug: null, currency: "USD", subscriptions: null };
+    const corrected = {
+      totals: [
+        { currency: "USD", adjusts: "2027-01", gross: -1_000n, commissionPercent: 10, commission: -100n, net: -900n },
+      ],
+      lines: [
+        { ...app, description: "Northwind Scribe, correction of 2027-01", amount: -1_000n, adjusts: "2027-01" },
+        { ...commission, amount: 100n, adjusts: "2027-01" },
+      ],
+    };
+    // While the month is open, and once it is closed.
+    await runAt(database, new Date("2027-02-11T00:00:00.000Z"));
+    assert.deepEqual(await read("2027-02"), { status: "open", ...corrected });
+    await runAt(database, now);
+    assert.deepEqual(await read("2027-02"), { status: "closed", ...corrected });
+    assert.deepEqual(await read("2027-01"), {
+      status: "closed",
+      totals: [{ currency: "USD", adjusts: null, gross: 1_000n, commissionPercent: 10, commission: 100n, net: 900n }],
+      lines: [
+        { ...app, description: "Northwind Scribe", amount: 1_000n, adjusts: null },
+        { ...commission, amount: -100n, adjusts: null },
+      ],
+    });
   });
 });

@@ -25,8 +25,15 @@ import { type ListedMonth, listStatements } from "./statement-month.ts";
 import { findStatementMonths } from "./statement-month-store.ts";
 import { type AppTotal, type Commission, findAppTotals, findCommissionsOf } from "./total-store.ts";
 
-export const toVendorTotal = ({ currency, gross, commissionPercent, commission }: Commission): VendorTotal => ({
+export const toVendorTotal = ({
   currency,
+  adjusts,
+  gross,
+  commissionPercent,
+  commission,
+}: Commission): VendorTotal => ({
+  currency,
+  adjusts,
   gross,
   commissionPercent,
   commission,
@@ -62,18 +69,21 @@ export async function listVendorStatements(
 }
 
 const describeCommission = ({ commissionPercent }: Commission): string => `Commission, ${commissionPercent} %`;
+const describeApp = ({ appName, adjusts }: AppTotal): string =>
+  adjusts === null ? appName : `${appName}, correction of ${adjusts}`;
 
-/** The apps of each currency, then the commission on them. */
+/** The apps of each currency, then the commission on them. Then the same for each month that is corrected. */
 function linesOf(apps: readonly AppTotal[], commissions: readonly Commission[]): VendorStatementLine[] {
   return commissions.flatMap((commission): VendorStatementLine[] => [
     ...apps
-      .filter(({ currency }) => currency === commission.currency)
-      .map(({ appName, appSlug, subscriptions, currency, amount }) => ({
-        description: appName,
-        appSlug,
-        subscriptions,
-        currency,
-        amount,
+      .filter(({ currency, adjusts }) => currency === commission.currency && adjusts === commission.adjusts)
+      .map((app) => ({
+        description: describeApp(app),
+        appSlug: app.appSlug,
+        subscriptions: app.subscriptions,
+        currency: app.currency,
+        amount: app.amount,
+        adjusts: app.adjusts,
       })),
     {
       description: describeCommission(commission),
@@ -81,6 +91,7 @@ function linesOf(apps: readonly AppTotal[], commissions: readonly Commission[]):
       subscriptions: null,
       currency: commission.currency,
       amount: -commission.commission,
+      adjusts: commission.adjusts,
     },
   ]);
 }
@@ -139,5 +150,5 @@ const commissionRow = (commission: Commission, { month, status }: ListedMonth): 
   intervalDays: null,
   amount: -commission.commission,
   currency: commission.currency,
-  adjusts: null,
+  adjusts: commission.adjusts,
 });

@@ -10,9 +10,9 @@ import { deleteOpenLines, insertLines, type Ledger } from "./line-store.ts";
 import { continueMonth, type DueMonth, findCorrections, findDueMonth, type StatementMonth } from "./statement-month.ts";
 import {
   findFirstSubscription,
+  findNextVendorId,
   findStatementMonths,
   findSubscriptionWindow,
-  findVendorIds,
   insertStatementMonth,
   lockStatementMonth,
   updateStatementMonth,
@@ -35,7 +35,6 @@ export interface StepOptions {
 
 /** A step has at most half of a connection's time, so that requests aren't delayed. */
 const defaults: StepOptions = { batchSize: 500, pauseAfter: (stepMs) => Math.max(10, stepMs) };
-const vendorsPerStep = 10;
 const stepsBetweenLogs = 200;
 const maxKnownPlans = 20_000;
 
@@ -60,19 +59,18 @@ async function chargeNext(
   return { ...row, cursor: window.last, done: row.done + window.size };
 }
 
-/** Adds up the next vendors' lines. After the last one the month is done, and closed if it was to be. */
+/** Adds up the next vendor's lines. After the last one the month is done, and closed if it was to be. */
 async function totalNext(transaction: Transaction<DB>, row: StatementMonth, now: Date): Promise<StatementMonth> {
   const { month } = row;
-  const vendorIds = await findVendorIds(transaction, row.cursor, vendorsPerStep);
-  const last = vendorIds.at(-1);
-  if (last === undefined) {
+  const vendorId = await findNextVendorId(transaction, row.cursor);
+  if (vendorId === undefined) {
     const done: StatementMonth = { ...row, phase: "done", cursor: null, asOf: row.startedAt };
     return row.status === "closing" ? { ...done, status: "closed", closedAt: now } : done;
   }
   const ledger = ledgerOf(row);
-  if (ledger === "open") await deleteOpenTotals(transaction, month, vendorIds);
-  await insertTotals(transaction, ledger, month, vendorIds);
-  return { ...row, cursor: last };
+  if (ledger === "open") await deleteOpenTotals(transaction, month, vendorId);
+  await insertTotals(transaction, ledger, month, vendorId);
+  return { ...row, cursor: vendorId };
 }
 
 type Run = Pick<StatementDeps, "database" | "clock"> & { plans: KnownPlans; batchSize: number };

@@ -101,10 +101,10 @@ export async function findSubscriptionsOf(
   return rows.map(({ id }) => id);
 }
 
-/** The next vendors in the order of their ids. */
-export async function findVendorIds(database: Kysely<DB>, after: string | null, limit: number): Promise<string[]> {
+/** The next vendor in the order of their ids. */
+export async function findNextVendorId(database: Kysely<DB>, after: string | null): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     select id from vendors where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
-    order by id limit ${limit}`.execute(database);
-  return rows.map(({ id }) => id);
+    order by id limit 1`.execute(database);
+  return rows[0]?.id;
 }

@@ -153,7 +153,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
         tags,
         operationId: "readVendorStatement",
         summary: "Read a vendor's statement of a month",
-        description: `What practices were charged for the vendor's apps, and the marketplace's commission. ${formats} The CSV has the lines of each subscription, and the commission last. An open month is calculated once a day.`,
+        description: `What practices were charged for the vendor's apps, and the marketplace's commission. A correction of an earlier month has lines of its own, at the commission of that month. ${formats} The CSV has the lines of each subscription, and the commission last. An open month is calculated once a day.`,
         headers: vendorHeaders,
         params: monthParams,
         querystring: statementQuery,
@@ -179,7 +179,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
         operationId: "streamStatements",
         summary: "Read all statements of a month",
         description:
-          "For billing systems, as a stream of lines of JSON: a `statement` for each organisation and currency, then a `vendor` for each vendor and currency, then the `end` with the number of both and the totals. Without the `end` the stream is incomplete: request it again. It has no time limit while it is being read. The statements of a closed month are the same whenever they are read; an open month is calculated once a day.",
+          "For billing systems, as a stream of lines of JSON: a `statement` for each organisation and currency, then a `vendor` for each vendor and currency, and for each month that is corrected, then the `end` with the number of both and the totals. Without the `end` the stream is incomplete: request it again. It has no time limit while it is being read. The statements of a closed month are the same whenever they are read; an open month is calculated once a day.",
         params: monthParams,
         response: {
           200: {

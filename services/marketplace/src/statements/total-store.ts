@@ -6,36 +6,45 @@ import { firstDay } from "./statement-month-store.ts";
 
 const tableOf = (ledger: Ledger, name: "lines" | "totals" | "commissions") => sql.table(`${ledger}_${name}`);
 
-/** Adds up the lines of some vendors, by app, and the commission on the total, which PostgreSQL rounds half away from zero. */
+/**
+ * Adds up a vendor's lines, by app, and the commission on the total, which PostgreSQL rounds half away from zero. Corrections are added up
+ * by the month that they correct, and its percentage applies to them; if the vendor earned nothing in it, today's.
+ */
 export async function insertTotals(
   transaction: Transaction<DB>,
   ledger: Ledger,
   month: Month,
-  vendorIds: readonly string[],
+  vendorId: string,
 ): Promise<void> {
   const day = firstDay(month);
-  const ids = [...vendorIds];
   await sql`
-    insert into ${tableOf(ledger, "totals")} (month, vendor_id, app_id, currency, app_name, subscriptions, amount)
-    select month, vendor_id, app_id, currency, max(app_name), count(distinct subscription_id), sum(amount)
-    from ${tableOf(ledger, "lines")} where month = ${day}::date and vendor_id = any (${ids}::uuid[])
-    group by month, vendor_id, app_id, currency`.execute(transaction);
+    insert into ${tableOf(ledger, "totals")} (month, vendor_id, app_id, currency, charges, app_name, subscriptions, amount)
+    select month, vendor_id, app_id, currency, coalesce(adjusts, month), max(app_name), count(distinct subscription_id), sum(amount)
+    from ${tableOf(ledger, "lines")} where month = ${day}::date and vendor_id = ${vendorId}
+    group by month, vendor_id, app_id, currency, coalesce(adjusts, month)`.execute(transaction);
   await sql`
-    insert into ${tableOf(ledger, "commissions")} (month, vendor_id, currency, gross, commission_percent, commission)
-    select month, vendor_id, currency, sum(amount), commission_percent, round(sum(amount) * commission_percent / 100)
-    from ${tableOf(ledger, "totals")} join vendors on vendors.id = vendor_id
-    where month = ${day}::date and vendor_id = any (${ids}::uuid[])
-    group by month, vendor_id, currency, commission_percent`.execute(transaction);
+    insert into ${tableOf(ledger, "commissions")} (month, vendor_id, currency, charges, gross, commission_percent, commission)
+    select month, vendor_id, currency, charges, gross, percent, round(gross * percent / 100)
+    from (
+      select month, vendor_id, currency, charges, sum(amount) as gross from ${tableOf(ledger, "totals")}
+      where month = ${day}::date and vendor_id = ${vendorId} group by month, vendor_id, currency, charges
+    ) earned join vendors on vendors.id = vendor_id
+    cross join lateral (
+      select coalesce((
+        select charged.commission_percent from closed_commissions charged
+        where charged.vendor_id = earned.vendor_id and charged.charges = earned.charges and charged.month < earned.month
+          and charged.month in (
+            earned.charges, (earned.charges + interval '1 month')::date, (earned.charges + interval '2 months')::date
+          )
+        order by charged.month limit 1
+      ), vendors.commission_percent) as percent
+    ) rates`.execute(transaction);
 }
 
-export async function deleteOpenTotals(
-  transaction: Transaction<DB>,
-  month: Month,
-  vendorIds: readonly string[],
-): Promise<void> {
+export async function deleteOpenTotals(transaction: Transaction<DB>, month: Month, vendorId: string): Promise<void> {
   for (const table of ["open_totals", "open_commissions"]) {
     await sql`
-      delete from ${sql.table(table)} where month = ${firstDay(month)}::date and vendor_id = any (${[...vendorIds]}::uuid[])`.execute(
+      delete from ${sql.table(table)} where month = ${firstDay(month)}::date and vendor_id = ${vendorId}`.execute(
       transaction,
     );
   }
@@ -56,11 +65,15 @@ export async function deleteClosedFromOpen(database: Kysely<DB>, closed: Month, 
 
 export interface AppTotal {
   currency: string;
+  /** The earlier month that is corrected. */
+  adjusts: Month | null;
   appSlug: string;
   appName: string;
   subscriptions: number;
   amount: bigint;
 }
+
+const adjusts = sql`case when charges < month then to_char(charges, 'YYYY-MM') end as adjusts`;
 
 /** By currency and app. */
 export async function findAppTotals(
@@ -70,30 +83,38 @@ export async function findAppTotals(
   vendorId: string,
 ): Promise<AppTotal[]> {
   const { rows } = await sql<Omit<AppTotal, "amount"> & { amount: string }>`
-    select currency, apps.slug as "appSlug", app_name as "appName", subscriptions, amount::text
+    select currency, ${adjusts}, apps.slug as "appSlug", app_name as "appName", subscriptions, amount::text
     from ${tableOf(ledger, "totals")} as totals join apps on apps.id = app_id
     where month = ${firstDay(month)}::date and totals.vendor_id = ${vendorId}
-    order by currency, apps.slug`.execute(database);
+    order by currency, charges desc, apps.slug`.execute(database);
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
 export interface Commission {
   currency: string;
+  /** The earlier month that is corrected. */
+  adjusts: Month | null;
   gross: bigint;
   commissionPercent: number;
   commission: bigint;
 }
 
-type CommissionRow = { currency: string; gross: string; commissionPercent: number; commission: string };
+type CommissionRow = {
+  currency: string;
+  adjusts: Month | null;
+  gross: string;
+  commissionPercent: number;
+  commission: string;
+};
 const commissionColumns = sql`
-  currency, gross::text, commissions.commission_percent::float8 as "commissionPercent", commission::text`;
+  currency, ${adjusts}, gross::text, commissions.commission_percent::float8 as "commissionPercent", commission::text`;
 const toCommission = <Row extends CommissionRow>({ gross, commission, ...row }: Row) => ({
   ...row,
   gross: BigInt(gross),
   commission: BigInt(commission),
 });
 
-/** A vendor's commissions in some months, by currency. */
+/** A vendor's commissions in some months, by currency, those of corrections last. */
 export async function findCommissionsOf(
   database: Kysely<DB>,
   ledger: Ledger,
@@ -103,7 +124,7 @@ export async function findCommissionsOf(
   const { rows } = await sql<CommissionRow & { month: Month }>`
     select to_char(month, 'YYYY-MM') as month, ${commissionColumns} from ${tableOf(ledger, "commissions")} as commissions
     where month = any (${months.map(firstDay)}::date[]) and vendor_id = ${vendorId}
-    order by commissions.month, currency`.execute(database);
+    order by commissions.month, currency, charges desc`.execute(database);
   return rows.map(toCommission);
 }
 
@@ -112,18 +133,19 @@ export interface VendorCommission extends Commission {
   vendor: string;
 }
 
-/** The next commissions of a month, by vendor and currency. */
+/** The next commissions of a month, by vendor, currency and charged month. */
 export async function findCommissions(
   database: Kysely<DB>,
   ledger: Ledger,
   month: Month,
   { after, limit }: { after: VendorCommission | undefined; limit: number },
 ): Promise<VendorCommission[]> {
-  const isLater = sql`(vendor_id, currency) > (${after?.vendorId}, ${after?.currency})`;
+  const charged = firstDay(after?.adjusts ?? month);
+  const isLater = sql`(vendor_id, currency, charges) > (${after?.vendorId}, ${after?.currency}, ${charged}::date)`;
   const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string }>`
     select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns}
     from ${tableOf(ledger, "commissions")} as commissions join vendors on vendors.id = vendor_id
     where month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
-    order by vendor_id, currency limit ${limit}`.execute(database);
+    order by vendor_id, currency, charges limit ${limit}`.execute(database);
   return rows.map(toCommission);
 }
