@@ -20,8 +20,17 @@ export interface Charging {
   plans?: KnownPlans;
 }
 
-/** Whoever calculates many months lets others in between. About 5 ms on a shared core. */
-const chunkSize = 25;
+const sliceMs = 10;
+
+/** Whoever calculates many months lets others in between, after each slice of time. */
+function createPauses(): () => Promise<void> {
+  let sliceEnd = performance.now() + sliceMs;
+  return async () => {
+    if (performance.now() < sliceEnd) return;
+    await nextTurn();
+    sliceEnd = performance.now() + sliceMs;
+  };
+}
 
 /** The first time that has to be read: that of the earliest month which may be corrected. */
 export const chargedSince = ({ month, corrections }: Charging): Date => periodOf(corrections?.months[0] ?? month).from;
@@ -36,8 +45,9 @@ export async function chargeSubscriptions(
   const usage = await readDailyUsage(database, meteredOf(histories), periodOf(charging.month));
   const corrections = await correct(database, ids, histories, charging);
   const lines: ChargedLine[] = [];
-  for (const [index, history] of histories.entries()) {
-    if (index > 0 && index % chunkSize === 0) await nextTurn();
+  const pauseIfLong = createPauses();
+  for (const history of histories) {
+    await pauseIfLong();
     const billed = { month: charging.month, history, usage: usage.get(history.id) ?? [] };
     lines.push(...numberLines(history, [...chargeUntil(billed, charging.now), ...(corrections.get(history.id) ?? [])]));
   }
@@ -87,8 +97,9 @@ async function correct(
     if (ofMonth.size === 0) continue;
     const usage = await readDailyUsage(database, [...ofMonth], periodOf(month));
     const charged = await findCharged(database, [...ofMonth], month);
-    for (const [index, history] of histories.filter(({ id }) => ofMonth.has(id)).entries()) {
-      if (index > 0 && index % chunkSize === 0) await nextTurn();
+    const pauseIfLong = createPauses();
+    for (const history of histories.filter(({ id }) => ofMonth.has(id))) {
+      await pauseIfLong();
       const line = correctMonth({ month, history, usage: usage.get(history.id) ?? [] }, charged.get(history.id) ?? 0n);
       if (line !== undefined) corrected.set(history.id, [...(corrected.get(history.id) ?? []), line]);
     }

@@ -26,13 +26,26 @@ const columns = sql`
 const joined = (ledger: Ledger): RawBuilder<unknown> => sql`
   ${linesOf(ledger)} as lines join organisations on organisations.id = lines.organisation_id join apps on apps.id = lines.app_id`;
 
+const linesPerStatement = 2_000;
+
+/** In slices, so that none is a large text to write and to parse at once. */
 export async function insertLines(
   transaction: Transaction<DB>,
   ledger: Ledger,
   month: Month,
   lines: readonly ChargedLine[],
 ): Promise<void> {
-  if (lines.length === 0) return;
+  for (let start = 0; start < lines.length; start += linesPerStatement) {
+    await insertSlice(transaction, ledger, month, lines.slice(start, start + linesPerStatement));
+  }
+}
+
+async function insertSlice(
+  transaction: Transaction<DB>,
+  ledger: Ledger,
+  month: Month,
+  lines: readonly ChargedLine[],
+): Promise<void> {
   const rows = JSON.stringify(
     lines.map(({ amount, adjusts, ...line }) => ({
       ...line,
