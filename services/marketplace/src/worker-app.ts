@@ -20,6 +20,7 @@ import { startWorkerSession, workerHost } from "./delivery/worker-session.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { createStorage } from "./media/create-storage.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
+import { checkMailServer } from "./notices/check-mail-server.ts";
 import { createMailMetrics } from "./notices/mail-metrics.ts";
 import { createMailSender } from "./notices/run-due-mails.ts";
 import { createMailer } from "./notices/send-mail.ts";
@@ -131,14 +132,18 @@ export async function createWorker(
   const startTask = (failureMessage: string, work: () => Promise<void>): Promise<void> =>
     runRepeatedly({ work, failureMessage, pauseMs: pollIntervalMs, logger, stopped });
   const maintenance = { ...common, storage, logger, metrics: deliveryMetrics, logDays: config.logDays, stopped };
+  const mailer = config.mail && createMailer(config.mail);
+  // Nothing waits for it.
+  if (mailer !== undefined) void checkMailServer(mailer, logger, stopped);
   const sendDueMails =
     config.mail &&
+    mailer &&
     createMailSender({
       ...common,
       ...createMailMetrics(metrics.registry, database.query, clock),
       publicUrl: config.mail.publicUrl,
       digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
-      mailer: createMailer(config.mail),
+      mailer,
       logger,
       stopped,
     });

@@ -3,7 +3,7 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { SMTPServer } from "smtp-server";
-import { createMailer, type Mailer } from "./send-mail.ts";
+import { type CheckedMailer, createMailer } from "./send-mail.ts";
 import { unsubscribePurpose } from "./unsubscribe-token.ts";
 
 export const unsubscribeDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), unsubscribePurpose);
@@ -84,7 +84,7 @@ export async function startMailServer(cleanUp: CleanUp, port = 0): Promise<MailS
   return running;
 }
 
-export const mailerTo = (port: number): Mailer =>
+export const mailerTo = (port: number): CheckedMailer =>
   createMailer({
     host: "127.0.0.1",
     port,
