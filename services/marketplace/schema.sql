@@ -936,12 +936,46 @@ CREATE FUNCTION public.search_text(given text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN btrim(regexp_replace(lower((public.unaccent('public.unaccent'::regdictionary, given) COLLATE "und-x-icu")), '[^[:alnum:]]+'::text, ' '::text, 'g'::text));
 
+CREATE FUNCTION public.statement_months_reject_additions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  latest date := (select max(month) from statement_months where month <> new.month);
+  expected date;
+begin
+  if latest is not null then
+    expected := latest + interval '1 month';
+  else
+    -- From the index of each status
+    select date_trunc('month', min(first) at time zone 'UTC') into expected
+    from unnest(array['active', 'paused', 'cancelled']) as statuses(status)
+    cross join lateral (
+      select min(created_at) as first from subscriptions where subscriptions.status = statuses.status
+    ) firsts;
+  end if;
+  if new.status <> 'open' or new.month is distinct from expected then
+    raise exception 'the next month is an open one after the latest' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.statement_months_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   raise exception 'a closed month can''t change' using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE FUNCTION public.statement_months_reject_steps() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  raise exception 'a month is open, then closing, then closed' using errcode = 'restrict_violation';
 end
 $$;
 
@@ -2719,7 +2753,11 @@ CREATE TRIGGER reviews_reject_invalid_changes BEFORE UPDATE ON public.reviews FO
 
 CREATE TRIGGER scope_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.scope_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.scope_agreements_reject_changes();
 
+CREATE TRIGGER statement_months_reject_additions AFTER INSERT ON public.statement_months FOR EACH ROW EXECUTE FUNCTION public.statement_months_reject_additions();
+
 CREATE TRIGGER statement_months_reject_changes BEFORE DELETE OR UPDATE ON public.statement_months FOR EACH ROW WHEN ((old.status = ANY (ARRAY['closed'::text, 'skipped'::text]))) EXECUTE FUNCTION public.statement_months_reject_changes();
+
+CREATE TRIGGER statement_months_reject_steps BEFORE UPDATE ON public.statement_months FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) AND (((old.status <> 'open'::text) OR (new.status <> 'closing'::text)) AND ((old.status <> 'closing'::text) OR (new.status <> 'closed'::text))))) EXECUTE FUNCTION public.statement_months_reject_steps();
 
 CREATE TRIGGER statement_months_reject_truncation BEFORE TRUNCATE ON public.statement_months FOR EACH STATEMENT EXECUTE FUNCTION public.statement_months_reject_changes();
 

@@ -142,3 +142,41 @@ grant update (reported_at) on late_usage to marketplace_service;
 insert into statement_months (month, status, phase, started_at)
 select date_trunc('month', now() at time zone 'UTC')::date - interval '1 month', 'skipped', 'done', now()
 where exists (select from subscriptions);
+
+-- Months are added in order and open, from that of the first subscription. After it was inserted: another worker may insert the same one.
+create function statement_months_reject_additions() returns trigger
+  language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  latest date := (select max(month) from statement_months where month <> new.month);
+  expected date;
+begin
+  if latest is not null then
+    expected := latest + interval '1 month';
+  else
+    -- From the index of each status
+    select date_trunc('month', min(first) at time zone 'UTC') into expected
+    from unnest(array['active', 'paused', 'cancelled']) as statuses(status)
+    cross join lateral (
+      select min(created_at) as first from subscriptions where subscriptions.status = statuses.status
+    ) firsts;
+  end if;
+  if new.status <> 'open' or new.month is distinct from expected then
+    raise exception 'the next month is an open one after the latest' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$$;
+create trigger statement_months_reject_additions after insert on statement_months
+  for each row execute function statement_months_reject_additions();
+
+-- Open, closing, closed: no step is left out or taken back.
+create function statement_months_reject_steps() returns trigger
+  language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  raise exception 'a month is open, then closing, then closed' using errcode = 'restrict_violation';
+end
+$$;
+create trigger statement_months_reject_steps before update on statement_months
+  for each row when (
+    old.status is distinct from new.status and (old.status, new.status) not in (('open', 'closing'), ('closing', 'closed'))
+  ) execute function statement_months_reject_steps();

@@ -136,6 +136,26 @@ describe("closing months", () => {
     ]) {
       await assert.rejects(rows(statement), /isn't being closed/, statement);
     }
+    const insertMonth = (month: string, status: string) =>
+      rows(
+        "insert into statement_months (month, status, phase, started_at, closed_at) values ($1, $2, 'done', now(), $3)",
+        month,
+        status,
+        status === "closed" ? now : null,
+      );
+    for (const [month, status] of [
+      ["2026-12-01", "open"],
+      ["2027-07-01", "closing"],
+      ["2027-07-01", "closed"],
+      ["2027-07-01", "skipped"],
+      ["2027-08-01", "open"],
+    ] as const) {
+      await assert.rejects(insertMonth(month, status), /the next month is an open one/, `${month} ${status}`);
+    }
+    for (const change of ["status = 'closed', closed_at = now()", "status = 'skipped'"]) {
+      const skip = rows(`update statement_months set phase = 'done', ${change} where status = 'open'`);
+      await assert.rejects(skip, /a month is open, then closing, then closed/, change);
+    }
     const { rows: granted } = await withClient(ownerUrl, (client) =>
       client.query<{ privilege: string }>(
         `select distinct privilege_type as privilege from information_schema.role_table_grants
