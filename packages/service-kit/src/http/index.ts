@@ -28,6 +28,7 @@ export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts"
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";
 export { describeNul, disableCaching, findUnstorable } from "./request-guards.ts";
+export { RequestSlots, type Slot } from "./request-slots.ts";
 export { ResponseCache } from "./response-cache.ts";
 export { serve } from "./serve.ts";
 export { createServer, type ServerOptions } from "./server.ts";

@@ -1,5 +1,11 @@
 import { listingParams, mediaDto, mediaParams, uploadMediaQuery } from "@ehr-marketplace/contracts";
-import { invalidRequest, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  invalidRequest,
+  problemResponses,
+  RequestSlots,
+  responseOf,
+  type Slot,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { errorCodes, type FastifyInstance, type FastifyRequest } from "fastify";
 import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
@@ -7,7 +13,6 @@ import { documentType } from "./check-document.ts";
 import { mediaProblems } from "./media-errors.ts";
 import { getOwnMedia, type ReadMediaDeps } from "./read-media.ts";
 import { pictureTypes } from "./read-picture.ts";
-import { RequestSlots, type Slot } from "./request-slots.ts";
 import { maxTransferMs, sendMedia } from "./send-media.ts";
 import { type UploadDeps, uploadMedia } from "./upload-media.ts";
 

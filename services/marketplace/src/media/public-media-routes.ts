@@ -1,7 +1,7 @@
+import type { RequestSlots } from "@ehr-marketplace/service-kit/http";
 import { limitRate, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import { getPublishedMedia, type ReadMediaDeps } from "./read-media.ts";
-import type { RequestSlots } from "./request-slots.ts";
 import { sandboxIcon, sandboxIconEtag, sandboxIconPath } from "./sandbox-icon.ts";
 import { fileHeaders, isKnown, maxTransferMs, sendMedia } from "./send-media.ts";
 

@@ -1,9 +1,8 @@
 import { Readable } from "node:stream";
-import { isMatch, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { isMatch, RequestSlots, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { documentType } from "./check-document.ts";
 import { type MediaFile, openMedia, type ReadMediaDeps } from "./read-media.ts";
-import { RequestSlots } from "./request-slots.ts";
 
 /** How long the upload or download of a file may take. Slow clients keep slots, and connections to the bucket. */
 export const maxTransferMs = 60_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { StatementDto, StatementPage, VendorStatementDto, VendorStatementPage } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
   connectAsService,
@@ -201,6 +201,31 @@ describe("statements", () => {
     assert.deepEqual([head.status, await head.text()], [200, ""]);
     const open = await running.requestAs("auditor", `/admin/statements/${current}`);
     assert.match(await open.text(), /"type":"end".*"status":"open"/);
+  });
+
+  test("a caller reads at most two streams at a time", async () => {
+    const path = `/admin/statements/${last}`;
+    // A stream that nobody reads keeps its slot only while it is larger than the buffers between.
+    await rows(
+      `insert into open_lines (month, subscription_id, number, organisation_id, vendor_id, app_id, app_name, currency, description, quantity, unit_amount, amount)
+       select month, subscription_id, 100 + nth, organisation_id, vendor_id, app_id, app_name, currency, repeat('x', 1000), '1', '0', 0
+       from (select * from open_lines where month = $1 limit 1) line, generate_series(1, 30000) nth`,
+      `${current}-01`,
+    );
+    const large = `/admin/statements/${current}`;
+    const streams = [await running.requestAs("billing", large), await running.requestAs("billing", large)];
+    const refused = await running.requestAs("billing", path);
+    assert.equal(refused.headers.get("retry-after"), "1");
+    await assertProblem(refused, 503, "overloaded");
+    const other = await running.requestAs("auditor", path);
+    assert.equal(other.status, 200);
+    await other.text();
+    for (const stream of streams) await stream.body?.cancel();
+    await eventually("the slots are released", 10_000, async () => {
+      const response = await running.requestAs("billing", path);
+      await response.text();
+      return response.status === 200;
+    });
   });
 
   test("a sandbox organisation is charged nothing", async () => {

@@ -18,7 +18,14 @@ import {
   vendorStatementPage,
   vendorTotal,
 } from "@ehr-marketplace/contracts";
-import { getCaller, ndjsonMediaType, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
+import {
+  getCaller,
+  ndjsonMediaType,
+  problemResponses,
+  RequestSlots,
+  responseOf,
+  standardProblems,
+} from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
@@ -56,10 +63,25 @@ const sendCsv = (reply: FastifyReply, name: string, payload: string | Readable):
     .header("x-content-type-options", "nosniff")
     .send(payload);
 
+/** Whoever reads slowly keeps a slot, so that others can still read. */
+const createStreamSlots = (): RequestSlots =>
+  new RequestSlots({
+    total: 16,
+    perKey: 2,
+    problem: standardProblems.overloaded,
+    detail: "You are reading two streams of statements, which is the limit.",
+  });
+
 /** Of a HEAD request nothing is read. */
-const streamUnlessHead = async ({ method }: FastifyRequest, open: () => Promise<Readable>): Promise<Readable> => {
-  const stream = await open();
-  if (method !== "HEAD") return stream;
+const streamUnlessHead = async (
+  slots: RequestSlots,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  open: () => Promise<Readable>,
+): Promise<Readable> => {
+  const isHead = request.method === "HEAD";
+  const { issuer, subject } = getCaller(request);
+  const stream = isHead ? await open() : await slots.take(request, reply, `${issuer} ${subject}`).run(open);
+  if (!isHead) return stream;
   stream.destroy();
   return Readable.from([]);
 };
@@ -80,6 +102,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
   for (const schema of schemas) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Billing"];
+  const slots = createStreamSlots();
 
   routes.get(
     "/organisations/:alias/statements",
@@ -165,7 +188,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
       const by = vendorContextOf(request);
       void reply.header("vary", "accept");
       if (!isCsv(request)) return reply.send(await readVendorStatement(options, by, month));
-      const lines = await streamUnlessHead(request, () => openVendorCsv(options, by, month));
+      const lines = await streamUnlessHead(slots, { request, reply }, () => openVendorCsv(options, by, month));
       return sendCsv(reply, `statement-${by.vendor}-${month}`, lines);
     },
   );
@@ -191,7 +214,9 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
       },
     },
     async (request, reply) => {
-      const lines = await streamUnlessHead(request, () => openStatementStream(options, request.params.month));
+      const lines = await streamUnlessHead(slots, { request, reply }, () =>
+        openStatementStream(options, request.params.month),
+      );
       return reply.type(ndjsonMediaType).send(lines);
     },
   );

@@ -1,5 +1,7 @@
-import { Problem, type ProblemKind, rateLimitProblem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { Problem, type ProblemKind } from "./problem.ts";
+import { rateLimitProblem } from "./rate-limit.ts";
+import { standardProblems } from "./standard-problems.ts";
 
 export interface SlotLimits {
   total: number;
@@ -47,7 +49,7 @@ export class RequestSlots {
         : new Problem(problem, detail, retryAfter);
     }
     if (this.#total >= total) {
-      throw new Problem(standardProblems.overloaded, "Too many files are being transferred at once.", retryAfter);
+      throw new Problem(standardProblems.overloaded, "Too many transfers are in progress.", retryAfter);
     }
     this.#total += 1;
     this.#taken.set(key, ofKey + 1);
