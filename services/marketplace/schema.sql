@@ -1614,7 +1614,7 @@ CREATE TABLE public.notice_settings (
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
-    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'statement-closed'::text]))
+    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text]))
 );
 
 CREATE TABLE public.notices (
@@ -1632,7 +1632,7 @@ CREATE TABLE public.notices (
     CONSTRAINT notices_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notices_detail_check CHECK ((((length(detail) >= 1) AND (length(detail) <= 1000)) AND (detail !~ '[[:cntrl:]]'::text))),
     CONSTRAINT notices_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'statement-closed'::text]))),
+    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text]))),
     CONSTRAINT notices_link_check CHECK (((link ~ '^/api/v1/[A-Za-z0-9/._?=&%-]+$'::text) AND (length(link) <= 500))),
     CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
     CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))

@@ -12,7 +12,6 @@ export const noticeKinds = [
   "review-decided",
   "review-due",
   "connection-failed",
-  "statement-closed",
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 

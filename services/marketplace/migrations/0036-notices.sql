@@ -6,7 +6,7 @@ create table notices (
   audience text collate "C" not null check (audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'),
   kind text not null check (kind in (
     'scopes-pending', 'spend-limit', 'app-suspended', 'endpoint-held', 'endpoint-disabled', 'review-decided', 'review-due',
-    'connection-failed', 'statement-closed'
+    'connection-failed'
   )),
   severity text not null check (severity in ('info', 'warning', 'critical')),
   -- They contain names that strangers choose, and become headers and lines of mails.
@@ -36,7 +36,7 @@ create table notice_settings (
   email text check (length(email) <= 254 and email !~ '[[:cntrl:][:space:]]'),
   muted_kinds text[] not null default '{}' check (muted_kinds <@ array[
     'scopes-pending', 'spend-limit', 'app-suspended', 'endpoint-held', 'endpoint-disabled', 'review-decided', 'review-due',
-    'connection-failed', 'statement-closed'
+    'connection-failed'
   ]),
   updated_at timestamptz(3) not null
 );
