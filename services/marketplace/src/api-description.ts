@@ -35,6 +35,7 @@ organisations to apps, and pause, resume and cancel subscriptions.
     { name: "Vendors", description: "Vendors, as operators register them" },
     { name: "Subscriptions", description: "An organisation's right to use an app" },
     { name: "Usage", description: "What vendors report of metered apps" },
+    { name: "Billing", description: "What subscriptions cost: estimates, limits, statements" },
     { name: "Notices", description: "What people should know or do, and where it is mailed" },
     { name: "Webhooks", description: "Vendors' endpoints, and the log of deliveries" },
     { name: "Events", description: "Events sent to vendors' endpoints and to organisations' EHRs" },
