@@ -24,8 +24,8 @@ export interface MailContent {
   to: string;
   /** The oldest of a digest. */
   notices: NoticeRow[];
-  /** Notices of the digest that are not among them. */
-  more: number;
+  /** Whether the digest has notices that are not among them. */
+  hasMore: boolean;
 }
 
 /** The same content gives the same mail: one that is sent twice has the same `Message-ID`, by which mail servers recognise it. */
@@ -55,11 +55,11 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
   };
 }
 
-function subjectOf({ isDigest, notices, more }: MailContent): string {
+function subjectOf({ isDigest, notices, hasMore }: MailContent): string {
   const [first] = notices;
-  const count = notices.length + more;
+  const count = notices.length;
   if (!isDigest && first !== undefined) return first.subject;
-  return `EHR Marketplace: ${count} ${count === 1 ? "notice" : "notices"}`;
+  return `EHR Marketplace: ${hasMore ? "more than " : ""}${count} ${count === 1 ? "notice" : "notices"}`;
 }
 
 const paragraph = (publicUrl: string, { subject, detail, link }: NoticeRow): string[] => [
@@ -69,5 +69,4 @@ const paragraph = (publicUrl: string, { subject, detail, link }: NoticeRow): str
   "",
 ];
 
-const moreOf = ({ more }: MailContent): string[] =>
-  more === 0 ? [] : [`And ${more} more: see the list of your notices.`, ""];
+const moreOf = ({ hasMore }: MailContent): string[] => (hasMore ? ["And more: see the list of your notices.", ""] : []);

@@ -38,21 +38,21 @@ export async function findRecipient(
   return rows[0];
 }
 
-/** The notices of a mail that are not muted, and how many there are. */
+/** The oldest notices of a mail that are not muted, and whether there are more. Ids grow with time, and an index has them in order. */
 export async function findMailNotices(
   database: Kysely<DB>,
   { id, audience, digest_at: digestAt }: ClaimedMail,
   { muted, limit }: { muted: NoticeKind[]; limit: number },
-): Promise<{ notices: NoticeRow[]; total: number }> {
+): Promise<{ notices: NoticeRow[]; hasMore: boolean }> {
   const isIncluded =
     digestAt === null
       ? sql`id = ${id} and audience = ${audience}`
       : sql`audience = ${audience} and digest_at = ${digestAt}`;
-  const { rows } = await sql<NoticeRow & { total: number }>`
-    select notices.*, (count(*) over ())::int as total from notices
+  const { rows } = await sql<NoticeRow>`
+    select * from notices
     where ${isIncluded} and kind <> all (${muted}::text[])
-    order by created_at, id limit ${sql.lit(limit)}`.execute(database);
-  return { notices: rows, total: rows[0]?.total ?? 0 };
+    order by id limit ${sql.lit(limit + 1)}`.execute(database);
+  return { notices: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
 export async function settleMail(

@@ -26,7 +26,7 @@ export interface MailDeps extends MailContext {
 
 const maxConcurrent = 4;
 const maxPerRun = 500;
-/** A digest lists so many notices, and says how many more there are. */
+/** A digest lists so many notices, and says whether there are more. */
 const maxListed = 100;
 
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms);
@@ -76,9 +76,9 @@ async function sendClaimed(deps: MailDeps, mail: ClaimedMail): Promise<string | 
     return undefined;
   }
   const recipient = await findRecipient(database, mail.audience);
-  const { notices, total } =
+  const { notices, hasMore } =
     recipient === undefined
-      ? { notices: [], total: 0 }
+      ? { notices: [], hasMore: false }
       : await findMailNotices(database, mail, { muted: recipient.muted, limit: maxListed });
   if (recipient === undefined || notices.length === 0) {
     await settle("dropped");
@@ -89,7 +89,7 @@ async function sendClaimed(deps: MailDeps, mail: ClaimedMail): Promise<string | 
     isDigest: mail.digest_at !== null,
     to: recipient.email,
     notices,
-    more: total - notices.length,
+    hasMore,
   });
   const result = await deps.mailer.send(composed);
   if (result.sent) {
