@@ -184,7 +184,7 @@ describe("corrections", () => {
     const { database, queue } = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     const id = await readSubscription(ownerUrl);
     const reportAt = (at: string, record: Partial<UsageRecord>) => {
-      const records = [{ id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...record } as UsageRecord];
+      const records = [{ id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...record }];
       return reportUsage({ database, queue, clock: () => new Date(at) }, vendor, id, { records });
     };
     const setRate = (percent: number) =>
