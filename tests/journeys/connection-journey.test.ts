@@ -70,7 +70,7 @@ describe("a vendor's new app, connected to a practice's EHR", () => {
     for (const persona of personaNames) tokens.set(persona, await requestAccessToken(issuer, persona));
     publisher = createPublisher(stack.marketplaceUrl, tokenOf, developer);
     const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", timeout: 120_000, args });
     cleanUp(() => browser.close());
   });
 

@@ -28,6 +28,7 @@ describe("an app in a practice's EHR", () => {
     stack = await startDevStack(cleanUp, { environment });
     browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
+      timeout: 120_000,
       args: [...chromiumArgs, "--disable-sync"],
     });
     cleanUp(() => browser.close());

@@ -86,6 +86,7 @@ describe("the development stack of a new user", () => {
     const { marketplaceUrl } = stack;
     const browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
+      timeout: 120_000,
       args: [
         "--no-sandbox",
         "--disable-gpu",
