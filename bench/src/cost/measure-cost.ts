@@ -62,7 +62,12 @@ export async function measureCost(system: MeasuredSystem, scenario: Scenario): P
   const issuer = { TOKEN_ISSUER: system.issuer.issuer, TOKEN_JWKS_URL: system.issuer.jwksUrl };
   const environment = { ...issuer, VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join(",") };
   const api = await startCountedApi(database.serviceUrl, { environment, profiles: system.profiles });
-  const worker = await startCountedWorker(database.serviceUrl, { environment, profiles: system.profiles });
+  const worker = await startCountedWorker(database.serviceUrl, { environment, profiles: system.profiles }).catch(
+    async (error: unknown) => {
+      await api.stop();
+      throw error;
+    },
+  );
   try {
     return await withClient(superuserUrl, async (client) => {
       await client.query("create extension pg_stat_statements");
