@@ -65,6 +65,7 @@ export async function measureCost(system: MeasuredSystem, scenario: Scenario): P
   const worker = await startCountedWorker(database.serviceUrl, { environment, profiles: system.profiles }).catch(
     async (error: unknown) => {
       await api.stop();
+      await receiver.stop();
       throw error;
     },
   );

@@ -20,7 +20,8 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-const readyTimeoutMs = 30_000;
+/** For a busy machine: usually it takes a few seconds. */
+const readyTimeoutMs = 120_000;
 
 async function waitUntilReady(child: ChildProcess, options: ServiceOptions): Promise<void> {
   const deadline = Date.now() + readyTimeoutMs;
