@@ -15,7 +15,7 @@ import type { MediaStorage } from "./media/media-storage.ts";
 import { deleteOldNotices } from "./notices/delete-old-notices.ts";
 import { scheduledJobs } from "./queue/queues.ts";
 import { endCertifications } from "./reviews/end-certifications.ts";
-import { tellOfDueReviews } from "./reviews/tell-of-due-reviews.ts";
+import { notifyOfDueReviews } from "./reviews/notify-of-due-reviews.ts";
 import { sweepSuspensions } from "./suspensions/run-suspension-step.ts";
 import { dropOldUsage, prepareUsagePartitions } from "./usage/usage-partitions.ts";
 
@@ -72,7 +72,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "end-certifications": { cron: "0 0 * * *", work: () => endCertifications(database, { stopped }) },
       // A day is charged from its start.
       "check-spend-limits": { cron: "10 0 * * *", missed: "once", work: () => checkSpendLimits(deps) },
-      "tell-of-due-reviews": { cron: "27 * * * *", work: () => tellOfDueReviews(database, clock()) },
+      "notify-of-due-reviews": { cron: "27 * * * *", work: () => notifyOfDueReviews(database, clock()) },
       "rank-catalog": { cron: "37 * * * *", work: () => rankCatalog(database, deps) },
       "delete-unused-media": { cron: "17 3 * * *", missed: "once", work: () => deleteUnusedMedia(deps, clock()) },
     },

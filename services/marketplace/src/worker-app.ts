@@ -22,9 +22,9 @@ import { createStorage } from "./media/create-storage.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { checkMailServer } from "./notices/check-mail-server.ts";
 import { createMailMetrics } from "./notices/mail-metrics.ts";
+import { runScopeWalks } from "./notices/notify-of-scopes.ts";
 import { createMailSender } from "./notices/run-due-mails.ts";
 import { createMailer } from "./notices/send-mail.ts";
-import { runScopeWalks } from "./notices/tell-of-scopes.ts";
 import { unsubscribePurpose } from "./notices/unsubscribe-token.ts";
 import { deliveriesChannel } from "./queue/queues.ts";
 import { registerHealthMetrics } from "./recipients/health-metrics.ts";
@@ -157,7 +157,7 @@ export async function createWorker(
     startTask("failed to run due suspensions", () =>
       runDueSuspensions({ ...common, logger }, { stopped, onStep: () => scheduler.wake() }),
     ),
-    startTask("failed to tell subscribers of added scopes", () => runScopeWalks(common, { stopped })),
+    startTask("failed to notify subscribers of added scopes", () => runScopeWalks(common, { stopped })),
     ...(sendDueMails === undefined ? [] : [startTask("failed to send mails about notices", sendDueMails)]),
     runRepeatedly({
       work: () => runDueStatements({ database: database.query, clock, logger, stopped }),

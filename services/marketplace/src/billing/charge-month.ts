@@ -1,6 +1,7 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
 import { Fraction } from "fraction.js";
 import type { DailyUsage } from "../usage/read-daily-usage.ts";
+import { dayOf } from "../usage/usage-record.ts";
 import { type DayInForce, findDaysInForce, groupChargedDays, type History } from "./days-in-force.ts";
 import { type Month, millisecondsPerDay } from "./month.ts";
 import { type ChargedUsage, type PricedLine, price, totalOf } from "./price.ts";
@@ -14,8 +15,6 @@ export interface BilledMonth {
   /** In the order of the days. */
   usage: readonly DailyUsage[];
 }
-
-const dayOf = (start: Date): string => start.toISOString().slice(0, 10);
 
 /** The usage of some days by a plan's metric and aggregation. Null if there was none. */
 function aggregateUsage(plan: PricingPlanDto, usage: readonly DailyUsage[]): Fraction | null {
@@ -61,11 +60,22 @@ const toCharged = ({ plan, days }: MeteredDays, usage: readonly DailyUsage[]): C
   quantity: aggregateUsage(plan, usageOf(days, usage)) ?? zero,
 });
 
-/** The lines of a month that is over. */
-export function chargeMonth({ month, history, usage }: BilledMonth): PricedLine[] {
-  const days = findDaysInForce(month, history);
-  const metered = findMetered(days).map((each) => toCharged(each, usage));
-  return price(month, groupChargedDays(days), metered);
+const chargeDays = ({ month, usage }: BilledMonth, days: readonly Day[]): PricedLine[] =>
+  price(
+    month,
+    groupChargedDays(days),
+    findMetered(days).map((each) => toCharged(each, usage)),
+  );
+
+const untilDayOf =
+  (until: Date) =>
+  ({ start }: Day): boolean =>
+    start <= until;
+
+/** The lines of a month, until a time if one is given: that day counts in full. */
+export function chargeMonth(billed: BilledMonth, until?: Date): PricedLine[] {
+  const days = findDaysInForce(billed.month, billed.history);
+  return chargeDays(billed, until === undefined ? days : days.filter(untilDayOf(until)));
 }
 
 export interface MonthEstimate {
@@ -75,11 +85,10 @@ export interface MonthEstimate {
 }
 
 /** The month so far, today included, and what it will cost if the subscription stays as it is and usage goes on at its rate. */
-export function estimateMonth({ month, history, usage }: BilledMonth, now: Date): MonthEstimate {
+export function estimateMonth(billed: BilledMonth, now: Date): MonthEstimate {
+  const { month, history, usage } = billed;
   const days = findDaysInForce(month, history);
-  const soFar = days.filter(({ start }) => start <= now);
-  const used = findMetered(soFar).map((each) => toCharged(each, usage));
-  const lines = price(month, groupChargedDays(soFar), used);
+  const lines = chargeDays(billed, days.filter(untilDayOf(now)));
   const projected = findMetered(days).map((each) => ({
     plan: each.plan,
     quantity: projectUsage(each, { days, usage, isInUse: isInUse(history, now), now }),
@@ -91,7 +100,7 @@ const isInUse = ({ pauses, cancelledAt }: BilledMonth["history"], now: Date): bo
   (cancelledAt === null || cancelledAt > now) &&
   !pauses.some(({ from, to }) => from <= now && (to === null || to > now));
 
-interface SoFar {
+interface ProjectionInput {
   /** Of the month, also those of trials and of other plans: their usage shows the rate, too. */
   days: readonly Day[];
   usage: readonly DailyUsage[];
@@ -103,7 +112,10 @@ interface SoFar {
  * What the plan's days have used, and its metric's rate until now for those that are left. At least one day counts as over, so that the first
  * hours of a month aren't multiplied.
  */
-function projectUsage({ plan, days }: MeteredDays, { days: all, usage, isInUse: inUse, now }: SoFar): Fraction {
+function projectUsage(
+  { plan, days }: MeteredDays,
+  { days: all, usage, isInUse: inUse, now }: ProjectionInput,
+): Fraction {
   const own = aggregateUsage(plan, usageOf(days, usage)) ?? zero;
   const ofMetric = aggregateUsage(plan, usageOf(all, usage)) ?? zero;
   const elapsedMs = sum(all.filter(({ isPaused }) => !isPaused).map(({ start }) => elapsedOf(start, now)));

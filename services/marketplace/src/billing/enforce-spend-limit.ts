@@ -56,7 +56,7 @@ async function enforce(
   await pauseForSpendLimit(transaction, queue, { locked, by, role: role as Role, now });
 }
 
-interface Reached {
+interface ReachedLimit {
   limit: StoredLimit;
   percent: 80 | 100;
   pauses: boolean;
@@ -69,7 +69,7 @@ interface Reached {
 /** Known by the limit as it was set, so that a changed one is noticed by itself; a pause by the change that it is. */
 function noticeOf(
   { row, app }: LockedSubscription,
-  { limit, percent, pauses, total, month, currency, now }: Reached,
+  { limit, percent, pauses, total, month, currency, now }: ReachedLimit,
 ): NewNotice {
   const isPausedNow = pauses && row.status === "active";
   const spent = `${formatAmount(total, currency)} of ${formatAmount(limit.amount, currency)} ${currency}`;

@@ -61,7 +61,7 @@ function quote(plan: PricingPlanDto, units: Units, now: Date): QuoteDto {
   };
 }
 
-interface Beginning {
+interface QuoteTerms {
   plan: PricingPlanDto;
   units: Units;
   from: Date;
@@ -69,7 +69,7 @@ interface Beginning {
 }
 
 /** A part of a month has that part of the month's usage. */
-function quoteMonth(month: Month, { plan, units, from, trialEndsAt }: Beginning): QuoteDto["firstMonth"] {
+function quoteMonth(month: Month, { plan, units, from, trialEndsAt }: QuoteTerms): QuoteDto["firstMonth"] {
   const terms = [{ from, plan, quantity: units.quantity }] as const;
   const days = findDaysInForce(month, { terms, pauses: [], trialEndsAt, cancelledAt: null });
   const charged = groupChargedDays(days);

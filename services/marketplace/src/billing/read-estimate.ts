@@ -23,7 +23,7 @@ export async function readEstimate(
 ): Promise<EstimateDto> {
   const { org_alias: orgAlias } = await requireReadableSubscription(database, caller, subscriptionId, vendorNamed);
   const { currency, month, lines, ...totals } = await estimateSubscription(database, subscriptionId, clock());
-  // Not the vendor's business: it is how much the practice is prepared to pay.
+  // Vendors don't read it: it says how much the practice is prepared to pay.
   const mayReadLimit = findRoleForOrganisation(caller, orgAlias, limitReaderRoles) !== undefined;
   const limit = mayReadLimit ? await findSpendLimit(database, subscriptionId) : undefined;
   const spendLimit =

@@ -81,7 +81,7 @@ export const unfeatureApp = setFeatured(false);
 
 const nameOf = ({ slug, draft }: ListingRow): string => draft.name ?? slug;
 
-const tellVendor = (
+const notifyVendor = (
   transaction: Transaction<DB>,
   row: ListingRow,
   at: Date,
@@ -114,7 +114,7 @@ export const suspendApp = (
     }),
     async apply(transaction, row, at) {
       if (pauseSubscriptions) await startSuspension(transaction, deps.queue, { appId: row.app_id, by, at, reason });
-      await tellVendor(transaction, row, at, {
+      await notifyVendor(transaction, row, at, {
         severity: "critical",
         subject: `${nameOf(row)} is suspended`,
         detail: "The app is out of the catalog. Read the reason in the listing, and answer the marketplace's operator.",
@@ -134,7 +134,7 @@ export const reinstateApp = (deps: AdminDeps, by: RequestContext, slug: string):
     command: "reinstate",
     async apply(transaction, row, at) {
       await endSuspension(transaction, deps.queue, { appId: row.app_id, by, at });
-      await tellVendor(transaction, row, at, {
+      await notifyVendor(transaction, row, at, {
         severity: "info",
         subject: `${nameOf(row)} is reinstated`,
         detail: "Nothing is left to do.",

@@ -1,9 +1,7 @@
-import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { organisationProblems } from "../organisations/organisation-errors.ts";
-import { findOrganisationKind } from "../organisations/read-organisations.ts";
+import { requireOrganisationId } from "../organisations/read-organisations.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { audienceKey } from "./notice.ts";
 import { findAudienceName } from "./notice-settings-store.ts";
@@ -16,9 +14,8 @@ export interface NoticeAudience {
 }
 
 export async function organisationAudience(database: Kysely<DB>, alias: string): Promise<NoticeAudience> {
-  const organisation = await findOrganisationKind(database, alias);
-  if (organisation === undefined) throw new Problem(organisationProblems.notFound, "No organisation has that alias.");
-  return { key: audienceKey({ organisationId: organisation.id }), onBehalfOf: alias };
+  const organisationId = await requireOrganisationId(database, alias);
+  return { key: audienceKey({ organisationId }), onBehalfOf: alias };
 }
 
 export async function vendorAudience(database: Kysely<DB>, slug: string): Promise<NoticeAudience> {

@@ -6,10 +6,10 @@ import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { createPublisher, insertSubscribers, type Publisher, registerPractices } from "@ehr-marketplace/tests/support";
 import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { failuresToHold } from "../recipients/recovery-schedule.ts";
-import { tellOfDueReviews } from "../reviews/tell-of-due-reviews.ts";
+import { notifyOfDueReviews } from "../reviews/notify-of-due-reviews.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { pausing, type SuspensionGround, startSuspensionGround } from "../suspensions/suspension.test-support.ts";
-import { runScopeWalkStep, runScopeWalks } from "./tell-of-scopes.ts";
+import { runScopeWalkStep, runScopeWalks } from "./notify-of-scopes.ts";
 
 const vendor = "northwind-developer";
 const riverside = "/organisations/riverside-clinic";
@@ -162,7 +162,7 @@ describe("people are told", () => {
   test("of a review that is due in two business days: the operators, once", async () => {
     await publisher.create("quill-due");
     const id = await publisher.submit("quill-due");
-    const run = (at: Date): Promise<number> => tellOfDueReviews(ground.deps.database, at);
+    const run = (at: Date): Promise<number> => notifyOfDueReviews(ground.deps.database, at);
     await run(new Date());
     assert.deepEqual(await notices("operator", "/admin", "review-due"), []);
     const later = new Date(Date.now() + 13 * 86_400_000);

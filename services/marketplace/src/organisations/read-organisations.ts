@@ -9,14 +9,23 @@ import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { organisationProblems } from "./organisation-errors.ts";
 import { organisationRecord } from "./organisation-record.ts";
-import { findOrganisationRow, findOrganisationRows } from "./organisation-store.ts";
+import { findOrganisationKind, findOrganisationRow, findOrganisationRows } from "./organisation-store.ts";
 
 const aliasRegExp = new RegExp(orgAliasPattern);
 
+const organisationNotFound = (): Problem =>
+  new Problem(organisationProblems.notFound, "No organisation has that alias.");
+
 export async function getOrganisation(database: Kysely<DB>, alias: string): Promise<OrganisationDto> {
   const row = await findOrganisationRow(database, alias);
-  if (row === undefined) throw new Problem(organisationProblems.notFound, "No organisation has that alias.");
+  if (row === undefined) throw organisationNotFound();
   return organisationRecord(row);
+}
+
+export async function requireOrganisationId(database: Kysely<DB>, alias: string): Promise<string> {
+  const found = await findOrganisationKind(database, alias);
+  if (found === undefined) throw organisationNotFound();
+  return found.id;
 }
 
 export function listOrganisations(database: Kysely<DB>, query: PageQuery): Promise<OrganisationPage> {

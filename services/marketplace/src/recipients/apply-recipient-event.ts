@@ -1,6 +1,7 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { notifyVendor } from "./notify-vendor.ts";
 import { decide, type RecipientDecision, type RecipientEvent } from "./recipient.ts";
 import {
   lockHeldWithoutProbe,
@@ -14,7 +15,6 @@ import {
 } from "./recipient-store.ts";
 import { scheduleRecoveries, scheduleRecovery } from "./recovery-jobs.ts";
 import { firstPace } from "./recovery-schedule.ts";
-import { tellVendor } from "./tell-vendor.ts";
 
 /** Applies an event to a recipient whose row the caller has locked: stores its next state and schedules its recovery. */
 export async function applyToLocked(
@@ -27,7 +27,7 @@ export async function applyToLocked(
   const { state, action } = decision;
   if (state !== before) await updateState(transaction, id, state);
   if (kind === "endpoint" && state.status !== before.status && event.type !== "deleted") {
-    await tellVendor(transaction, id, state);
+    await notifyVendor(transaction, id, state);
   }
   if (action?.do === "schedule-recovery") {
     const { at: startAfter, pace } = action;

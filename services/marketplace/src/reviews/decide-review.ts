@@ -19,8 +19,8 @@ import { listingProblems } from "../listings/listing-errors.ts";
 import { namePlans } from "../listings/name-plans.ts";
 import { factsOf, type ListingRow } from "../listings/read-listings.ts";
 import type { NewNotice } from "../notices/notice.ts";
+import { notifyOfAddedScopes } from "../notices/notify-of-scopes.ts";
 import { recordNotice } from "../notices/record-notice.ts";
-import { tellOfAddedScopes } from "../notices/tell-of-scopes.ts";
 import { getReview, reviewNotFound } from "./read-reviews.ts";
 import { reviewProblems } from "./review-errors.ts";
 import {
@@ -136,7 +136,7 @@ export function approveReview(
       await recordAppUpdated(transaction, deps.queue, { appId: review.app_id, at });
       if (before !== undefined) {
         const after = review.draft.fhirScopes ?? "";
-        await tellOfAddedScopes(transaction, { appId: review.app_id, revision: review.number, before, after, at });
+        await notifyOfAddedScopes(transaction, { appId: review.app_id, revision: review.number, before, after, at });
       }
       return {
         changes: { draft: namePlans(listing.draft, plans) },

@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import type { Registry } from "prom-client";
 import type { DB } from "../database-schema.ts";
 import { addBusinessDays } from "./business-days.ts";
+import { businessDaysBeforeDue } from "./notify-of-due-reviews.ts";
 import { countReviews } from "./review-store.ts";
-import { businessDaysBeforeDue } from "./tell-of-due-reviews.ts";
 
 export function registerReviewMetrics(registry: Registry, database: Kysely<DB>, clock: () => Date): void {
   const count = () => countReviews(database, addBusinessDays(clock(), businessDaysBeforeDue));

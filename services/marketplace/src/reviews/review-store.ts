@@ -276,7 +276,11 @@ export interface DueReview {
 }
 
 /** Open reviews that are due before this time and that the operators were not told of. */
-export async function findUntoldDueReviews(database: Kysely<DB>, dueBefore: Date, limit: number): Promise<DueReview[]> {
+export async function findUnnoticedDueReviews(
+  database: Kysely<DB>,
+  dueBefore: Date,
+  limit: number,
+): Promise<DueReview[]> {
   const { rows } = await sql<DueReview>`
     select reviews.id, listings.slug, revisions.name, reviews.number, reviews.due_at from reviews
     join revisions on revisions.app_id = reviews.app_id and revisions.number = reviews.number

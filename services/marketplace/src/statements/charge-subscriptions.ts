@@ -1,18 +1,18 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { mapInSlices } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { toChargeLine } from "../billing/charge-line.ts";
-import { type BilledMonth, chargeMonth, estimateMonth } from "../billing/charge-month.ts";
+import { type BilledMonth, chargeMonth } from "../billing/charge-month.ts";
 import { type Month, periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
 import { type KnownPlans, readHistories, type SubscriptionHistory } from "../subscriptions/read-history.ts";
-import { type DailyUsage, readDailyUsage } from "../usage/read-daily-usage.ts";
+import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { readLateUsage } from "../usage/read-late-usage.ts";
 import type { ChargedLine } from "./charged-line.ts";
 import { findCharged } from "./line-store.ts";
 import type { Corrections } from "./statement-month.ts";
 
-export interface Charging {
+export interface ChargeOptions {
   month: Month;
   /** The days until now are charged. */
   now: Date;
@@ -20,38 +20,25 @@ export interface Charging {
   plans?: KnownPlans;
 }
 
-const sliceMs = 10;
-
-/** Whoever calculates many months lets others in between, after each slice of time. */
-function createPauses(): () => Promise<void> {
-  let sliceEnd = performance.now() + sliceMs;
-  return async () => {
-    if (performance.now() < sliceEnd) return;
-    await nextTurn();
-    sliceEnd = performance.now() + sliceMs;
-  };
-}
-
 /** The first time that has to be read: that of the earliest month which may be corrected. */
-export const chargedSince = ({ month, corrections }: Charging): Date => periodOf(corrections?.months[0] ?? month).from;
+export const chargedSince = ({ month, corrections }: ChargeOptions): Date =>
+  periodOf(corrections?.months[0] ?? month).from;
 
 /** The lines of subscriptions in a month, with the corrections of earlier ones, in the order of their ids. Lines of nothing are left out. */
 export async function chargeSubscriptions(
   database: Kysely<DB>,
   ids: readonly string[],
-  charging: Charging,
+  options: ChargeOptions,
 ): Promise<ChargedLine[]> {
-  const histories = await readHistories(database, ids, chargedSince(charging), charging.plans);
-  const usage = await readDailyUsage(database, meteredOf(histories), periodOf(charging.month));
-  const corrections = await correct(database, ids, histories, charging);
-  const lines: ChargedLine[] = [];
-  const pauseIfLong = createPauses();
-  for (const history of histories) {
-    await pauseIfLong();
-    const billed = { month: charging.month, history, usage: usage.get(history.id) ?? [] };
-    lines.push(...numberLines(history, [...chargeUntil(billed, charging.now), ...(corrections.get(history.id) ?? [])]));
-  }
-  return lines;
+  const histories = await readHistories(database, ids, chargedSince(options), options.plans);
+  const usage = await readDailyUsage(database, meteredOf(histories), periodOf(options.month));
+  const corrections = await correct(database, ids, histories, options);
+  const { month, now } = options;
+  const lines = await mapInSlices(histories, (history) => {
+    const charged = chargeUntil({ month, history, usage: usage.get(history.id) ?? [] }, now);
+    return numberLines(history, [...charged, ...(corrections.get(history.id) ?? [])]);
+  });
+  return lines.flat();
 }
 
 const meteredOf = (histories: readonly SubscriptionHistory[]): string[] =>
@@ -60,8 +47,7 @@ const meteredOf = (histories: readonly SubscriptionHistory[]): string[] =>
 type Line = Omit<ChargedLine, keyof ReturnType<typeof describe> | "number">;
 
 function chargeUntil(billed: BilledMonth, now: Date): Line[] {
-  const isOver = periodOf(billed.month).to <= now;
-  const lines = isOver ? chargeMonth(billed) : estimateMonth(billed, now).lines;
+  const lines = chargeMonth(billed, now);
   return lines.filter(({ amount }) => amount !== 0n).map((line) => ({ ...toChargeLine(line), adjusts: null }));
 }
 
@@ -86,7 +72,7 @@ async function correct(
   database: Kysely<DB>,
   ids: readonly string[],
   histories: readonly SubscriptionHistory[],
-  { corrections }: Charging,
+  { corrections }: ChargeOptions,
 ): Promise<Map<string, Line[]>> {
   const corrected = new Map<string, Line[]>();
   if (corrections === undefined) return corrected;
@@ -97,21 +83,20 @@ async function correct(
     if (ofMonth.size === 0) continue;
     const usage = await readDailyUsage(database, [...ofMonth], periodOf(month));
     const charged = await findCharged(database, [...ofMonth], month);
-    const pauseIfLong = createPauses();
-    for (const history of histories.filter(({ id }) => ofMonth.has(id))) {
-      await pauseIfLong();
-      const line = correctMonth({ month, history, usage: usage.get(history.id) ?? [] }, charged.get(history.id) ?? 0n);
-      if (line !== undefined) corrected.set(history.id, [...(corrected.get(history.id) ?? []), line]);
+    const affected = histories.filter(({ id }) => ofMonth.has(id));
+    const lines = await mapInSlices(affected, (history) =>
+      correctMonth({ month, history, usage: usage.get(history.id) ?? [] }, charged.get(history.id) ?? 0n),
+    );
+    for (const [index, line] of lines.entries()) {
+      const id = affected[index]?.id;
+      if (id !== undefined && line !== undefined) corrected.set(id, [...(corrected.get(id) ?? []), line]);
     }
   }
   return corrected;
 }
 
 /** A credit has a negative quantity, so that an amount is always the quantity × the price of a unit. */
-export function correctMonth(
-  billed: BilledMonth & { usage: readonly DailyUsage[] },
-  charged: bigint,
-): Line | undefined {
+export function correctMonth(billed: BilledMonth, charged: bigint): Line | undefined {
   const difference = totalOf(chargeMonth(billed)) - charged;
   if (difference === 0n) return undefined;
   const size = difference < 0n ? -difference : difference;

@@ -9,12 +9,12 @@ export interface CsvColumn<Row> {
  * Programs for spreadsheets calculate a cell that begins like a formula, and where they separate by semicolons or tabs, what follows one
  * within a text. An apostrophe makes it text.
  */
-function disarm(text: string): string {
-  const begun = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
-  return begun.replaceAll(/([;\t\r\n]\s*)(?=[=+\-@＝＋－＠])/gu, "$1'");
+function escapeFormulas(text: string): string {
+  const prefixed = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
+  return prefixed.replaceAll(/([;\t\r\n]\s*)(?=[=+\-@＝＋－＠])/gu, "$1'");
 }
 
-const quote = (text: string): string => `"${disarm(text).replaceAll('"', '""')}"`;
+const quote = (text: string): string => `"${escapeFormulas(text).replaceAll('"', '""')}"`;
 
 /** The lines of RFC 4180, with a header. */
 export const csvHeader = <Row>(columns: readonly CsvColumn<Row>[]): string =>

@@ -1,4 +1,4 @@
-import type { StatementHead } from "@ehr-marketplace/contracts";
+import { monthPattern, type StatementHead } from "@ehr-marketplace/contracts";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { Ledger } from "./line-store.ts";
@@ -48,7 +48,7 @@ export const headOf = ({ month, status, asOf }: ListedMonth): StatementHead => (
 });
 
 /** A month in a cursor. */
-export const monthRegExp = /^\d{4}-(0[1-9]|1[0-2])$/;
+export const monthRegExp = new RegExp(monthPattern);
 
 /** A page of months, the newest first. */
 export const pageOfMonths = (months: readonly ListedMonth[], { after, limit }: { after: string; limit: number }) =>

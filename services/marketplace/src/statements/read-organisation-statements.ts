@@ -1,12 +1,11 @@
 import type { PageQuery, StatementDto, StatementLine, StatementPage } from "@ehr-marketplace/contracts";
-import { listPageByName, Problem } from "@ehr-marketplace/service-kit/http";
+import { listPageByName } from "@ehr-marketplace/service-kit/http";
 import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import { requireRole } from "../access/require-role.ts";
 import { periodOf } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
-import { organisationProblems } from "../organisations/organisation-errors.ts";
-import { findOrganisationKind } from "../organisations/read-organisations.ts";
+import { requireOrganisationId } from "../organisations/read-organisations.ts";
 import { chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
 import { type ChargedLine, type CurrencyTotal, totalsOf } from "./charged-line.ts";
 import { findLinesOf, findTotalsOf } from "./line-store.ts";
@@ -17,14 +16,12 @@ import { findStatementMonths, findSubscriptionsOf } from "./statement-month-stor
 
 export const statementRoles = ["org-member", "org-admin", "billing", "auditor", "operator"] as const satisfies Role[];
 
-async function requireOrganisation(database: Kysely<DB>, caller: Caller, alias: string): Promise<string> {
+async function requireOwnOrganisation(database: Kysely<DB>, caller: Caller, alias: string): Promise<string> {
   requireRole(caller, alias, statementRoles);
-  const organisation = await findOrganisationKind(database, alias);
-  if (organisation === undefined) throw new Problem(organisationProblems.notFound, "No organisation has that alias.");
-  return organisation.id;
+  return requireOrganisationId(database, alias);
 }
 
-interface OfOrganisation {
+interface OrganisationMonths {
   organisationId: string;
   known: readonly StatementMonth[];
   now: Date;
@@ -33,7 +30,7 @@ interface OfOrganisation {
 /** What an open month costs so far, calculated when it is asked for: an organisation has at most some hundred subscriptions. */
 async function chargeOpenMonth(
   database: Kysely<DB>,
-  { organisationId, known, now }: OfOrganisation,
+  { organisationId, known, now }: OrganisationMonths,
   { month }: ListedMonth,
 ): Promise<ChargedLine[]> {
   const charging = { month, now, corrections: findCorrections(known, month) };
@@ -52,12 +49,12 @@ export async function listOrganisationStatements(
   alias: string,
   query: PageQuery,
 ): Promise<StatementPage> {
-  const organisationId = await requireOrganisation(database, caller, alias);
+  const organisationId = await requireOwnOrganisation(database, caller, alias);
   const now = clock();
   const known = await findStatementMonths(database);
   const months = listStatements(known, now);
   let totals = new Map<string, CurrencyTotal[]>();
-  const page = await listPageByName(query, {
+  return listPageByName(query, {
     find: async (slice) => {
       const found = pageOfMonths(months, slice);
       totals = await readTotals(database, { organisationId, known, now }, found);
@@ -67,7 +64,6 @@ export async function listOrganisationStatements(
     pattern: monthRegExp,
     toItem: (listed) => ({ ...withTime(listed, now), totals: totals.get(listed.month) ?? [] }),
   });
-  return page;
 }
 
 const minuteMs = 60_000;
@@ -81,7 +77,7 @@ const withTime = (listed: ListedMonth, now: Date) =>
 
 async function readTotals(
   database: Kysely<DB>,
-  of: OfOrganisation,
+  of: OrganisationMonths,
   listed: readonly ListedMonth[],
 ): Promise<Map<string, CurrencyTotal[]>> {
   const closed = listed.filter(({ status }) => status === "closed").map(({ month }) => month);
@@ -115,7 +111,7 @@ export async function readOrganisationStatement(
   alias: string,
   month: string,
 ): Promise<StatementDto> {
-  const organisationId = await requireOrganisation(database, caller, alias);
+  const organisationId = await requireOwnOrganisation(database, caller, alias);
   const now = clock();
   const { known, ...listed } = await requireMonth({ database, clock: () => now }, month);
   const lines =

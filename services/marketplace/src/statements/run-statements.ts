@@ -5,7 +5,7 @@ import { type Month, periodOf, toMonth } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
 import type { KnownPlans } from "../subscriptions/read-history.ts";
 import { forgetLateUsage } from "../usage/read-late-usage.ts";
-import { type Charging, chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
+import { type ChargeOptions, chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
 import { deleteOpenLines, insertLines, type Ledger } from "./line-store.ts";
 import { continueMonth, type DueMonth, findCorrections, findDueMonth, type StatementMonth } from "./statement-month.ts";
 import {
@@ -44,17 +44,17 @@ const ledgerOf = ({ status }: StatementMonth): Ledger => (status === "closing" ?
 async function chargeNext(
   transaction: Transaction<DB>,
   row: StatementMonth,
-  charging: Charging,
+  options: ChargeOptions,
   batchSize: number,
 ): Promise<StatementMonth> {
   const { month } = row;
-  const range = { since: chargedSince(charging), before: periodOf(month).to };
+  const range = { since: chargedSince(options), before: periodOf(month).to };
   const window = await findSubscriptionWindow(transaction, { after: row.cursor, size: batchSize, ...range });
   if (window.last === null) return { ...row, phase: "totalling", cursor: null };
-  const lines = await chargeSubscriptions(transaction, window.ids, charging);
+  const lines = await chargeSubscriptions(transaction, window.ids, options);
   const ledger = ledgerOf(row);
   if (ledger === "open") await deleteOpenLines(transaction, month, { after: row.cursor, last: window.last });
-  else await forgetLateUsage(transaction, window.ids, charging.corrections?.months[0] ?? month);
+  else await forgetLateUsage(transaction, window.ids, options.corrections?.months[0] ?? month);
   await insertLines(transaction, ledger, month, lines);
   return { ...row, cursor: window.last, done: row.done + window.size };
 }

@@ -5,17 +5,16 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
-import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
-import { recordEvent } from "../events/record-event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { areSameScopes } from "./agreed-scopes.ts";
-import { requireChangeAllowed, requireCommandRole } from "./change-subscription.ts";
+import { requireChangeAllowed } from "./change-subscription.ts";
 import type { SubscriptionDeps } from "./create-subscription.ts";
-import { subscriptionNotFound } from "./read-subscriptions.ts";
+import { lockOwnSubscription } from "./lock-subscription.ts";
+import { recordUpdated } from "./record-updated.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
-import { auditedState, subscriptionState } from "./subscription-record.ts";
+import { subscriptionState } from "./subscription-record.ts";
 import {
   insertScopeAgreement,
   type LockedSubscription,
@@ -40,9 +39,7 @@ export async function agreeToScopes(
   return database.transaction().execute(async (transaction) => {
     await useGenericPlans(transaction);
     const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
-    const locked = await lockSubscription(transaction, id);
-    if (locked === undefined) throw subscriptionNotFound();
-    const role = requireCommandRole(by, locked, consentRoles);
+    const { locked, role } = await lockOwnSubscription(transaction, by, id, consentRoles);
     const agreed = await runOnce(async () => {
       // A statement that waited for a lock has read only the locked row again, not its app: the scopes may be from before.
       const current = (await lockSubscription(transaction, id)) ?? locked;
@@ -86,25 +83,13 @@ async function applyAgreement(transaction: Transaction<DB>, queue: Queue, { by, 
   });
   await updateAgreedScopes(transaction, row.id, changes);
   const changed = { ...row, ...changes, scopes: { inForce: row.app_fhir_scopes, missing: "" } };
-  await recordEvent(transaction, queue, {
-    event: "subscription.updated",
-    app: { ...app, fhirScopes: changed.scopes.inForce },
-    subscription: { id: row.id, status: row.status as "active" | "paused", orgAlias: row.org_alias },
-    pauseReason: null,
-    organisationId: row.organisation_id,
-    vendorId,
-    sequence: changes.revision,
-    occurredAt: at,
-  });
-  await recordAudit(transaction, {
+  return recordUpdated(transaction, queue, {
     by,
     role,
-    at,
-    onBehalfOf: row.org_alias,
     action: "subscription.consent",
-    target: { kind: "subscription", id: row.id },
-    before: auditedState(row),
-    after: auditedState(changed),
+    before: row,
+    after: changed,
+    app: { ...app, fhirScopes: changed.scopes.inForce },
+    vendorId,
   });
-  return subscriptionState(changed);
 }

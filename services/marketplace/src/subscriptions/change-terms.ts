@@ -5,18 +5,18 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
-import { recordAudit } from "../audit/record-audit.ts";
 import { findOffer, getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
-import { recordEvent } from "../events/record-event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
-import { requireChangeAllowed, requireCommandRole } from "./change-subscription.ts";
+import { requireChangeAllowed } from "./change-subscription.ts";
 import { countsUnits, invalidField, type SubscriptionDeps } from "./create-subscription.ts";
-import { addMissingScopes, subscriptionNotFound } from "./read-subscriptions.ts";
+import { lockOwnSubscription } from "./lock-subscription.ts";
+import { addMissingScopes } from "./read-subscriptions.ts";
+import { recordUpdated } from "./record-updated.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
-import { auditedState, subscriptionState } from "./subscription-record.ts";
-import { type LockedSubscription, lockSubscription, updateTerms } from "./subscription-store.ts";
+import { subscriptionState } from "./subscription-record.ts";
+import { type LockedSubscription, updateTerms } from "./subscription-store.ts";
 
 const changeRoles: readonly Role[] = ["org-admin", "operator"];
 
@@ -32,9 +32,7 @@ export async function changeTerms(
   return database.transaction().execute(async (transaction) => {
     await useGenericPlans(transaction);
     const runOnce = await claimKey(transaction, { caller: by.caller, now, bodyDigest }, idempotentRequest);
-    const locked = await lockSubscription(transaction, id);
-    if (locked === undefined) throw subscriptionNotFound();
-    const role = requireCommandRole(by, locked, changeRoles);
+    const { locked, role } = await lockOwnSubscription(transaction, by, id, changeRoles);
     const changed = await runOnce(async () => {
       const { row } = locked;
       if (row.status === "cancelled") {
@@ -95,25 +93,13 @@ async function applyTerms(transaction: Transaction<DB>, queue: Queue, { by, role
   };
   await updateTerms(transaction, row.id, changes);
   const changed = { ...row, ...changes };
-  await recordEvent(transaction, queue, {
-    event: "subscription.updated",
-    app,
-    subscription: { id: row.id, status: row.status as "active" | "paused", orgAlias: row.org_alias },
-    pauseReason: null,
-    organisationId: row.organisation_id,
-    vendorId,
-    sequence: changes.revision,
-    occurredAt: at,
-  });
-  await recordAudit(transaction, {
+  return recordUpdated(transaction, queue, {
     by,
     role,
-    at,
-    onBehalfOf: row.org_alias,
     action: "subscription.change-terms",
-    target: { kind: "subscription", id: row.id },
-    before: auditedState(row),
-    after: auditedState(changed),
+    before: row,
+    after: changed,
+    app,
+    vendorId,
   });
-  return subscriptionState(changed);
 }

@@ -3,16 +3,16 @@ import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { recordNotices } from "../notices/record-notice.ts";
 import { addBusinessDays } from "./business-days.ts";
-import { findUntoldDueReviews } from "./review-store.ts";
+import { findUnnoticedDueReviews } from "./review-store.ts";
 
 /** A review is due after ten business days; the operators are told at eight, as the alert does. */
 export const businessDaysBeforeDue = 2;
 
 /** Tells the operators once of each open review that is due soon. */
-export function tellOfDueReviews(database: Kysely<DB>, now: Date): Promise<number> {
+export function notifyOfDueReviews(database: Kysely<DB>, now: Date): Promise<number> {
   const dueBefore = addBusinessDays(now, businessDaysBeforeDue);
   return runInTransactions(database, async (transaction, limit) => {
-    const due = await findUntoldDueReviews(transaction, dueBefore, limit);
+    const due = await findUnnoticedDueReviews(transaction, dueBefore, limit);
     await recordNotices(
       transaction,
       due.map(({ id, name, number, due_at: dueAt }) => ({

@@ -5,7 +5,7 @@ import type { RecipientState } from "./recipient.ts";
 import { findEndpoint } from "./recipient-store.ts";
 
 /** Tells the vendor that its endpoint is held or disabled. Of the URL only the host: the rest may contain secrets. */
-export async function tellVendor(transaction: Transaction<DB>, id: string, state: RecipientState): Promise<void> {
+export async function notifyVendor(transaction: Transaction<DB>, id: string, state: RecipientState): Promise<void> {
   const since = state.status === "disabled" ? state.disabledAt : state.heldSince;
   if (state.status === "active" || since === null) return;
   const endpoint = await findEndpoint(transaction, id);

@@ -10,7 +10,7 @@ const batchSize = 100;
 const delayMs = 15_000;
 
 /** If a publication adds scopes: has the app's subscribers told, who may be too many for the transaction that publishes it. */
-export async function tellOfAddedScopes(
+export async function notifyOfAddedScopes(
   transaction: Transaction<DB>,
   published: { appId: string; revision: number; before: string; after: string; at: Date },
 ): Promise<void> {
