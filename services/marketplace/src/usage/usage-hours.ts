@@ -36,9 +36,14 @@ const keyOfHour = ({ occurredAt, metric, aggregation }: StoredRecord): HourKey =
   aggregation,
 });
 
+const numberOfHour = (time: Date): number => Math.floor(time.getTime() / 3_600_000);
+
 /** In ascending order, so that two transactions change hours in the same one. */
 function groupByHour(records: readonly StoredRecord[]): [HourKey, StoredRecord[]][] {
-  const groups = Map.groupBy(records, (record) => JSON.stringify(Object.values(keyOfHour(record))));
+  const groups = Map.groupBy(
+    records,
+    ({ occurredAt, aggregation, metric }) => `${numberOfHour(occurredAt)} ${aggregation} ${metric}`,
+  );
   return [...groups.values()]
     .map((group): [HourKey, StoredRecord[]] => [keyOfHour(group[0] as StoredRecord), group])
     .toSorted(([a], [b]) => compareKeys(a, b));

@@ -38,7 +38,8 @@ export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 export const hourOf = (time: Date): string => `${time.toISOString().slice(0, 13)}:00:00.000Z`;
 
 /** A record is known by its id and its day. */
-export const keyOf = ({ id, occurredAt }: { id: string; occurredAt: Date }): string => `${dayOf(occurredAt)} ${id}`;
+export const keyOf = ({ id, occurredAt }: { id: string; occurredAt: Date }): string =>
+  `${startOfDay(occurredAt).getTime()} ${id}`;
 
 /** Undefined: the format of JSON Schema allows it, and it is no time, such as a leap second. */
 export function parseTime(text: string): Date | undefined {
@@ -146,11 +147,9 @@ export function decideBatch(
   return batch;
 }
 
-const monthOf = (time: Date): string => time.toISOString().slice(0, 7);
-
 /** The months of a batch's changes that are over. */
-export const findLateMonths = ({ counted, voided }: DecidedBatch, now: Date): string[] => [
-  ...new Set(
-    [...counted, ...voided].map(({ occurredAt }) => monthOf(occurredAt)).filter((month) => month < monthOf(now)),
-  ),
-];
+export function findLateMonths({ counted, voided }: DecidedBatch, now: Date): string[] {
+  const thisMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  const late = [...counted, ...voided].filter(({ occurredAt }) => occurredAt.getTime() < thisMonth);
+  return [...new Set(late.map(({ occurredAt }) => occurredAt.toISOString().slice(0, 7)))];
+}

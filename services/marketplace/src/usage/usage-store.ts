@@ -2,6 +2,7 @@ import type { UsageAggregation, UsageGranularity } from "@ehr-marketplace/contra
 import { deferRows, executeDeferred, unprepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { startOfDay } from "../subscriptions/terms.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
 import type { HourChange, HourChanges } from "./usage-hours.ts";
 import { dayOf, type StoredRecord } from "./usage-record.ts";
@@ -46,9 +47,8 @@ interface RecordKey {
 }
 
 /** The partitions to read. As a parameter, so that the planner reads no others: statements on records aren't prepared. */
-const daysOf = (records: readonly RecordKey[]): string[] => [
-  ...new Set(records.map(({ occurredAt }) => dayOf(occurredAt))),
-];
+const daysOf = (records: readonly RecordKey[]): string[] =>
+  [...new Set(records.map(({ occurredAt }) => startOfDay(occurredAt).getTime()))].map((day) => dayOf(new Date(day)));
 
 /** Those of the records that are stored. */
 export async function findRecords(
@@ -72,18 +72,13 @@ export async function insertRecords(
 ): Promise<void> {
   if (records.length === 0) return;
   const rows = JSON.stringify(
-    records.map(({ occurredAt, quantity, ...record }) => ({
-      ...record,
-      day: dayOf(occurredAt),
-      occurredAt,
-      quantity: formatQuantity(quantity),
-    })),
+    records.map(({ quantity, ...record }) => ({ ...record, quantity: formatQuantity(quantity) })),
   );
   const statement = sql`
     insert into usage_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
-    select ${subscriptionId}, id, day, "occurredAt", metric, quantity, aggregation, ${at}
+    select ${subscriptionId}, id, ("occurredAt" at time zone 'UTC')::date, "occurredAt", metric, quantity, aggregation, ${at}
     from json_to_recordset(${rows}::json) as given(
-      id text, day date, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`;
+      id text, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`;
   // Locks only the days of its records, also with a generic plan.
   await executeDeferred(transaction, "insert-usage-records", statement);
 }
