@@ -2177,6 +2177,25 @@ CREATE TABLE public.suspensions (
     CONSTRAINT suspensions_state_check CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'ended'::text])))
 );
 
+CREATE TABLE public.usage_days (
+    subscription_id uuid NOT NULL,
+    day date NOT NULL,
+    metric text NOT NULL COLLATE pg_catalog."C",
+    aggregation text NOT NULL,
+    quantity numeric NOT NULL,
+    record_count bigint NOT NULL,
+    latest_at timestamp(3) with time zone,
+    latest_id text COLLATE pg_catalog."C",
+    CONSTRAINT usage_days_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
+    CONSTRAINT usage_days_check CHECK ((num_nonnulls(latest_at, latest_id) =
+CASE
+    WHEN ((aggregation = 'LATEST'::text) AND (record_count > 0)) THEN 2
+    ELSE 0
+END)),
+    CONSTRAINT usage_days_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT usage_days_record_count_check CHECK ((record_count >= 0))
+);
+
 CREATE TABLE public.usage_hours (
     subscription_id uuid NOT NULL,
     hour timestamp(0) with time zone NOT NULL,
@@ -2474,6 +2493,9 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.usage_days
+    ADD CONSTRAINT usage_days_pkey PRIMARY KEY (subscription_id, day, metric, aggregation);
 
 ALTER TABLE ONLY public.usage_hours
     ADD CONSTRAINT usage_hours_pkey PRIMARY KEY (subscription_id, hour, metric, aggregation);
@@ -2901,6 +2923,9 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.usage_days
+    ADD CONSTRAINT usage_days_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.usage_hours
     ADD CONSTRAINT usage_hours_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
@@ -3431,6 +3456,16 @@ GRANT UPDATE(paused) ON TABLE public.suspensions TO marketplace_service;
 GRANT UPDATE(resumed) ON TABLE public.suspensions TO marketplace_service;
 
 GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.usage_days TO marketplace_service;
+
+GRANT UPDATE(quantity) ON TABLE public.usage_days TO marketplace_service;
+
+GRANT UPDATE(record_count) ON TABLE public.usage_days TO marketplace_service;
+
+GRANT UPDATE(latest_at) ON TABLE public.usage_days TO marketplace_service;
+
+GRANT UPDATE(latest_id) ON TABLE public.usage_days TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.usage_hours TO marketplace_service;
 

@@ -60,6 +60,11 @@ export async function insertBilledSubscriptions(ownerUrl: string, practices: num
        from subscriptions join pricing_plans on pricing_plans.id = pricing_plan_id, generate_series(1, 60) nth
        where position = 103`,
     );
+    await client.query(
+      `insert into usage_days (subscription_id, day, metric, aggregation, quantity, record_count)
+       select subscription_id, (hour at time zone 'UTC')::date as day, metric, aggregation, sum(quantity), sum(record_count)
+       from usage_hours group by subscription_id, day, metric, aggregation`,
+    );
     await client.query("update vendors set commission_percent = 12.5 where slug <> 'northwind-health'");
     await client.query("analyze subscriptions");
   });

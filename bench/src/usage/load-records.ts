@@ -31,19 +31,19 @@ export function lastMonth(now: Date): Month {
 export const subscriptionsFor = (records: number, { days }: Month): number =>
   Math.ceil(records / (days.length * hoursPerDay * recordsPerHour));
 
-/** Inserts the records of a month of all metered subscriptions, and their hours. Returns how many records there are. */
+/** Inserts the records of a month of all metered subscriptions, and their hours and days. Returns how many records there are. */
 export async function loadRecords(ownerUrl: string, month: Month): Promise<number> {
   return withClient(ownerUrl, async (client) => {
     // Creates the partitions of a month that began more than 36 days ago, too.
     await client.query("select prepare_usage_partitions($1::date + 36)", [month.days[0]]);
-    // Each row of the hours would check its foreign key.
+    // Each row of the hours and days would check its foreign key.
     await client.query("set session_replication_role = replica");
     let count = 0;
     for (const day of month.days) {
       count += await insertDay(client, day);
       console.error(`  ${count.toLocaleString("en")} records until ${day}`);
     }
-    await client.query("vacuum (analyze) usage_hours");
+    await client.query("vacuum (analyze) usage_hours, usage_days");
     await client.query("analyze usage_records");
     return count;
   });
@@ -71,6 +71,12 @@ async function insertDay(client: pg.Client, day: string): Promise<number> {
      cross join lateral (select date_trunc('hour', occurred_at at time zone 'UTC') at time zone 'UTC' as hour) hours
      group by subscription_id, hour, metric, aggregation
      order by hour, subscription_id`,
+  );
+  await client.query(
+    `insert into usage_days (subscription_id, day, metric, aggregation, quantity, record_count)
+     select subscription_id, day, metric, aggregation, sum(quantity), count(*) from ${partition}
+     group by subscription_id, day, metric, aggregation
+     order by subscription_id`,
   );
   return rowCount ?? 0;
 }

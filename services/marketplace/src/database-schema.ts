@@ -691,6 +691,17 @@ export interface Suspensions {
   updated_at: Timestamp;
 }
 
+export interface UsageDays {
+  aggregation: string;
+  day: Timestamp;
+  latest_at: Timestamp | null;
+  latest_id: string | null;
+  metric: string;
+  quantity: Numeric;
+  record_count: Int8;
+  subscription_id: string;
+}
+
 export interface UsageHours {
   aggregation: string;
   hour: Timestamp;
@@ -811,6 +822,7 @@ export interface DB {
   statement_months: StatementMonths;
   subscriptions: Subscriptions;
   suspensions: Suspensions;
+  usage_days: UsageDays;
   usage_hours: UsageHours;
   usage_records: UsageRecords;
   usage_reporters: UsageReporters;

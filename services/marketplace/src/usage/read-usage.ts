@@ -5,7 +5,7 @@ import { requireReadableSubscription } from "../subscriptions/read-subscriptions
 import { trimDecimal } from "./decimal.ts";
 import type { UsageDeps } from "./report-usage.ts";
 import { parseTime } from "./usage-record.ts";
-import { findUsage } from "./usage-store.ts";
+import { findDays, findHours } from "./usage-store.ts";
 
 const millisecondsPerDay = 86_400_000;
 const maxDays: Record<UsageGranularity, number> = { hour: 31, day: 400, month: 400 };
@@ -50,7 +50,10 @@ export async function readUsage(
   if (days > maxDays[granularity] + (granularity === "month" ? 62 : 2)) {
     throw invalidRequest("/query/from", `is more than ${maxDays[granularity]} days before \`to\`, for ${granularity}s`);
   }
-  const buckets = await findUsage(database, subscriptionId, { from, to, granularity });
+  const buckets =
+    granularity === "hour"
+      ? await findHours(database, subscriptionId, { from, to })
+      : await findDays(database, subscriptionId, { from, to, granularity });
   return {
     items: buckets.map(({ from: start, quantity, ...bucket }) => ({
       ...bucket,

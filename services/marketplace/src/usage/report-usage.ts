@@ -32,7 +32,7 @@ export interface UsageDeps {
   queue: Queue;
 }
 
-/** Counts a batch of records in one transaction: records, hours, event and audit entry. */
+/** Counts a batch of records in one transaction: records, hours, days, event and audit entry. */
 export async function reportUsage(
   { database, clock, queue }: UsageDeps,
   by: VendorContext,

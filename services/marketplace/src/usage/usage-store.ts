@@ -1,4 +1,4 @@
-import type { UsageAggregation, UsageGranularity } from "@ehr-marketplace/contracts";
+import type { UsageAggregation } from "@ehr-marketplace/contracts";
 import { deferRows, executeDeferred, unprepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
@@ -171,6 +171,39 @@ async function removeFromHours(
   await executeDeferred(transaction, unprepared, statement);
 }
 
+/** Calculates days anew from their hours. A day has at most 24 of a metric. */
+async function updateDays(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  changes: readonly HourChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const days = [...new Set(changes.map(({ hour }) => hour.slice(0, 10)))].toSorted();
+  const statement = sql`
+    insert into usage_days
+      (subscription_id, day, metric, aggregation, quantity, record_count, latest_at, latest_id)
+    select ${subscriptionId}, day, hours.*
+    from unnest(${days}::date[]) as changed(day)
+    cross join lateral (
+      select metric, aggregation,
+        case aggregation
+          when 'MAX' then max(quantity)
+          when 'LATEST' then
+            coalesce((array_agg(quantity order by latest_at desc, latest_id desc) filter (where record_count > 0))[1], 0)
+          else sum(quantity)
+        end,
+        sum(record_count), max(latest_at),
+        (array_agg(latest_id order by latest_at desc, latest_id desc) filter (where record_count > 0))[1]
+      from usage_hours
+      where subscription_id = ${subscriptionId} and hour >= day::timestamp at time zone 'UTC'
+        and hour < (day + 1)::timestamp at time zone 'UTC'
+      group by metric, aggregation
+    ) hours
+    on conflict (subscription_id, day, metric, aggregation) do update set quantity = excluded.quantity,
+      record_count = excluded.record_count, latest_at = excluded.latest_at, latest_id = excluded.latest_id`;
+  await executeDeferred(transaction, "update-usage-days", statement);
+}
+
 /** After the records were inserted and voided. */
 export async function applyToHours(
   transaction: Transaction<DB>,
@@ -179,6 +212,7 @@ export async function applyToHours(
 ): Promise<void> {
   await addToHours(transaction, subscriptionId, added);
   await removeFromHours(transaction, subscriptionId, removed);
+  await updateDays(transaction, subscriptionId, [...added, ...removed]);
 }
 
 export interface UsageBucket {
@@ -188,25 +222,35 @@ export interface UsageBucket {
   quantity: string;
 }
 
-/** Of hours, by their aggregation. */
-const aggregated = sql<string>`
-  case aggregation
-    when 'MAX' then max(quantity)
-    when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
-    else sum(quantity)
-  end`;
-
-/** The buckets that have usage, from their hours. */
-export async function findUsage(
+/** The hours that have usage. */
+export async function findHours(
   database: Kysely<DB>,
   subscriptionId: string,
-  { from, to, granularity }: { from: Date; to: Date; granularity: UsageGranularity },
+  { from, to }: { from: Date; to: Date },
 ): Promise<UsageBucket[]> {
   const { rows } = await sql<UsageBucket>`
-    select metric, aggregation, bucket as "from", ${aggregated} as quantity
-    from usage_hours
-    cross join lateral (select date_trunc(${granularity}, hour at time zone 'UTC') at time zone 'UTC' as bucket) buckets
+    select metric, aggregation, hour as "from", quantity from usage_hours
     where subscription_id = ${subscriptionId} and hour >= ${from} and hour < ${to} and record_count > 0
+    order by hour, metric, aggregation`.execute(database);
+  return rows;
+}
+
+/** The days or months that have usage, from their days. */
+export async function findDays(
+  database: Kysely<DB>,
+  subscriptionId: string,
+  { from, to, granularity }: { from: Date; to: Date; granularity: "day" | "month" },
+): Promise<UsageBucket[]> {
+  const { rows } = await sql<UsageBucket>`
+    select metric, aggregation, bucket as "from",
+      case aggregation
+        when 'MAX' then max(quantity)
+        when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
+        else sum(quantity)
+      end as quantity
+    from usage_days
+    cross join lateral (select date_trunc(${granularity}, day::timestamp) at time zone 'UTC' as bucket) buckets
+    where subscription_id = ${subscriptionId} and day >= ${dayOf(from)}::date and day < ${dayOf(to)}::date and record_count > 0
     group by metric, aggregation, bucket
     order by bucket, metric, aggregation`.execute(database);
   return rows;
@@ -227,10 +271,9 @@ export async function findDailyUsage(
   { from, to }: { from: Date; to: Date },
 ): Promise<(DailyUsage & { subscriptionId: string })[]> {
   const { rows } = await sql<DailyUsage & { subscriptionId: string }>`
-    select subscription_id as "subscriptionId", day::text, metric, aggregation, ${aggregated} as quantity
-    from usage_hours cross join lateral (select (hour at time zone 'UTC')::date as day) days
-    where subscription_id = any (${[...subscriptionIds]}::uuid[]) and hour >= ${from} and hour < ${to} and record_count > 0
-    group by subscription_id, day, metric, aggregation
+    select subscription_id as "subscriptionId", day::text, metric, aggregation, quantity from usage_days
+    where subscription_id = any (${[...subscriptionIds]}::uuid[]) and day >= ${dayOf(from)}::date and day < ${dayOf(to)}::date
+      and record_count > 0
     order by subscription_id, day, metric, aggregation`.execute(database);
   return rows;
 }
