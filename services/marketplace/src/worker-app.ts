@@ -71,14 +71,6 @@ export async function createWorker(
     trustedProxies: [],
     limits: { urlBytes: 2_048, requestMs: 10_000, eventLoopDelayMs: 60_000 },
     problems: [],
-    access: {
-      tokens: {
-        findVerified: () => undefined,
-        verify: () => Promise.reject(new Error("the worker has no routes that require a token")),
-      },
-      requestsPerMinute: 1,
-      refusedTokensPerMinute: 1,
-    },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
     readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });

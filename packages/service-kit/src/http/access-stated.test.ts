@@ -8,6 +8,7 @@ import { startTestServer } from "./server.test-support.ts";
 const anyone = { config: { access: "anyone" } } as const;
 const operators = { config: { access: ["operator"] } } as const;
 const unstated = (routes: string): string => `These routes have no access rule: ${routes}. Set config.access of each.`;
+const unverified = (routes: string): string => `This server verifies no tokens, which these routes require: ${routes}.`;
 const changed = (routes: string): string =>
   `The token check of these routes doesn't match their config.access: ${routes}. A hook changed them too late.`;
 
@@ -98,6 +99,13 @@ describe("a server doesn't start", () => {
       await assert.rejects(startTestServer(cleanUpAfter(t), { closed: true, routes }), { message });
     });
   }
+});
+
+test("a server without a token verifier doesn't start with a route that requires a token", async (t) => {
+  const routes = (server: FastifyInstance): unknown => server.post("/a", operators, () => ({}));
+  await assert.rejects(startTestServer(cleanUpAfter(t), { closed: true, access: undefined, routes }), {
+    message: unverified("POST /a"),
+  });
 });
 
 test("the server lists every route with its access rule, its own routes included", async (t) => {

@@ -78,10 +78,10 @@ export function forbidden(caller: Caller, detail: string): Problem {
   return new Problem(standardProblems.forbidden, [detail, ...caller.ignoredRoleReasons].join(" "));
 }
 
-/** Enforces `config.access` of every route. The server doesn't start if a route lacks it. */
-export function controlAccess(server: FastifyInstance, options: AccessOptions): void {
+/** Enforces `config.access` of every route. The server doesn't start if a route lacks it. Without `options` all routes are public. */
+export function controlAccess(server: FastifyInstance, options: AccessOptions | undefined): void {
   const served: (Omit<ServedRoute, "access"> & { access: Access | undefined; checked: boolean })[] = [];
-  const checkToken = createTokenCheck(server, options);
+  const checkToken = options && createTokenCheck(server, options);
   server.decorateRequest("caller", undefined);
   server.decorate("routesAndAccess", []);
 
@@ -90,7 +90,7 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
     const { access } = route.config ?? {};
     // Runs after the scope's hooks, which set the CORS headers that a browser needs to read a refusal, and before the route's own.
     // Added once only: a library may derive a route from another one, hooks included.
-    if (access !== undefined && access !== "anyone" && !hooksOf().includes(checkToken)) {
+    if (checkToken && access !== undefined && access !== "anyone" && !hooksOf().includes(checkToken)) {
       route.onRequest = [checkToken, ...[route.onRequest ?? []].flat()];
     }
     for (const method of [route.method].flat()) {
@@ -101,7 +101,7 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
         maxBodyBytes: route.bodyLimit ?? server.initialConfig.bodyLimit ?? 0,
         // Getters, because hooks of child scopes run after this one and may change both.
         get checked() {
-          return hooksOf().includes(checkToken);
+          return checkToken !== undefined && hooksOf().includes(checkToken);
         },
         get access() {
           return route.config?.access;
@@ -113,11 +113,14 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions): 
   server.addHook("onReady", (done) => {
     const namesOf = (routes: typeof served): string => routes.map(({ method, url }) => `${method} ${url}`).join(", ");
     const withoutAccess = namesOf(served.filter(({ access }) => access === undefined));
+    const unchecked = namesOf(served.filter(({ access }) => options === undefined && Array.isArray(access)));
     const inconsistent = namesOf(
       served.filter(({ access, checked }) => access !== undefined && checked !== (access !== "anyone")),
     );
     if (withoutAccess !== "") {
       done(new Error(`These routes have no access rule: ${withoutAccess}. Set config.access of each.`));
+    } else if (unchecked !== "") {
+      done(new Error(`This server verifies no tokens, which these routes require: ${unchecked}.`));
     } else if (inconsistent !== "") {
       done(
         new Error(

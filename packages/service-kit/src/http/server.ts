@@ -36,7 +36,8 @@ export interface ServerOptions {
   problems?: ProblemKind[];
   /** Problem documents by default. With another shape, the pages about kinds of problems aren't served. */
   errorShape?: ErrorShape;
-  access: AccessOptions;
+  /** Without it no route may require a token. */
+  access?: AccessOptions | undefined;
   logHash: LogHash;
 }
 
