@@ -8,13 +8,14 @@ import { startDebianCluster } from "../postgres/debian-cluster.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
 import { generateDatabaseTypes } from "./database-types.ts";
 import { generateOpenApiDocument } from "./openapi-document.ts";
+import { generateOperations } from "./operations.ts";
 import { dumpSchema } from "./schema-dump.ts";
 import { services } from "./services.ts";
 
 const usage = `Usage: npm run generate -- [options]
 
-Generates schema.sql, openapi.json and src/database-schema.ts of both services, from their migrations and routes. Needs
-PostgreSQL 15 in /usr/lib/postgresql/15/bin.
+Generates schema.sql, openapi.json and src/database-schema.ts of the services, from their migrations and routes, and the
+list of operations in packages/client. Needs PostgreSQL 15 in /usr/lib/postgresql/15/bin.
 
   --check  write nothing, list outdated files, and fail if there are any
   --help   print this text
@@ -42,12 +43,18 @@ const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-"));
 const newest = await startCluster({ directory, throwaway: true, settings: { fsync: "off" } });
 const oldest = await startDebianCluster();
 try {
+  const documents: Record<string, string> = {};
   for (const [name, service] of Object.entries(services)) {
     const urls = await service.prepareDatabase(newest.url, name);
     await writeOrCheck(`services/${name}/src/database-schema.ts`, await generateDatabaseTypes(urls.ownerUrl));
-    await writeOrCheck(`services/${name}/openapi.json`, await generateOpenApiDocument(service, urls.serviceUrl));
+    const document = await generateOpenApiDocument(service, urls.serviceUrl);
+    if (document !== undefined) {
+      documents[name] = document;
+      await writeOrCheck(`services/${name}/openapi.json`, document);
+    }
     await writeOrCheck(`services/${name}/schema.sql`, await dumpSchema(service, oldest, name));
   }
+  await writeOrCheck("packages/client/src/operations.ts", generateOperations(documents));
 } finally {
   await oldest.stop();
   await newest.stop();

@@ -11,7 +11,8 @@ import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.
 
 export interface GeneratedService {
   prepareDatabase(clusterUrl: string, name: string): Promise<ServiceDatabase>;
-  documentPath: string;
+  /** Undefined: it has pages, and no API of its own. */
+  documentPath: string | undefined;
   createApp(databaseUrl: string): Promise<{ server: FastifyInstance; stop(): Promise<void> }>;
 }
 
