@@ -82,7 +82,7 @@ export default {
       name: "processes-are-entered-not-imported",
       severity: "error",
       from: {},
-      to: { path: "services/[^/]+/src/(api|worker|migrate|reencrypt)[.]ts$" },
+      to: { path: "services/[^/]+/src/(api|worker|web|migrate|reencrypt)[.]ts$" },
     },
     {
       name: "production-never-imports-dev-or-tests",

@@ -29,7 +29,11 @@ describe("on PostgreSQL 15", () => {
     test(`${name} isn't repeated, as it uses no database`, async () => {
       for (const file of await filesOf(name)) {
         const text = await readFile(file, "utf8");
-        assert.doesNotMatch(text, /cloneDatabase|connectAsService|startMarketplace|startEhr|test-support/, file);
+        assert.doesNotMatch(
+          text,
+          /cloneDatabase|connectAsService|startMarketplace|startEhr|startWeb|test-support/,
+          file,
+        );
       }
     });
   }

@@ -22,6 +22,7 @@ export const withoutDatabase = [
   "recipient",
   "require-role",
   "retry-schedule",
+  "return-to",
   "slots",
   "subscription",
 ];

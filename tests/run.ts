@@ -16,6 +16,7 @@ import { type Keycloak, startKeycloak } from "@ehr-marketplace/dev/keycloak";
 import {
   prepareEhrDatabase,
   prepareMarketplaceDatabase,
+  prepareWebDatabase,
   startCluster,
   startDebianCluster,
 } from "@ehr-marketplace/dev/postgres";
@@ -57,6 +58,7 @@ async function prepareTemplates(databases: Databases): Promise<void> {
   await loadDemoData(demo.ownerUrl, demoSettings);
   const ehr = await prepareEhrDatabase(databases.url, templates.ehr.database);
   await insertEhrOrganisations(ehr.ownerUrl, demoOrganisations);
+  await prepareWebDatabase(databases.url, templates.web.database);
   process.env["TEST_CLUSTER_URL"] = databases.url;
   process.env["TEST_TEMPLATES"] = JSON.stringify(templates);
 }

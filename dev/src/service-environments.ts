@@ -30,6 +30,28 @@ export function marketplaceEnvironment(databaseUrl: string, issuer = unreachable
   };
 }
 
+/** The client of the web at the identity provider of local stacks and tests. The secret is public. */
+export const webClient = { id: "marketplace-web", secret: "development-only" };
+
+/** The required variables of the web, for development and tests. */
+export function webEnvironment(
+  databaseUrl: string,
+  urls: { publicUrl: string; marketplaceUrl: string; ehrUrl: string },
+  issuer = unreachableIssuer,
+): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    TOKEN_ISSUER: issuer.issuer,
+    TOKEN_JWKS_URL: issuer.jwksUrl,
+    ENCRYPTION_KEYS: developmentEncryptionKeys,
+    PUBLIC_URL: urls.publicUrl,
+    MARKETPLACE_URL: `${urls.marketplaceUrl}/api/v1`,
+    EHR_URL: `${urls.ehrUrl}/api`,
+    OIDC_CLIENT_ID: webClient.id,
+    OIDC_CLIENT_SECRET: webClient.secret,
+  };
+}
+
 /** The required variables of the EHR service, for development and tests. */
 export function ehrEnvironment(
   databaseUrl: string,

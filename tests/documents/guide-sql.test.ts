@@ -19,6 +19,7 @@ function statementsOf(markdown: string): string[] {
 for (const { guide, template, atLeast } of [
   { guide: "ehr-operator.md", template: "ehr", atLeast: 4 },
   { guide: "marketplace-operator.md", template: "demo", atLeast: 8 },
+  { guide: "web-operator.md", template: "web", atLeast: 1 },
 ] as const) {
   test(`every SQL statement of ${guide} runs on the service's schema`, async (t) => {
     const markdown = await readFile(new URL(`../../docs/guides/${guide}`, import.meta.url), "utf8");

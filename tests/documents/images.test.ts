@@ -20,11 +20,17 @@ async function findPackages(workspace: string, found = new Set<string>()): Promi
   return found;
 }
 
-test("the EHR's image contains every package that the service needs, and no other", async () => {
-  const packages = [...(await findPackages("services/ehr"))].toSorted();
-  const dockerfile = await read("services/ehr/Dockerfile");
-  const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, path = ""]) => path);
-  assert.deepEqual(matches(dockerfile, /^COPY (packages\/[^/ ]+)\/package\.json /gm), packages);
-  assert.deepEqual(matches(dockerfile, /^COPY (packages\/[^/ ]+) /gm), packages);
-  assert.deepEqual(matches(await read("services/ehr/Dockerfile.dockerignore"), /^!(packages\/.+)$/gm), packages);
-});
+const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, path = ""]) => path);
+
+for (const [name, service] of [
+  ["EHR", "services/ehr"],
+  ["web", "services/web"],
+] as const) {
+  test(`the ${name}'s image contains every package that the service needs, and no other`, async () => {
+    const packages = [...(await findPackages(service))].toSorted();
+    const dockerfile = await read(`${service}/Dockerfile`);
+    assert.deepEqual(matches(dockerfile, /^COPY (packages\/[^/ ]+)\/package\.json /gm), packages);
+    assert.deepEqual(matches(dockerfile, /^COPY (packages\/[^/ ]+) /gm), packages);
+    assert.deepEqual(matches(await read(`${service}/Dockerfile.dockerignore`), /^!(packages\/.+)$/gm), packages);
+  });
+}

@@ -1,7 +1,7 @@
 import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { type Persona, personaNames, requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
 
-type Issuer = Pick<IdentityProvider, "issuer" | "jwksUrl" | "keys">;
+export type Issuer = Pick<IdentityProvider, "issuer" | "jwksUrl" | "keys">;
 
 export interface Callers {
   /** Environment variables with which a service accepts these tokens. */
@@ -11,7 +11,7 @@ export interface Callers {
 }
 
 /** The identity provider that all test files share. `npm test` starts it, because each start takes half a second of CPU time. */
-function sharedIssuer(): Issuer {
+export function sharedIssuer(): Issuer {
   const { TEST_IDENTITY_PROVIDER: shared } = process.env;
   if (shared === undefined) throw new Error("This test needs an identity provider, which npm test starts.");
   return JSON.parse(shared) as Issuer;

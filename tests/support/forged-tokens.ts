@@ -10,7 +10,7 @@ const now = (): number => Math.floor(Date.now() / 1_000);
 
 /** Signs a token with the identity provider's key; `claims` override the defaults. */
 export async function signToken(
-  { identityProvider }: Callers,
+  { identityProvider }: Pick<Callers, "identityProvider">,
   claims: JWTPayload,
   header: { kid?: string } = {},
 ): Promise<string> {

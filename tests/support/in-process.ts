@@ -12,10 +12,11 @@ export const inProcessEnvironment = {
   MAX_EVENT_LOOP_DELAY_MS: "60000",
 };
 
-/** Creates an app and listens on a free port. No component is mocked. */
+/** Creates an app and listens on a free port, unless one is given. No component is mocked. */
 export async function startInProcess(
   cleanUp: CleanUp,
   createApp: (logger: Logger) => Promise<App>,
+  port = 0,
 ): Promise<{ url: string; server: FastifyInstance }> {
   const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
   // An unexpected error is a bare 500 to the test; the log has its reason.
@@ -25,6 +26,6 @@ export async function startInProcess(
     await app.server.close();
     await app.stop();
   });
-  const url = await app.server.listen({ host: "127.0.0.1", port: 0 });
+  const url = await app.server.listen({ host: "127.0.0.1", port });
   return { url, server: app.server };
 }

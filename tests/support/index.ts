@@ -55,3 +55,4 @@ export {
 export { singleConnectionPool } from "./single-connection-pool.ts";
 export { findInconsistencies } from "./subscription-consistency.ts";
 export { demoSettings } from "./templates.ts";
+export { type RunningWeb, startWeb, type WebBrowser } from "./web.ts";

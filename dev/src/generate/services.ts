@@ -4,10 +4,13 @@ import { createApp as createMarketplace } from "@ehr-marketplace/marketplace/app
 import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import type { ServiceDatabase } from "@ehr-marketplace/test-kit";
+import { createApp as createWeb } from "@ehr-marketplace/web/app";
+import { readConfig as readWebConfig } from "@ehr-marketplace/web/config";
 import type { FastifyInstance } from "fastify";
 import { prepareEhrDatabase } from "../postgres/ehr-database.ts";
 import { prepareMarketplaceDatabase } from "../postgres/marketplace-database.ts";
-import { ehrEnvironment, marketplaceEnvironment } from "../service-environments.ts";
+import { prepareWebDatabase } from "../postgres/web-database.ts";
+import { ehrEnvironment, marketplaceEnvironment, webEnvironment } from "../service-environments.ts";
 
 export interface GeneratedService {
   prepareDatabase(clusterUrl: string, name: string): Promise<ServiceDatabase>;
@@ -18,7 +21,9 @@ export interface GeneratedService {
 
 const quiet = { NODE_ENV: "test", LOG_LEVEL: "silent" };
 const logger = createLogger({ service: "generate", level: "silent" });
-const unreachableUrls = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "http://127.0.0.1:9" };
+const unreachable = "http://127.0.0.1:9";
+const unreachableUrls = { marketplaceUrl: unreachable, fhirBaseUrl: unreachable };
+const unreachableServices = { publicUrl: unreachable, marketplaceUrl: unreachable, ehrUrl: unreachable };
 
 export const services: Record<string, GeneratedService> = {
   marketplace: {
@@ -30,5 +35,10 @@ export const services: Record<string, GeneratedService> = {
     prepareDatabase: prepareEhrDatabase,
     documentPath: "/api/openapi.json",
     createApp: (url) => createEhr(readEhrConfig({ ...ehrEnvironment(url, unreachableUrls), ...quiet }), logger),
+  },
+  web: {
+    prepareDatabase: prepareWebDatabase,
+    documentPath: undefined,
+    createApp: (url) => createWeb(readWebConfig({ ...webEnvironment(url, unreachableServices), ...quiet }), logger),
   },
 };

@@ -1,4 +1,5 @@
 import type { Client, ClientMetadata } from "oidc-provider";
+import { webClient } from "../service-environments.ts";
 import { personaNames } from "./personas.ts";
 
 /** The secret of every persona. It is public; the provider listens on loopback only. */
@@ -35,9 +36,30 @@ const consoleClient: ClientMetadata = {
   redirect_uris: [consoleRedirectUri, localhostRedirectUri],
 };
 
-/** The stack's own clients. Apps of vendors are registered while it runs. */
-export const clients = [...personaClients, consoleClient];
-const ownClientIds = new Set(clients.map(({ client_id: id }) => id));
+/** The web service, which keeps users' tokens. `native`, so that it may have any port of the loopback address. */
+const createWebClient = (webUrl: string | undefined): ClientMetadata => ({
+  client_id: webClient.id,
+  client_name: "EHR Marketplace",
+  client_secret: webClient.secret,
+  application_type: "native",
+  token_endpoint_auth_method: "client_secret_basic",
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  redirect_uris: [consoleRedirectUri],
+  post_logout_redirect_uris: ["http://127.0.0.1/"],
+  ...(webUrl !== undefined && {
+    backchannel_logout_uri: `${webUrl}/backchannel-logout`,
+    backchannel_logout_session_required: true,
+  }),
+});
+
+/** The stack's own clients. Apps of vendors are registered while it runs. With `webUrl`, the web is told who signs out. */
+export const createClients = (webUrl: string | undefined): ClientMetadata[] => [
+  ...personaClients,
+  consoleClient,
+  createWebClient(webUrl),
+];
+const ownClientIds = new Set(createClients(undefined).map(({ client_id: id }) => id));
 
 /** A vendor's app. Registration admits no native ones, whose redirect URIs have any port. */
 export type AppClient = Client & { readonly applicationType: "web" };

@@ -3,8 +3,8 @@ import type { Resolve } from "@ehr-marketplace/outbound-http";
 import type { JWK } from "jose";
 import { type Configuration, errors } from "oidc-provider";
 import { clientFetchLimits, createClientFetch } from "./client-fetch.ts";
-import { clients, isApp } from "./clients.ts";
-import { errorPage } from "./login-page.ts";
+import { createClients, isApp } from "./clients.ts";
+import { errorPage, loggedOutPage, logoutPage } from "./login-page.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { claimsOf, isPersona, nameOf } from "./personas.ts";
 import { extraClientMetadata, registrationFeatures } from "./registration.ts";
@@ -28,6 +28,8 @@ export interface ProviderParts {
   resolve: Resolve;
   /** Where registered clients are kept, so that they outlive the process. */
   clientsFile: string | undefined;
+  /** The web service, which is told who signs out. */
+  webUrl: string | undefined;
   /** Client identifiers that begin so are the URLs of metadata documents. */
   metadataDocuments: string | undefined;
 }
@@ -56,7 +58,19 @@ const createFeatures = ({ apps, metadataDocuments }: ProviderParts): Configurati
   devInteractions: { enabled: false },
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
-  rpInitiatedLogout: { enabled: false },
+  rpInitiatedLogout: {
+    enabled: true,
+    logoutSource(context, form) {
+      context.set(logoutPage.headers);
+      context.body = logoutPage.body(form);
+    },
+    postLogoutSuccessSource(context) {
+      context.set(loggedOutPage.headers);
+      context.body = loggedOutPage.body();
+    },
+  },
+  backchannelLogout: { enabled: true },
+  revocation: { enabled: true },
   // Disabled, because it refuses tokens with an audience, and all tokens here have one.
   userinfo: { enabled: false },
 });
@@ -65,16 +79,16 @@ export function createConfiguration(parts: ProviderParts): Configuration {
   const { apps, launches } = parts;
   return {
     adapter: createMemoryStore(parts.clientsFile),
-    clients,
+    clients: createClients(parts.webUrl),
     jwks: { keys: parts.keys },
     features: createFeatures(parts),
     extraClientMetadata,
     fetch: createClientFetch(parts.resolve),
     fetchResponseBodyLimits: clientFetchLimits,
     responseTypes: ["code"],
-    scopes: ["openid", "offline_access"],
+    scopes: ["openid", "offline_access", "profile"],
     // The name would be in the FHIR resource of fhirUser, which doesn't exist here, so it is a claim.
-    claims: { openid: ["sub"], fhirUser: ["fhirUser", "name"] },
+    claims: { openid: ["sub"], profile: ["name"], fhirUser: ["fhirUser", "name"] },
     extraParams: {
       aud: null,
       launch: (context, launch, client) => launches.assertLaunched(context, launch, client),

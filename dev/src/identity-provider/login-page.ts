@@ -56,6 +56,23 @@ export const loginPage = {
     ),
 };
 
+export const logoutPage = {
+  // The form's response redirects to the client.
+  headers: headers("'self' http://127.0.0.1:*"),
+  body: (form: string) =>
+    page(
+      "Sign out?",
+      `<p class="status">LOCAL STACK</p><h1>Sign out of the identity provider?</h1>${form}` +
+        `<ul><li><button form="op.logoutForm" name="logout" value="yes"><span class="name">Sign out</span></button></li>` +
+        `<li><button form="op.logoutForm"><span class="name">Stay signed in</span></button></li></ul>`,
+    ),
+};
+
+export const loggedOutPage = {
+  headers: headers("'none'"),
+  body: () => page("Signed out", `<p class="status">LOCAL STACK</p><h1>You are signed out</h1>`),
+};
+
 export const errorPage = {
   headers: headers("'none'"),
   body: (error: string, description: string) =>

@@ -39,6 +39,8 @@ export interface IdentityProviderOptions {
   clientsFile?: string;
   /** The beginning of URLs that are client identifiers, for example `https://marketplace.example/api/v1/apps/`. */
   metadataDocuments?: string;
+  /** The web service, which is told who signs out. */
+  webUrl?: string;
   /** The time that the EHR's responses are cached by, in milliseconds. */
   now?: () => number;
 }
@@ -50,12 +52,12 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const { ehrUrl = "", clientsFile, metadataDocuments, now = () => performance.now() } = options;
+  const { ehrUrl = "", clientsFile, metadataDocuments, webUrl, now = () => performance.now() } = options;
   const getToken = (): Promise<string> => requestAccessToken(issuer, "launch-redeemer");
   const apps = new SmartApps(issuer, new AppClients({ ehrUrl, getToken, now }));
   const launches = new SmartLaunches(apps, { ehrUrl, getToken, grantLifetimeMs });
   const resolver = createResolver();
-  const parts = { keys, apps, launches, resolve: resolver.resolve, clientsFile, metadataDocuments };
+  const parts = { keys, apps, launches, resolve: resolver.resolve, clientsFile, metadataDocuments, webUrl };
   const provider = new Provider(issuer, createConfiguration(parts));
   provider.on("server_error", (_context, error) => console.error(error));
   addLoginRoutes(provider);

@@ -23,7 +23,7 @@ export interface Template {
 }
 
 /** Two templates of the marketplace, and the EHR's with the demo organisations. */
-export type Templates = Record<"empty" | "demo" | "ehr", Template>;
+export type Templates = Record<"empty" | "demo" | "ehr" | "web", Template>;
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });

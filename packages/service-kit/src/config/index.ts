@@ -14,4 +14,6 @@ export {
   processConfig,
   processEnvironment,
   readMigrationConfig,
+  serverConfig,
+  serverEnvironment,
 } from "./service-environment.ts";

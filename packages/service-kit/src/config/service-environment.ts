@@ -46,8 +46,8 @@ export function processConfig(read: CleanedEnv<typeof processEnvironment>) {
   };
 }
 
-/** Variables of every process that serves an API with tokens. */
-export const apiEnvironment = {
+/** Variables of every process that serves requests. */
+export const serverEnvironment = {
   DATABASE_POOL_SIZE: wholeNumber({ min: 1, max: 500 })({
     desc: "Maximum number of database connections per process",
     default: 10,
@@ -61,18 +61,9 @@ export const apiEnvironment = {
     example: "10.0.0.0/8",
     default: [],
   }),
-  CALLER_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
-    desc: "Maximum requests per minute and caller to routes that require a token, per process",
-    default: 1_200,
-  }),
   PUBLIC_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
     desc: "Maximum requests per minute and address to public routes, per process",
     default: 6_000,
-  }),
-  ALLOWED_ORIGINS: origins({
-    desc: "Origins whose pages may call routes that require a token, comma-separated",
-    example: "https://console.example.com",
-    default: [],
   }),
   REQUEST_TIMEOUT_MS: wholeNumber({ min: 100, max: 600_000 })({
     desc: "Maximum time to receive a request, and to create its response",
@@ -85,17 +76,37 @@ export const apiEnvironment = {
   }),
 };
 
-export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
+export function serverConfig(read: CleanedEnv<typeof serverEnvironment>) {
   return {
     trustedProxies: read.TRUSTED_PROXIES === "none" ? [] : read.TRUSTED_PROXIES,
-    callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
     publicRequestsPerMinute: read.PUBLIC_REQUESTS_PER_MINUTE,
-    allowedOrigins: read.ALLOWED_ORIGINS,
     limits: {
       requestMs: read.REQUEST_TIMEOUT_MS,
       urlBytes: read.URL_LIMIT_BYTES,
       eventLoopDelayMs: read.MAX_EVENT_LOOP_DELAY_MS,
     },
+  };
+}
+
+/** Variables of every process that serves an API with tokens. */
+export const apiEnvironment = {
+  ...serverEnvironment,
+  CALLER_REQUESTS_PER_MINUTE: wholeNumber({ min: 1, max: 1_000_000_000 })({
+    desc: "Maximum requests per minute and caller to routes that require a token, per process",
+    default: 1_200,
+  }),
+  ALLOWED_ORIGINS: origins({
+    desc: "Origins whose pages may call routes that require a token, comma-separated",
+    example: "https://console.example.com",
+    default: [],
+  }),
+};
+
+export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
+  return {
+    ...serverConfig(read),
+    callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
+    allowedOrigins: read.ALLOWED_ORIGINS,
   };
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from "fastify";
 import { anyOriginHeaders } from "./any-origin.ts";
 import { invalidRequest } from "./invalid-request.ts";
@@ -53,7 +54,8 @@ export function findUnstorable(
     const detail = describe(value);
     return detail === undefined ? undefined : { pointer: `/${escapePointerSegment(name)}`, detail };
   }
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof Readable)
+    return undefined;
   for (const [key, each] of Object.entries(value)) {
     const detail = describe(key);
     const found = detail === undefined ? findUnstorable(each, key, describe) : { pointer: "", detail };

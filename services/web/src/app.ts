@@ -1,0 +1,103 @@
+import { operations } from "@ehr-marketplace/client/operations";
+import { type About, createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
+import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
+import { runMaintenanceSteps, startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
+import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import { createLogoutTokenVerifier, createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
+import cookie from "@fastify/cookie";
+import type { Config } from "./config.ts";
+import type { DB } from "./database-schema.ts";
+import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
+import { proxyRoutes } from "./proxy/proxy-routes.ts";
+import { scheduledJobs as queueName } from "./queues.ts";
+import { createCookies } from "./sessions/cookies.ts";
+import { createIdentityProvider } from "./sessions/identity-provider.ts";
+import { sessionRoutes } from "./sessions/session-routes.ts";
+import { createSessions } from "./sessions/sessions.ts";
+import { webProblems } from "./web-problems.ts";
+
+const service = "web";
+
+const about: About = {
+  title: "EHR Marketplace",
+  description: "Apps for electronic health record systems. The pages come here; until then, sign in and use the API.",
+  links: [{ name: "login", href: "/login", title: "Sign in", text: "With the identity provider of your practice" }],
+};
+
+/** The composition root of the process. It contains no business logic. */
+export async function createApp(config: Config, logger: Logger): Promise<App> {
+  // If a later step throws, the earlier ones are undone; otherwise their connections would keep the process running.
+  await using started = new AsyncDisposableStack();
+  const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
+  started.defer(() => context.stop());
+  const { metrics, tracing, database, queue } = context;
+  const startCheck = checkAtStart({ ...config, pool: database.pool, serviceRole, encryptedColumns: [], logger });
+  started.defer(() => startCheck.stop());
+  const tokens = createTokenVerifier({ ...config.tokens, logger });
+  started.defer(() => tokens.stop());
+  const { issuer, jwksUrl } = config.tokens;
+  const { clientId } = config.identityProvider;
+  const logoutTokens = createLogoutTokenVerifier({ issuer, jwksUrl, clientId, logger });
+  started.defer(() => logoutTokens.stop());
+  const clock = (): Date => new Date();
+  const encryption = createEncryption(config.encryptionKeys);
+  const provider = createIdentityProvider(config.identityProvider);
+  const cookies = createCookies(encryption, config);
+  const { publicUrl, sessions: limits } = config;
+  const sessions = createSessions({ database: database.query, encryption, provider, tokens, limits, clock, logger });
+
+  const server = await createServer({
+    about,
+    logger,
+    metrics,
+    tracing,
+    metricsToken: config.metricsToken,
+    trustedProxies: config.trustedProxies,
+    limits: config.limits,
+    problems: Object.values(webProblems),
+    logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
+    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
+  });
+  await server.register(cookie);
+  await server.register(sessionRoutes, {
+    database: database.query,
+    sessions,
+    cookies,
+    provider,
+    logoutTokens,
+    limits,
+    publicUrl,
+    requestsPerMinute: config.publicRequestsPerMinute,
+    clock,
+  });
+  for (const [name, title] of [
+    ["marketplace", "the marketplace"],
+    ["ehr", "the EHR"],
+  ] as const) {
+    await server.register(proxyRoutes, {
+      prefix: `/bff/${name}`,
+      service: title,
+      upstreamUrl: config.upstreams[name],
+      operations: operations[name],
+      sessions,
+      cookies,
+      publicUrl,
+    });
+  }
+
+  const stopping = new AbortController();
+  const steps = { "delete old sessions": () => sessions.deleteOld() };
+  const deleteOld = (): Promise<void> => runMaintenanceSteps(steps, { logger, stopped: stopping.signal });
+  const scheduled = startScheduledJobs(
+    { queue, logger, stopped: stopping.signal },
+    { queueName, jobs: { "keep-house": { cron: "17 * * * *", work: deleteOld } }, runAtStartup: deleteOld },
+  );
+  started.defer(async () => {
+    stopping.abort();
+    await scheduled;
+  });
+
+  const running = started.move();
+  return { server, stop: () => running.disposeAsync() };
+}

@@ -1,0 +1,15 @@
+import { migrate, restrictDatabase } from "@ehr-marketplace/service-kit/database";
+import { installQueues } from "@ehr-marketplace/service-kit/queue";
+import { queues } from "./queues.ts";
+
+/** The role without login that has the privileges of the service. */
+export const serviceRole = "web_service";
+export const migrationsDirectory = new URL("../migrations", import.meta.url).pathname;
+
+/** Creates what the service's role isn't allowed to create: the service's schema and the queue's. */
+export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
+  const applied = await migrate(ownerUrl, migrationsDirectory);
+  await installQueues(ownerUrl, queues, serviceRole);
+  await restrictDatabase(ownerUrl, serviceRole);
+  return applied;
+}

@@ -1,0 +1,51 @@
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
+import type { CookieSerializeOptions } from "@fastify/cookie";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SignInTransaction } from "./identity-provider.ts";
+
+/** A sign-in that the browser has begun. */
+export interface PendingSignIn extends SignInTransaction {
+  returnTo: string;
+  /** In milliseconds. */
+  begunAt: number;
+}
+
+const signInMinutes = 10;
+const stateCharacters = 12;
+const owner = "sign-in";
+
+export type Cookies = ReturnType<typeof createCookies>;
+
+/**
+ * The cookies of browsers. `__Host-` binds them to this host and to TLS; a local stack without TLS can't use that. The session's cookie is
+ * `Strict`: no other site's link or form sends it. That of a sign-in is `Lax`, because the identity provider's site redirects back.
+ */
+export function createCookies(encryption: Encryption, { isSecure }: { isSecure: boolean }) {
+  const prefix = isSecure ? "__Host-" : "";
+  const sessionName = `${prefix}session`;
+  /** One for each, because a user may sign in in two tabs at once. */
+  const signInName = (state: string): string => `${prefix}sign-in-${state.slice(0, stateCharacters)}`;
+  const common: CookieSerializeOptions = { path: "/", httpOnly: true, secure: isSecure };
+  const lax: CookieSerializeOptions = { ...common, sameSite: "lax" };
+  const strict: CookieSerializeOptions = { ...common, sameSite: "strict" };
+
+  return {
+    session: (request: FastifyRequest): string | undefined => request.cookies[sessionName],
+    setSession: (reply: FastifyReply, cookie: string): FastifyReply => reply.setCookie(sessionName, cookie, strict),
+    clearSession: (reply: FastifyReply): FastifyReply => reply.clearCookie(sessionName, strict),
+
+    setSignIn(reply: FastifyReply, pending: PendingSignIn): void {
+      const encrypted = encryption.encrypt(JSON.stringify(pending), owner);
+      reply.setCookie(signInName(pending.state), encrypted, { ...lax, maxAge: signInMinutes * 60 });
+    },
+    /** Undefined: this browser hasn't begun it, or too long ago. */
+    findSignIn(request: FastifyRequest, state: string, now: Date): PendingSignIn | undefined {
+      const encrypted = request.cookies[signInName(state)];
+      const text = encrypted === undefined ? undefined : encryption.decryptIfPossible(encrypted, owner);
+      const pending = text === undefined ? undefined : (JSON.parse(text) as PendingSignIn);
+      if (pending?.state !== state || now.getTime() > pending.begunAt + signInMinutes * 60_000) return undefined;
+      return pending;
+    },
+    clearSignIn: (reply: FastifyReply, state: string): FastifyReply => reply.clearCookie(signInName(state), lax),
+  };
+}

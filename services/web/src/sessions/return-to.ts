@@ -1,0 +1,15 @@
+/** Longer ones aren't kept: they are in a cookie while the user signs in. */
+const maxLength = 1_000;
+/** Not pages: they are for the sign-in itself, and for scripts. */
+const unsuitable = /^\/(?:login|callback|logout|bff)(?:\/|$)/;
+
+/**
+ * The URL to return to after sign-in: always one of ours, whatever was given. It is absolute, because a path such as `//evil.example`,
+ * which `/.//evil.example` is parsed to, would lead elsewhere.
+ */
+export function resolveReturnTo(given: string | undefined, publicUrl: string): string {
+  const home = new URL("/", publicUrl);
+  if (given === undefined || !given.startsWith("/") || given.length > maxLength) return home.href;
+  const url = URL.parse(given, home.href);
+  return url === null || url.origin !== home.origin || unsuitable.test(url.pathname) ? home.href : url.href;
+}

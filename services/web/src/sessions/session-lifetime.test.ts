@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { freePort } from "@ehr-marketplace/dev/free-port";
+import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
+import { type CleanUp, cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+
+const countSessions = ({ database }: RunningWeb): Promise<number> =>
+  withClient(database.ownerUrl, async (client) => {
+    const { rows } = await client.query<{ count: number }>("select count(*)::int as count from web.sessions");
+    return rows[0]?.count ?? 0;
+  });
+
+/** Sets times back, as if they had passed. */
+const age = ({ database }: RunningWeb, changes: string): Promise<unknown> =>
+  withClient(database.ownerUrl, (client) => client.query(`update web.sessions set ${changes}`));
+
+async function signedIn(web: RunningWeb): Promise<WebBrowser> {
+  const browser = web.openBrowser();
+  await web.signIn(browser, "operator");
+  return browser;
+}
+
+const readSession = async (browser: WebBrowser) => {
+  const response = await browser.call("/bff/session");
+  return { status: response.status, body: (await response.json()) as { signedIn?: boolean; code?: string } };
+};
+
+describe("a session ends", () => {
+  for (const [what, changes] of [
+    ["an hour after its last use", "used_at = now() - interval '60 minutes', created_at = now() - interval '2 hours'"],
+    ["12 hours after sign-in, however much it is used", "created_at = now() - interval '12 hours'"],
+  ] as const) {
+    test(what, async (t) => {
+      const web = await startWeb(cleanUpAfter(t));
+      const browser = await signedIn(web);
+      await age(web, changes);
+      assert.deepEqual((await readSession(browser)).body, { signedIn: false });
+      assert.equal(browser.cookies.get("session"), undefined, "the browser forgets the cookie");
+    });
+  }
+
+  test("not while it is used", async (t) => {
+    const web = await startWeb(cleanUpAfter(t));
+    const browser = await signedIn(web);
+    for (let use = 0; use < 3; use += 1) {
+      await age(web, "used_at = used_at - interval '50 minutes', created_at = created_at - interval '50 minutes'");
+      assert.equal((await readSession(browser)).body.signedIn, true);
+    }
+  });
+
+  test("and is deleted, and others aren't", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const web = await startWeb(cleanUp);
+    await signedIn(web);
+    await age(web, "created_at = now() - interval '12 hours'");
+    const browser = await signedIn(web);
+    // The maintenance runs when a process starts.
+    const second = await startWeb(cleanUp, { database: web.database });
+    const { eventually } = await import("@ehr-marketplace/test-kit");
+    await eventually("the old session is deleted", 30_000, async () => (await countSessions(second)) === 1);
+    assert.equal((await readSession(browser)).body.signedIn, true);
+  });
+});
+
+describe("tokens that expire", () => {
+  /** Counts how often the tokens of sessions are replaced. */
+  const countRefreshes = async ({ database }: RunningWeb): Promise<() => Promise<number>> => {
+    await withClient(database.ownerUrl, (client) =>
+      client.query(`
+        create table web.refreshes (at timestamptz default clock_timestamp());
+        create function web.count_refresh() returns trigger language plpgsql security definer as
+          $$ begin insert into web.refreshes default values; return null; end $$;
+        create trigger count_refresh after update of encrypted_tokens on web.sessions
+          for each row execute function web.count_refresh()`),
+    );
+    return () =>
+      withClient(database.ownerUrl, async (client) => {
+        const { rows } = await client.query<{ count: number }>("select count(*)::int as count from web.refreshes");
+        return rows[0]?.count ?? 0;
+      });
+  };
+
+  test("are refreshed once, however many requests of two processes need them", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const web = await startWeb(cleanUp);
+    const second = await startWeb(cleanUp, { database: web.database });
+    const browser = await signedIn(web);
+    const sameBrowser = second.openBrowser();
+    sameBrowser.cookies.set("session", browser.cookies.get("session") ?? "");
+    const refreshes = await countRefreshes(web);
+    await age(web, "access_expires_at = now()");
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => readSession(n % 2 === 0 ? browser : sameBrowser)),
+    );
+    for (const { body } of responses) assert.equal(body.signedIn, true);
+    assert.equal(await refreshes(), 1);
+  });
+
+  const startWithOwnProvider = async (cleanUp: CleanUp) => {
+    const port = await freePort();
+    const provider = await startIdentityProvider({ port });
+    cleanUp(() => provider.stop());
+    const web = await startWeb(cleanUp, { identityProvider: provider });
+    return { web, provider, port };
+  };
+
+  test("are used while the identity provider is down, until they have expired", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const { web, provider } = await startWithOwnProvider(cleanUp);
+    const browser = await signedIn(web);
+    await provider.stop();
+    await age(web, "access_expires_at = now() + interval '50 seconds'");
+    assert.equal((await readSession(browser)).body.signedIn, true);
+    await age(web, "access_expires_at = now() - interval '1 second'");
+    const { status, body } = await readSession(browser);
+    assert.deepEqual([status, body.code], [503, "sign-in-unavailable"]);
+    assert.equal(await countSessions(web), 1, "the session outlives the failure");
+    const login = await web.openBrowser().open("/login");
+    assert.equal(login.status, 503);
+    assert.match(await login.text(), /Signing in doesn't work at the moment/);
+  });
+
+  test("end the session if the identity provider refuses to renew them", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const { web, provider, port } = await startWithOwnProvider(cleanUp);
+    const browser = await signedIn(web);
+    await provider.stop();
+    // It has forgotten all refresh tokens.
+    const successor = await startIdentityProvider({ port, keys: provider.keys });
+    cleanUp(() => successor.stop());
+    await age(web, "access_expires_at = now()");
+    const { status, body } = await readSession(browser);
+    assert.deepEqual([status, body.code], [401, "session-required"]);
+    assert.equal(await countSessions(web), 0);
+  });
+});
+
+test("a session is over if its encryption key has been removed", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const web = await startWeb(cleanUp);
+  const browser = await signedIn(web);
+  const other = `2:${Buffer.alloc(32, 7).toString("base64")}`;
+  const rotated = await startWeb(cleanUp, { database: web.database, environment: { ENCRYPTION_KEYS: other } });
+  const sameBrowser = rotated.openBrowser();
+  sameBrowser.cookies.set("session", browser.cookies.get("session") ?? "");
+  assert.deepEqual((await readSession(sameBrowser)).body, { signedIn: false });
+});

@@ -1,0 +1,190 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createTaskLimiter, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
+import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
+import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Caller, TokenVerifier } from "@ehr-marketplace/service-kit/tokens";
+import type { Kysely } from "kysely";
+import { v7 as uuid } from "uuid";
+import type { DB } from "../database-schema.ts";
+import { webProblems } from "../web-problems.ts";
+import { type IdentityProvider, type IssuedTokens, type SignedIn, SignInRefusedError } from "./identity-provider.ts";
+import {
+  isExpired,
+  isOver,
+  isRefreshDue,
+  isUseDue,
+  type Session,
+  type SessionLimits,
+  type SessionTokens,
+  tokensOwner,
+} from "./session.ts";
+import {
+  deleteOldSessions,
+  deleteSession,
+  deleteSessionsOfSubject,
+  findSession,
+  insertSession,
+  lockSession,
+  type StoredSession,
+  updateTokens,
+  updateUse,
+} from "./session-store.ts";
+
+export interface SessionDeps {
+  database: Kysely<DB>;
+  encryption: Encryption;
+  provider: IdentityProvider;
+  tokens: Pick<TokenVerifier, "findVerified" | "verify">;
+  limits: SessionLimits;
+  clock: () => Date;
+  logger: Logger;
+}
+
+const cookieBytes = 32;
+/** Each keeps a connection while the identity provider responds. */
+const maxRefreshing = 4;
+const maxWaitingToRefresh = 100;
+const deletedAtOnce = 1_000;
+
+const hashOf = (cookie: string): Buffer => createHash("sha256").update(cookie).digest();
+
+const required = (detail: string): Problem => new Problem(webProblems.sessionRequired, detail);
+
+const overloaded = (): Problem => {
+  const detail = "Too many sessions wait for the identity provider.";
+  return new Problem(standardProblems.overloaded, detail, { headers: { "retry-after": "2" } });
+};
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** The sessions of browsers. Tokens stay in the database, encrypted, and the browser has only a random cookie. */
+export function createSessions({ database, encryption, provider, tokens, limits, clock, logger }: SessionDeps) {
+  const refreshes = createTaskLimiter(maxRefreshing, maxWaitingToRefresh);
+
+  const encrypt = (id: string, content: SessionTokens): string =>
+    encryption.encrypt(JSON.stringify(content), tokensOwner(id));
+
+  /** Undefined: it is over, or its key has been removed. */
+  const open = (stored: StoredSession | undefined): Session | undefined => {
+    if (stored === undefined) return undefined;
+    const { id, issuer, subject } = stored;
+    const content = encryption.decryptIfPossible(stored.encrypted_tokens, tokensOwner(id));
+    const session = {
+      id,
+      issuer,
+      subject,
+      accessExpiresAt: stored.access_expires_at,
+      createdAt: stored.created_at,
+      usedAt: stored.used_at,
+    };
+    if (content === undefined || isOver(session, clock(), limits)) return undefined;
+    return { ...session, tokens: JSON.parse(content) as SessionTokens };
+  };
+
+  const expiryOf = ({ expiresInSeconds }: IssuedTokens): Date => new Date(clock().getTime() + expiresInSeconds * 1_000);
+
+  /** Under the row's lock: of several requests one refreshes, because a provider may revoke everything if a refresh token is used twice. */
+  const refresh = async (session: Session): Promise<Session> => {
+    if (refreshes.isFull()) throw overloaded();
+    return refreshes.run(() =>
+      database.transaction().execute(async (transaction) => {
+        const current = open(await lockSession(transaction, session.id));
+        if (current === undefined) throw required("The session has ended.");
+        if (!isRefreshDue(current, clock())) return current;
+        const { refreshToken, name } = current.tokens;
+        if (refreshToken === undefined) {
+          if (isExpired(current, clock())) throw required("The access token has expired.");
+          return current;
+        }
+        const issued = await provider.refresh(refreshToken);
+        const renewed = { accessToken: issued.accessToken, refreshToken: issued.refreshToken, name };
+        const accessExpiresAt = expiryOf(issued);
+        await updateTokens(transaction, session.id, {
+          encrypted_tokens: encrypt(session.id, renewed),
+          access_expires_at: accessExpiresAt,
+        });
+        return { ...current, tokens: renewed, accessExpiresAt };
+      }),
+    );
+  };
+
+  /** Refreshes the tokens if they expire soon. While the provider can't be reached, those that haven't expired are used. */
+  const withValidToken = async (session: Session): Promise<Session> => {
+    if (!isRefreshDue(session, clock())) return session;
+    try {
+      return await refresh(session);
+    } catch (error) {
+      if (error instanceof SignInRefusedError) {
+        await deleteSession(database, session.id);
+        throw required("The identity provider has ended the session.");
+      }
+      if (isExpired(session, clock())) throw error;
+      logger.warn({ err: error }, "failed to refresh a session's tokens; continuing with those that it has");
+      return session;
+    }
+  };
+
+  return {
+    /** Returns the cookie of a new session. */
+    async begin({ name, providerSession, ...issued }: SignedIn): Promise<string> {
+      const { issuer, subject } = await tokens.verify(issued.accessToken);
+      const cookie = randomBytes(cookieBytes).toString("base64url");
+      const id = uuid();
+      const now = clock();
+      await insertSession(database, {
+        id,
+        cookie_hash: hashOf(cookie),
+        issuer,
+        subject,
+        provider_session: providerSession ?? null,
+        encrypted_tokens: encrypt(id, { accessToken: issued.accessToken, refreshToken: issued.refreshToken, name }),
+        access_expires_at: expiryOf(issued),
+        created_at: now,
+        used_at: now,
+      });
+      return cookie;
+    },
+
+    /** Undefined: there is no such session, or it is over. */
+    async find(cookie: string | undefined): Promise<Session | undefined> {
+      return cookie === undefined ? undefined : open(await findSession(database, hashOf(cookie)));
+    },
+
+    /** The session, with an access token that is valid for a while. It counts as a use. */
+    async use(cookie: string | undefined): Promise<Session> {
+      if (cookie === undefined) throw required("No session's cookie was sent.");
+      const session = open(await findSession(database, hashOf(cookie)));
+      if (session === undefined) throw required("The session has ended.");
+      const now = clock();
+      if (isUseDue(session, now)) await updateUse(database, session.id, now);
+      return withValidToken(isUseDue(session, now) ? { ...session, usedAt: now } : session);
+    },
+
+    /** What the APIs will make of the session's token. */
+    async callerOf({ tokens: { accessToken } }: Session): Promise<Caller> {
+      return tokens.findVerified(accessToken) ?? (await tokens.verify(accessToken));
+    },
+
+    async end(session: Session): Promise<void> {
+      await deleteSession(database, session.id);
+      const { refreshToken } = session.tokens;
+      if (refreshToken === undefined) return;
+      // The session is over in any case. A provider that can't be reached keeps the token until it expires; no copy of it is left here.
+      await provider
+        .revoke(refreshToken)
+        .catch((error: unknown) => logger.warn({ err: error }, "failed to revoke a session's refresh token"));
+    },
+
+    /** Of all browsers of the user. */
+    endAll({ issuer, subject }: Session): Promise<number> {
+      return deleteSessionsOfSubject(database, { issuer, subject, before: clock() });
+    },
+
+    /** For the hourly maintenance. */
+    async deleteOld(): Promise<void> {
+      const [usedBefore, createdBefore] = [limits.idleMs, limits.maxMs].map((ms) => new Date(clock().getTime() - ms));
+      if (usedBefore === undefined || createdBefore === undefined) return;
+      while ((await deleteOldSessions(database, { usedBefore, createdBefore, limit: deletedAtOnce })) > 0);
+    },
+  };
+}

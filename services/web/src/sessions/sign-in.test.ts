@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+
+interface SessionBody {
+  signedIn: boolean;
+  name?: string;
+  practices?: unknown;
+  vendors?: unknown;
+  roles?: unknown;
+}
+
+describe("signing in", () => {
+  const cleanUp = cleanUpAfter();
+  let web: RunningWeb;
+  before(async () => {
+    web = await startWeb(cleanUp);
+  });
+  const readSession = async (browser: WebBrowser): Promise<SessionBody> => {
+    const response = await browser.call("/bff/session");
+    assert.equal(response.status, 200);
+    return (await response.json()) as SessionBody;
+  };
+  const countSessions = (): Promise<number> =>
+    withClient(web.database.ownerUrl, async (client) => {
+      const { rows } = await client.query<{ count: number }>("select count(*)::int as count from web.sessions");
+      return rows[0]?.count ?? 0;
+    });
+
+  test("leads to the page that was asked for, by a page of our own, and the browser knows who it is", async () => {
+    const browser = web.openBrowser();
+    assert.deepEqual(await readSession(browser), { signedIn: false });
+    const response = await web.signIn(browser, "two-practices", {
+      returnTo: "/practice/riverside-clinic?status=paused",
+    });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("refresh"), `0; url=${web.url}/practice/riverside-clinic?status=paused`);
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    const { signedIn, name, practices, vendors, roles } = await readSession(browser);
+    assert.deepEqual(
+      { signedIn, name, practices, vendors, roles },
+      {
+        signedIn: true,
+        name: "Amira Haddad",
+        practices: [
+          { alias: "hilltop-family-practice", isAdmin: false },
+          { alias: "riverside-clinic", isAdmin: true },
+        ],
+        vendors: [],
+        roles: [],
+      },
+    );
+  });
+
+  test("gives the browser a random cookie only, of which the database has a hash, and the tokens encrypted", async () => {
+    const browser = web.openBrowser();
+    const response = await web.signIn(browser, "operator");
+    const cookie = response.headers.getSetCookie().find((line) => line.startsWith("session=")) ?? "";
+    assert.match(cookie, /^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const page = await response.text();
+    const session = await (await browser.call("/bff/session")).text();
+    for (const text of [page, session, cookie]) assert.doesNotMatch(text, /eyJ/);
+    await withClient(web.database.ownerUrl, async (client) => {
+      const { rows } = await client.query<{ stored: string }>(
+        "select row_to_json(sessions)::text as stored from web.sessions",
+      );
+      for (const { stored } of rows) {
+        assert.doesNotMatch(stored, /eyJ/);
+        assert.ok(!stored.includes(browser.cookies.get("session") ?? "missing"));
+      }
+    });
+  });
+
+  test("replaces the session that the browser had, also one that somebody else has put there", async () => {
+    const [attacker, victim] = [web.openBrowser(), web.openBrowser()];
+    await web.signIn(attacker, "riverside-member");
+    const fixed = attacker.cookies.get("session") ?? "";
+    victim.cookies.set("session", fixed);
+    await web.signIn(victim, "operator");
+    assert.notEqual(victim.cookies.get("session"), fixed);
+    assert.deepEqual(await readSession(attacker), { signedIn: false });
+    assert.equal((await readSession(victim)).name, "Mara Lindqvist");
+  });
+
+  test("works in two tabs at once", async () => {
+    const browser = web.openBrowser();
+    const [first, second] = [await browser.open("/login?returnTo=/a"), await browser.open("/login?returnTo=/b")];
+    assert.equal([...browser.cookies.keys()].filter((name) => name.startsWith("sign-in-")).length, 2);
+    for (const begun of [first, second]) assert.equal(begun.status, 303);
+    await web.signIn(browser, "operator", { returnTo: "/c" });
+    assert.equal([...browser.cookies.keys()].filter((name) => name.startsWith("sign-in-")).length, 2);
+  });
+
+  for (const [what, path] of [
+    ["that another browser has begun", "/callback?code=abc&state=0123456789abcdef"],
+    ["without a state", "/callback?code=abc"],
+    ["without anything", "/callback"],
+  ] as const) {
+    test(`isn't completed ${what}: the page says so, and there is no session`, async () => {
+      const sessions = await countSessions();
+      const browser = web.openBrowser();
+      const response = await browser.open(path);
+      assert.equal(response.status, 400);
+      assert.match(await response.text(), /This sign-in can't be completed/);
+      assert.equal(browser.cookies.size, 0);
+      assert.equal(await countSessions(), sessions);
+    });
+  }
+
+  test("that the user cancels ends on a page that says so", async () => {
+    const browser = web.openBrowser();
+    const begun = await browser.open("/login");
+    const state = new URL(begun.headers.get("location") ?? "").searchParams.get("state") ?? "";
+    const issuer = encodeURIComponent(web.identityProvider.issuer);
+    const response = await browser.open(`/callback?error=access_denied&state=${state}&iss=${issuer}`);
+    assert.equal(response.status, 403);
+    assert.match(await response.text(), /Signing in was cancelled/);
+    assert.equal(browser.cookies.size, 0);
+  });
+
+  test("can't be completed twice with the same code", async () => {
+    const browser = web.openBrowser();
+    const begun = await browser.open("/login");
+    const pending = new Map(browser.cookies);
+    const { choosePersona, openBrowser } = await import("@ehr-marketplace/dev/identity-provider");
+    const atProvider = openBrowser();
+    const authorization = begun.headers.get("location") ?? "";
+    const login = await atProvider(authorization);
+    const back = await choosePersona(
+      atProvider,
+      new URL(login.headers.get("location") ?? "", authorization),
+      "operator",
+    );
+    assert.equal((await browser.open(back.href)).status, 200);
+    const second = web.openBrowser();
+    for (const [name, value] of pending) second.cookies.set(name, value);
+    assert.equal((await second.open(back.href)).status, 403);
+    assert.equal(second.cookies.get("session"), undefined);
+  });
+
+  for (const [what, headers] of [
+    ["a page of another site", { "sec-fetch-site": "cross-site" }],
+    ["a page of another origin of this site", { "sec-fetch-site": "same-site" }],
+    ["a page of another origin, in an old browser", { "sec-fetch-site": "", origin: "https://evil.example" }],
+    ["something without the header of our scripts", { "x-requested-with": "XMLHttpRequest" }],
+  ] as const) {
+    test(`isn't told to ${what}`, async () => {
+      const browser = web.openBrowser();
+      await web.signIn(browser, "operator");
+      const response = await browser.call("/bff/session", { headers });
+      assert.equal(response.status, 403);
+      assert.equal(((await response.json()) as { code: string }).code, "cross-origin");
+    });
+  }
+});
