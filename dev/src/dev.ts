@@ -4,23 +4,24 @@ import { type Stack, startStack } from "./stack/start-stack.ts";
 
 const usage = `Usage: npm run dev -- [options]
 
-Starts the local stack: PostgreSQL, the marketplace (API and worker), the EHR, an identity provider and a demo app.
+Starts the local stack: PostgreSQL, the web, the marketplace (API and worker), the EHR, an identity provider and a demo
+app.
 When a source file changes, the services that use it restart. Ctrl+C stops the stack.
 
   --ephemeral  keep the data in a temporary folder, which is deleted when the stack stops; otherwise it stays in .dev
-  --inspect    let debuggers attach: to the API on port 9229, the worker on 9230, the EHR on 9231
+  --inspect    let debuggers attach: to the API on port 9229, the worker on 9230, the EHR on 9231, the web on 9232
   --help       print this text
 
-Environment: MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's health use the two
-ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser), ALLOWED_ORIGINS (of
-pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of front ends: 3000,
-4200, 5173, 8000 and 8090), CLIENT_REGISTRATION_URL and CLIENT_REGISTRATION_TOKEN (another authorization server at
+Environment: WEB_PORT (8090), MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's
+health use the two ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser),
+ALLOWED_ORIGINS (of pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of
+front ends: 3000, 4200, 5173 and 8000), CLIENT_REGISTRATION_URL and CLIENT_REGISTRATION_TOKEN (another authorization server at
 which apps' clients are registered; the demo app signs in only with the stack's own).
 
 Examples:
   npm run dev
   npm run dev -- --ephemeral --inspect
-  MARKETPLACE_PORT=9080 EHR_PORT=9081 IDP_PORT=9082 npm run dev`;
+  WEB_PORT=9090 MARKETPLACE_PORT=9080 EHR_PORT=9081 IDP_PORT=9082 npm run dev`;
 
 const flag = { type: "boolean", default: false } as const;
 const { values } = readArguments(usage, { options: { ephemeral: flag, inspect: flag } });
@@ -38,6 +39,7 @@ const tokenPort = givenPort === "" ? "" : `IDP_PORT=${givenPort} `;
 type Sections = Record<string, [label: string, value: string][]>;
 
 function listUrls({
+  webUrl,
   marketplaceUrl,
   workerUrl,
   ehrUrl,
@@ -48,6 +50,12 @@ function listUrls({
   inspectPorts,
 }: Stack): Sections {
   return {
+    Web: [
+      ["Start page", webUrl],
+      ["Sign in", `${webUrl}/login`],
+      ["Health and metrics", `${webUrl}/health/ready  ${webUrl}/metrics`],
+      ["Database, as owner", databases.web.ownerUrl],
+    ],
     Marketplace: [
       ["Overview", marketplaceUrl],
       ["API reference", `${marketplaceUrl}/docs`],
@@ -78,6 +86,7 @@ function listUrls({
         ["API", `127.0.0.1:${inspectPorts.marketplace}`],
         ["Worker", `127.0.0.1:${inspectPorts.worker}`],
         ["EHR", `127.0.0.1:${inspectPorts.ehr}`],
+        ["Web", `127.0.0.1:${inspectPorts.web}`],
       ],
     }),
   };

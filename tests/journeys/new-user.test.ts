@@ -3,9 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { type CleanUp, cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support";
-import { chromium } from "playwright-core";
+import { type Browser, chromium } from "playwright-core";
 
 async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {
   stack.signal(signal);
@@ -38,6 +38,29 @@ async function assertCallable({ marketplaceUrl, ehrUrl, ports }: DevStack, origi
   }
 }
 
+/** Sign-in leads to the identity provider, whose page needs cookies. */
+async function assertServed(url: string): Promise<void> {
+  const isSignIn = url.endsWith("/login");
+  const { status } = await fetch(url, { redirect: isSignIn ? "manual" : "follow" });
+  assert.equal(status, isSignIn ? 303 : 200, url);
+}
+
+async function launchBrowser(cleanUp: CleanUp): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    timeout: 120_000,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  cleanUp(() => browser.close());
+  return browser;
+}
+
 describe("the development stack of a new user", () => {
   const cleanUp = cleanUpAfter();
   let stack: DevStack;
@@ -47,9 +70,7 @@ describe("the development stack of a new user", () => {
 
   test("serves every URL that it prints, and a catalog with images", async () => {
     const { marketplaceUrl } = stack;
-    for (const [, url] of stack.output().matchAll(/^ {2}\S.*?(http:\/\/\S+)/gm)) {
-      assert.equal((await fetch(url ?? "")).status, 200, url);
-    }
+    for (const [, url = ""] of stack.output().matchAll(/^ {2}\S.*?(http:\/\/\S+)/gm)) await assertServed(url);
     const page = (await (await fetch(`${marketplaceUrl}/api/v1/apps?size=100`)).json()) as AppPage;
     assert.equal(page.totalElements, 60);
     const pictures = page.content.flatMap(({ iconUrl, screenshots }: AppDto) => [
@@ -65,12 +86,12 @@ describe("the development stack of a new user", () => {
   });
 
   test("has an index at / of each process, whose links lead somewhere", async () => {
-    for (const url of [stack.marketplaceUrl, stack.ehrUrl, stack.workerUrl]) {
+    for (const url of [stack.webUrl, stack.marketplaceUrl, stack.ehrUrl, stack.workerUrl]) {
       type Index = { title: string; links: Record<string, string> };
       const index = (await (await fetch(url)).json()) as Index | { data: Index };
       const { title, links } = "data" in index ? index.data : index;
       assert.ok(title.includes("EHR") && "health" in links, url);
-      for (const path of Object.values(links)) assert.equal((await fetch(url + path)).status, 200, url + path);
+      for (const path of Object.values(links)) await assertServed(url + path);
     }
   });
 
@@ -84,18 +105,7 @@ describe("the development stack of a new user", () => {
 
   test("renders the API reference in a browser without loading anything from other origins", async () => {
     const { marketplaceUrl } = stack;
-    const browser = await chromium.launch({
-      executablePath: "/usr/bin/chromium",
-      timeout: 120_000,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
-    cleanUp(() => browser.close());
+    const browser = await launchBrowser(cleanUp);
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     const otherOrigins: string[] = [];
     const errors: string[] = [];
@@ -125,12 +135,36 @@ describe("the development stack of a new user", () => {
     assert.deepEqual({ otherOrigins, errors }, { otherOrigins: [], errors: [] });
   });
 
+  test("signs a demo user in and out with a browser", async () => {
+    const { webUrl } = stack;
+    const browser = await launchBrowser(cleanUp);
+    // The pages have no scripts, and forbid them: those of this test need an exception.
+    const page = await browser.newPage({ bypassCSP: true });
+    const readSession = (): Promise<unknown> =>
+      page.evaluate(
+        `fetch("/bff/session", { headers: { "x-requested-with": "ehr-marketplace" } })
+          .then((response) => response.json()).then(({ signedIn, name }) => ({ signedIn, name }))`,
+      );
+    await page.goto(webUrl);
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Mara Lindqvist" }).click();
+    await page.waitForURL(`${webUrl}/`);
+    assert.deepEqual(await readSession(), { signedIn: true, name: "Mara Lindqvist" });
+    await page.evaluate(
+      `document.body.innerHTML = '<form method="post" action="/logout"><button>Leave</button></form>'`,
+    );
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL(`${webUrl}/`);
+    assert.deepEqual(await readSession(), { signedIn: false, name: undefined });
+  });
+
   test("stops on SIGINT", () => assertStops(stack, "SIGINT"));
 });
 
 for (const [step, next] of [
   ["Starting PostgreSQL", "Migrating the databases"],
-  ["Starting the marketplace, its worker and the EHR", "ready"],
+  ["Starting the marketplace, its worker, the EHR and the web", "ready"],
 ] as const) {
   test(`the development stack, stopped during "${step}", begins no further step`, async (t) => {
     const stack = await startDevStack(cleanUpAfter(t), { until: new RegExp(step) });

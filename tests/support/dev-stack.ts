@@ -5,12 +5,13 @@ import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { eventually } from "@ehr-marketplace/test-kit";
 
 export interface DevStack {
+  webUrl: string;
   marketplaceUrl: string;
   ehrUrl: string;
   demoAppUrl: string;
   workerUrl: string;
   /** Environment variables with which `npm run` commands find this stack. */
-  ports: { MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
+  ports: { WEB_PORT: string; MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
   /** Everything the stack has printed so far. */
   output(): string;
   signal(signal: NodeJS.Signals): void;
@@ -26,8 +27,13 @@ type Ports = DevStack["ports"];
 
 /** The demo app and the worker use the two ports after that of the identity provider. */
 async function findPorts(): Promise<Ports> {
-  const [marketplace, ehr, idp] = await freePorts(5);
-  return { MARKETPLACE_PORT: String(marketplace), EHR_PORT: String(ehr), IDP_PORT: String(idp) };
+  const [web, marketplace, ehr, idp] = await freePorts(6);
+  return {
+    WEB_PORT: String(web),
+    MARKETPLACE_PORT: String(marketplace),
+    EHR_PORT: String(ehr),
+    IDP_PORT: String(idp),
+  };
 }
 
 export interface DevStackOptions {
@@ -71,11 +77,12 @@ export async function startDevStack(
   await eventually(`the stack prints ${until}`, 180_000, () => until.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
   const idp = Number(ports.IDP_PORT);
-  const [marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [
+  const [webUrl = "", marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [
+    ports.WEB_PORT,
     ports.MARKETPLACE_PORT,
     ports.EHR_PORT,
     idp + 1,
     idp + 2,
   ].map((port) => `http://127.0.0.1:${port}`);
-  return { marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, output: () => output, signal, exited };
+  return { webUrl, marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, output: () => output, signal, exited };
 }

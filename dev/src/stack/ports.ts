@@ -2,13 +2,14 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 export interface Ports {
+  web: number;
   marketplace: number;
   ehr: number;
   idp: number;
   demoApp: number;
   workerHealth: number;
   /** Of the debuggers (`--inspect`), one for each service process. */
-  inspect: { marketplace: number; worker: number; ehr: number };
+  inspect: { marketplace: number; worker: number; ehr: number; web: number };
 }
 
 function readPort(name: string, fallback: number): number {
@@ -26,12 +27,13 @@ export function readPorts(): Ports {
   const idp = readPort("IDP_PORT", 8082);
   const inspect = readPort("INSPECT_PORT", 9229);
   return {
+    web: readPort("WEB_PORT", 8090),
     marketplace: readPort("MARKETPLACE_PORT", 8080),
     ehr: readPort("EHR_PORT", 8081),
     idp,
     demoApp: idp + 1,
     workerHealth: idp + 2,
-    inspect: { marketplace: inspect, worker: inspect + 1, ehr: inspect + 2 },
+    inspect: { marketplace: inspect, worker: inspect + 1, ehr: inspect + 2, web: inspect + 3 },
   };
 }
 
@@ -47,6 +49,7 @@ function listPorts({ inspect, ...ports }: Ports, withInspect: boolean): NamedPor
     name: port === first ? variable : `${variable} + ${port - first}`,
   });
   return [
+    above("WEB_PORT", ports.web, ports.web),
     above("MARKETPLACE_PORT", ports.marketplace, ports.marketplace),
     above("EHR_PORT", ports.ehr, ports.ehr),
     ...[ports.idp, ports.demoApp, ports.workerHealth].map((port) => above("IDP_PORT", ports.idp, port)),
@@ -67,9 +70,9 @@ export async function assertUsable(ports: Ports, withInspect: boolean): Promise<
 }
 
 /** All ports of a stack at once: those of another one are taken together. */
-function suggestPorts(name: string, { marketplace, ehr, idp, inspect }: Ports): string {
+function suggestPorts(name: string, { web, marketplace, ehr, idp, inspect }: Ports): string {
   if (name.startsWith("INSPECT_PORT")) return `INSPECT_PORT=${inspect.marketplace + 1_000}`;
-  return `MARKETPLACE_PORT=${marketplace + 1_000} EHR_PORT=${ehr + 1_000} IDP_PORT=${idp + 1_000}`;
+  return `WEB_PORT=${web + 1_000} MARKETPLACE_PORT=${marketplace + 1_000} EHR_PORT=${ehr + 1_000} IDP_PORT=${idp + 1_000}`;
 }
 
 async function assertFree({ port, name }: NamedPort, ports: Ports): Promise<void> {

@@ -7,7 +7,7 @@ test("links in the worker's mails lead to the marketplace's port", () => {
   const database = { serviceUrl: "postgres://127.0.0.1/unused" };
   const context: StackContext = {
     ports: { ...readPorts(), marketplace: 8123 },
-    databases: { marketplace: database, ehr: database },
+    databases: { marketplace: database, ehr: database, web: database },
     identityProvider: { issuer: "http://127.0.0.1:8082", jwksUrl: "http://127.0.0.1:8082/jwks" },
     mediaDirectory: "unused",
   };

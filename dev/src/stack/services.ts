@@ -1,15 +1,22 @@
 import { readConfig as readEhrConfig } from "@ehr-marketplace/ehr/config";
 import { readConfig as readMarketplaceConfig } from "@ehr-marketplace/marketplace/config";
 import { readWorkerConfig } from "@ehr-marketplace/marketplace/worker-config";
+import { readConfig as readWebConfig } from "@ehr-marketplace/web/config";
 import { developmentSecret, registrationToken } from "../identity-provider/clients.ts";
 import { fhirBaseUrl } from "../identity-provider/index.ts";
-import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment, type TokenIssuer } from "../service-environments.ts";
+import {
+  ehrEnvironment,
+  loopbackNetworks,
+  marketplaceEnvironment,
+  type TokenIssuer,
+  webEnvironment,
+} from "../service-environments.ts";
 import type { Ports } from "./ports.ts";
 import type { ServiceOptions } from "./service-process.ts";
 
 export interface StackContext {
   ports: Ports;
-  databases: Record<"marketplace" | "ehr", { serviceUrl: string }>;
+  databases: Record<"marketplace" | "ehr" | "web", { serviceUrl: string }>;
   identityProvider: TokenIssuer;
   mediaDirectory: string;
 }
@@ -18,7 +25,7 @@ const services = new URL("../../../services/", import.meta.url).pathname;
 const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() };
 
 /** The usual ports of front ends under development, such as Vite's 5173. */
-const frontEndPorts = [3000, 4200, 5173, 8000, 8090];
+const frontEndPorts = [3000, 4200, 5173, 8000];
 const frontEndOrigins = frontEndPorts.flatMap((port) => [`http://localhost:${port}`, urlOf(port)]);
 
 /** Origins whose pages may call the APIs with a token; `ALLOWED_ORIGINS` replaces the usual ones. */
@@ -91,6 +98,24 @@ export function ehrService({ ports, databases, identityProvider }: StackContext)
   };
 }
 
+export function webService({ ports, databases, identityProvider }: StackContext): ServiceOptions {
+  const urls = {
+    publicUrl: urlOf(ports.web),
+    marketplaceUrl: urlOf(ports.marketplace),
+    ehrUrl: urlOf(ports.ehr),
+  };
+  return {
+    name: "web",
+    entry: `${services}web/src/web.ts`,
+    readyUrl: `${urls.publicUrl}/health/ready`,
+    environment: {
+      ...webEnvironment(databases.web.serviceUrl, urls, identityProvider),
+      ...local,
+      WEB_PORT: String(ports.web),
+    },
+  };
+}
+
 /**
  * Throws if a service couldn't use a variable of this process's environment, before anything is started. What the stack itself sets
  * later, such as the databases, is replaced by valid values.
@@ -100,11 +125,12 @@ export function checkEnvironments(ports: Ports): void {
   const issuer = urlOf(ports.idp);
   const context: StackContext = {
     ports,
-    databases: { marketplace: database, ehr: database },
+    databases: { marketplace: database, ehr: database, web: database },
     identityProvider: { issuer, jwksUrl: `${issuer}/jwks` },
     mediaDirectory: "unused",
   };
   readMarketplaceConfig({ ...process.env, ...marketplaceService(context).environment });
   readWorkerConfig({ ...process.env, ...workerService(context).environment });
   readEhrConfig({ ...process.env, ...ehrService(context).environment });
+  readWebConfig({ ...process.env, ...webService(context).environment });
 }

@@ -10,9 +10,18 @@ import { describeServer } from "./describe-server.ts";
 import { assertUsable, type Ports, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
-import { checkEnvironments, ehrService, marketplaceService, readPublicUrl, urlOf, workerService } from "./services.ts";
+import {
+  checkEnvironments,
+  ehrService,
+  marketplaceService,
+  readPublicUrl,
+  urlOf,
+  webService,
+  workerService,
+} from "./services.ts";
 
 export interface Stack {
+  webUrl: string;
   marketplaceUrl: string;
   workerUrl: string;
   ehrUrl: string;
@@ -88,18 +97,20 @@ export async function startStack(
     beginStep("Starting the identity provider and the demo app");
     // Named by the port, which is in the URLs of clients. The EHR's database has the clients too, and both are kept together.
     const clientsFile = join(directory, `clients-${ports.idp}.json`);
-    const identityProvider = await startIdentityProvider({ port: ports.idp, ehrUrl, clientsFile });
+    const webUrl = urlOf(ports.web);
+    const identityProvider = await startIdentityProvider({ port: ports.idp, ehrUrl, clientsFile, webUrl });
     stops.push(() => identityProvider.stop());
     const { issuer } = identityProvider;
     const demoApp = await startDemoApp(ports.demoApp, { issuer, marketplaceUrl });
     stops.push(() => demoApp.stop());
 
-    beginStep("Starting the marketplace, its worker and the EHR");
+    beginStep("Starting the marketplace, its worker, the EHR and the web");
     const context = { ports, databases, identityProvider, mediaDirectory };
     const services = [
       startService({ ...marketplaceService(context), inspectPort: inspectPorts?.marketplace, signal }),
       startService({ ...workerService(context), inspectPort: inspectPorts?.worker, signal }),
       startService({ ...ehrService(context), inspectPort: inspectPorts?.ehr, signal }),
+      startService({ ...webService(context), inspectPort: inspectPorts?.web, signal }),
     ];
     stops.push(async () => {
       const started = (await Promise.allSettled(services)).filter((each) => each.status === "fulfilled");
@@ -107,7 +118,7 @@ export async function startStack(
     });
     await Promise.all(services);
     const workerUrl = urlOf(ports.workerHealth);
-    return { marketplaceUrl, workerUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts, stop };
+    return { webUrl, marketplaceUrl, workerUrl, ehrUrl, demoAppUrl, issuer, databases, demo, inspectPorts, stop };
   } catch (error) {
     await stop();
     throw error;
