@@ -83,6 +83,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       sessions,
       cookies,
       publicUrl,
+      requestsPerMinute: config.publicRequestsPerMinute,
     });
   }
 

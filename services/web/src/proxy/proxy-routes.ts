@@ -1,5 +1,5 @@
 import type { Operation } from "@ehr-marketplace/client/operations";
-import { disableCaching, invalidRequest, Problem } from "@ehr-marketplace/service-kit/http";
+import { disableCaching, invalidRequest, limitRate, Problem } from "@ehr-marketplace/service-kit/http";
 import replyFrom from "@fastify/reply-from";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Cookies } from "../sessions/cookies.ts";
@@ -17,6 +17,8 @@ export interface ProxyOptions {
   sessions: Sessions;
   cookies: Cookies;
   publicUrl: string;
+  /** Of each address. The APIs limit each user. */
+  requestsPerMinute: number;
 }
 
 /** For machines only, with tokens of their own. */
@@ -82,6 +84,7 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
   const { origin } = new URL(options.publicUrl);
   const tokens = new WeakMap<FastifyRequest, string>();
   disableCaching(scope);
+  limitRate(scope, options.requestsPerMinute);
   // The API limits, parses and checks bodies; here they pass.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));

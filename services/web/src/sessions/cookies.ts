@@ -12,6 +12,8 @@ export interface PendingSignIn extends SignInTransaction {
 
 const signInMinutes = 10;
 const stateCharacters = 12;
+/** Those of many tabs, which a browser opens at once when it starts, would be more than a request's headers may have. */
+const maxPending = 4;
 const owner = "sign-in";
 
 export type Cookies = ReturnType<typeof createCookies>;
@@ -29,20 +31,28 @@ export function createCookies(encryption: Encryption, { isSecure }: { isSecure: 
   const lax: CookieSerializeOptions = { ...common, sameSite: "lax" };
   const strict: CookieSerializeOptions = { ...common, sameSite: "strict" };
 
+  const open = (encrypted: string | undefined): PendingSignIn | undefined => {
+    const text = encrypted === undefined ? undefined : encryption.decryptIfPossible(encrypted, owner);
+    return text === undefined ? undefined : (JSON.parse(text) as PendingSignIn);
+  };
+
   return {
     session: (request: FastifyRequest): string | undefined => request.cookies[sessionName],
     setSession: (reply: FastifyReply, cookie: string): FastifyReply => reply.setCookie(sessionName, cookie, strict),
     clearSession: (reply: FastifyReply): FastifyReply => reply.clearCookie(sessionName, strict),
 
-    setSignIn(reply: FastifyReply, pending: PendingSignIn): void {
+    setSignIn(request: FastifyRequest, reply: FastifyReply, pending: PendingSignIn): void {
+      const older = Object.keys(request.cookies)
+        .filter((name) => name.startsWith(signInName("")))
+        .map((name) => ({ name, begunAt: open(request.cookies[name])?.begunAt ?? 0 }))
+        .toSorted((one, other) => other.begunAt - one.begunAt);
+      for (const { name } of older.slice(maxPending - 1)) reply.clearCookie(name, lax);
       const encrypted = encryption.encrypt(JSON.stringify(pending), owner);
       reply.setCookie(signInName(pending.state), encrypted, { ...lax, maxAge: signInMinutes * 60 });
     },
     /** Undefined: this browser hasn't begun it, or too long ago. */
     findSignIn(request: FastifyRequest, state: string, now: Date): PendingSignIn | undefined {
-      const encrypted = request.cookies[signInName(state)];
-      const text = encrypted === undefined ? undefined : encryption.decryptIfPossible(encrypted, owner);
-      const pending = text === undefined ? undefined : (JSON.parse(text) as PendingSignIn);
+      const pending = open(request.cookies[signInName(state)]);
       if (pending?.state !== state || now.getTime() > pending.begunAt + signInMinutes * 60_000) return undefined;
       return pending;
     },

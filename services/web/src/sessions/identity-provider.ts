@@ -99,7 +99,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
       if (error instanceof AuthorizationResponseError) throw new SignInRefusedError(error.error, { cause: error });
       if (error instanceof ResponseBodyError && error.status < 500 && error.error !== "invalid_client")
         throw new SignInRefusedError(error.error, { cause: error });
-      throw unavailable(error);
+      throw providerUnavailable(error);
     }
   };
 
@@ -157,7 +157,7 @@ const issuedOf = (response: TokenEndpointResponse & TokenEndpointResponseHelpers
 
 const textOf = (claim: unknown): string | undefined => (typeof claim === "string" && claim !== "" ? claim : undefined);
 
-function unavailable(cause: unknown): Problem {
+export function providerUnavailable(cause: unknown): Problem {
   const detail = "The identity provider can't be reached, or its response can't be used.";
   return new Problem(webProblems.signInUnavailable, detail, { headers: { "retry-after": retryAfterSeconds }, cause });
 }

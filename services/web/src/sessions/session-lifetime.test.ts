@@ -130,10 +130,27 @@ describe("tokens that expire", () => {
     const successor = await startIdentityProvider({ port, keys: provider.keys });
     cleanUp(() => successor.stop());
     await age(web, "access_expires_at = now()");
-    const { status, body } = await readSession(browser);
-    assert.deepEqual([status, body.code], [401, "session-required"]);
+    const response = await browser.call("/bff/marketplace/subscriptions");
+    assert.equal(response.status, 401);
+    assert.equal(((await response.json()) as { code: string }).code, "session-required");
     assert.equal(await countSessions(web), 0);
+    assert.deepEqual((await readSession(browser)).body, { signedIn: false });
   });
+});
+
+test("a process that starts while the identity provider is down says so, and sessions outlive it", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const provider = await startIdentityProvider({ port: await freePort() });
+  cleanUp(() => provider.stop());
+  const web = await startWeb(cleanUp, { identityProvider: provider });
+  const browser = await signedIn(web);
+  await provider.stop();
+  const successor = await startWeb(cleanUp, { database: web.database, identityProvider: provider });
+  const sameBrowser = successor.openBrowser();
+  sameBrowser.cookies.set("session", browser.cookies.get("session") ?? "");
+  const { status, body } = await readSession(sameBrowser);
+  assert.deepEqual([status, body.code], [503, "sign-in-unavailable"]);
+  assert.equal(await countSessions(web), 1);
 });
 
 test("a session is over if its encryption key has been removed", async (t) => {

@@ -74,7 +74,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
       try {
         const { url, transaction } = await provider.beginSignIn();
         const returnTo = resolveReturnTo(request.query.returnTo, publicUrl);
-        cookies.setSignIn(reply, { ...transaction, returnTo, begunAt: clock().getTime() });
+        cookies.setSignIn(request, reply, { ...transaction, returnTo, begunAt: clock().getTime() });
         return await reply.redirect(url, 303);
       } catch (error) {
         return unavailablePage(reply, error);
@@ -154,11 +154,13 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
   scope.get("/bff/session", anyone, async (request, reply) => {
     requireScript(request, origin);
     const cookie = cookies.session(request);
-    if ((await sessions.find(cookie)) === undefined) {
+    try {
+      const session = await sessions.use(cookie);
+      return describeSession(session, await sessions.callerOf(session), options.limits);
+    } catch (error) {
+      if (!(error instanceof Problem && error.kind === webProblems.sessionRequired)) throw error;
       if (cookie !== undefined) cookies.clearSession(reply);
       return { signedIn: false };
     }
-    const session = await sessions.use(cookie);
-    return describeSession(session, await sessions.callerOf(session), options.limits);
   });
 };

@@ -2,12 +2,23 @@ import { createHash, randomBytes } from "node:crypto";
 import { createTaskLimiter, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { Caller, TokenVerifier } from "@ehr-marketplace/service-kit/tokens";
+import {
+  type Caller,
+  IssuerUnavailableError,
+  TokenRefusedError,
+  type TokenVerifier,
+} from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { webProblems } from "../web-problems.ts";
-import { type IdentityProvider, type IssuedTokens, type SignedIn, SignInRefusedError } from "./identity-provider.ts";
+import {
+  type IdentityProvider,
+  type IssuedTokens,
+  providerUnavailable,
+  type SignedIn,
+  SignInRefusedError,
+} from "./identity-provider.ts";
 import {
   isExpired,
   isOver,
@@ -60,6 +71,14 @@ export type Sessions = ReturnType<typeof createSessions>;
 /** The sessions of browsers. Tokens stay in the database, encrypted, and the browser has only a random cookie. */
 export function createSessions({ database, encryption, provider, tokens, limits, clock, logger }: SessionDeps) {
   const refreshes = createTaskLimiter(maxRefreshing, maxWaitingToRefresh);
+
+  const verify = async (accessToken: string): Promise<Caller> => {
+    try {
+      return tokens.findVerified(accessToken) ?? (await tokens.verify(accessToken));
+    } catch (error) {
+      throw error instanceof IssuerUnavailableError ? providerUnavailable(error) : error;
+    }
+  };
 
   const encrypt = (id: string, content: SessionTokens): string =>
     encryption.encrypt(JSON.stringify(content), tokensOwner(id));
@@ -127,7 +146,7 @@ export function createSessions({ database, encryption, provider, tokens, limits,
   return {
     /** Returns the cookie of a new session. */
     async begin({ name, providerSession, ...issued }: SignedIn): Promise<string> {
-      const { issuer, subject } = await tokens.verify(issued.accessToken);
+      const { issuer, subject } = await verify(issued.accessToken);
       const cookie = randomBytes(cookieBytes).toString("base64url");
       const id = uuid();
       const now = clock();
@@ -162,7 +181,11 @@ export function createSessions({ database, encryption, provider, tokens, limits,
 
     /** What the APIs will make of the session's token. */
     async callerOf({ tokens: { accessToken } }: Session): Promise<Caller> {
-      return tokens.findVerified(accessToken) ?? (await tokens.verify(accessToken));
+      try {
+        return await verify(accessToken);
+      } catch (error) {
+        throw error instanceof TokenRefusedError ? required(`The access token is refused. ${error.message}`) : error;
+      }
     },
 
     async end(session: Session): Promise<void> {

@@ -92,6 +92,13 @@ describe("signing in", () => {
     assert.equal([...browser.cookies.keys()].filter((name) => name.startsWith("sign-in-")).length, 2);
   });
 
+  test("keeps few pending ones, however many tabs begin it, and the newest can be completed", async () => {
+    const browser = web.openBrowser();
+    for (let tab = 0; tab < 10; tab += 1) await browser.open("/login");
+    assert.equal(browser.cookies.size, 4);
+    assert.equal((await web.signIn(browser, "operator")).status, 200);
+  });
+
   for (const [what, path] of [
     ["that another browser has begun", "/callback?code=abc&state=0123456789abcdef"],
     ["without a state", "/callback?code=abc"],
