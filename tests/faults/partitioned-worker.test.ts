@@ -43,6 +43,14 @@ const countJobsStartedBefore = (ownerUrl: string, interruptedAt: Date): Promise<
     return rows[0]?.jobs ?? 0;
   });
 
+const isEachWorkerDelivering = (ownerUrl: string): Promise<boolean> =>
+  withClient(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ delivering: number }>(
+      "select count(distinct worker_id)::int as delivering from deliveries join delivery_workers on delivery_workers.id = worker_id",
+    );
+    return rows[0]?.delivering === 2;
+  });
+
 /** In a short run, the silence of a worker that is two seconds late lasts longer. */
 const ageLateHeartbeats = (ownerUrl: string): Promise<unknown> =>
   withClient(ownerUrl, (client) =>
@@ -58,8 +66,11 @@ describe("a worker that loses its connection to PostgreSQL, while another keeps 
       const cleanUp = cleanUpAfter(t);
       const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
       const receiver = await startReceiver(cleanUp);
+      let held: (() => void)[] | undefined;
       receiver.respond = (_received, response) => {
-        setTimeout(() => response.writeHead(204).end(), randomInt(30, 60));
+        const respond = (): unknown => response.writeHead(204).end();
+        if (held === undefined) setTimeout(respond, randomInt(30, 60));
+        else held.push(respond);
       };
       const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
       const proxy = await startNetworkFaultProxy(cleanUp, serviceUrl);
@@ -72,8 +83,13 @@ describe("a worker that loses its connection to PostgreSQL, while another keeps 
       const count = rounds(1, 3);
       for (let round = 0; round < count; round += 1) {
         await waitUntilDelivering(partitioned);
+        // On a slow machine hardly any delivery would be in flight.
+        held = [];
+        await eventually("each worker has deliveries in flight", 30_000, () => isEachWorkerDelivering(ownerUrl));
         const interruptedAt = new Date();
         proxy.interrupt(fault);
+        for (const respond of held) respond();
+        held = undefined;
         await eventually("the worker is not ready", 30_000, async () => !(await partitioned.isReady()));
         takenOver += await countJobsStartedBefore(ownerUrl, interruptedAt);
         await eventually("another worker takes its deliveries over", 30_000, async () => {
