@@ -53,6 +53,8 @@ export async function insertBilledSubscriptions(ownerUrl: string, practices: num
       `insert into ended_terms (subscription_id, ended_at, pricing_plan_id, quantity)
        select id, created_at + interval '20 days 5 hours', pricing_plan_id, 3 from subscriptions where quantity is not null and random() < 0.3`,
     );
+    // Each row of the hours and days would check its foreign key.
+    await client.query("set session_replication_role = replica");
     await client.query(
       `insert into usage_hours (subscription_id, hour, metric, aggregation, quantity, record_count)
        select subscriptions.id, date_trunc('hour', created_at at time zone 'UTC') at time zone 'UTC' + nth * interval '37 hours', 'notes', 'SUM',
@@ -65,6 +67,7 @@ export async function insertBilledSubscriptions(ownerUrl: string, practices: num
        select subscription_id, (hour at time zone 'UTC')::date as day, metric, aggregation, sum(quantity), sum(record_count)
        from usage_hours group by subscription_id, day, metric, aggregation`,
     );
+    await client.query("reset session_replication_role");
     await client.query("update vendors set commission_percent = 12.5 where slug <> 'northwind-health'");
     await client.query("analyze subscriptions");
   });
