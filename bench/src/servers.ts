@@ -80,7 +80,7 @@ export async function waitUntilReady(child: ChildProcess, url: string): Promise<
   const deadline = Date.now() + 120_000;
   while ((await fetch(`${url}/health/ready`).catch(() => undefined))?.ok !== true) {
     if (child.exitCode !== null || Date.now() > deadline) {
-      // It would keep the output open, and whoever reads it would wait forever.
+      // It would keep the output open, and a process that reads it would wait forever.
       child.kill("SIGKILL");
       throw new Error(`${child.spawnargs.at(-1)} did not become ready`);
     }

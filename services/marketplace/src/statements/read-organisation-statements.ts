@@ -33,12 +33,12 @@ async function chargeOpenMonth(
   { organisationId, known, now }: OrganisationMonths,
   { month }: ListedMonth,
 ): Promise<ChargedLine[]> {
-  const charging = { month, now, corrections: findCorrections(known, month) };
-  const range = { since: chargedSince(charging), before: periodOf(month).to };
+  const options = { month, now, corrections: findCorrections(known, month) };
+  const range = { since: chargedSince(options), before: periodOf(month).to };
   const lines = await chargeSubscriptions(
     database,
     await findSubscriptionsOf(database, organisationId, range),
-    charging,
+    options,
   );
   return lines.toSorted((a, b) => (a.currency === b.currency ? 0 : a.currency < b.currency ? -1 : 1));
 }

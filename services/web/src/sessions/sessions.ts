@@ -205,9 +205,9 @@ export function createSessions({ database, encryption, provider, tokens, limits,
 
     /** For the hourly maintenance. */
     async deleteOld(): Promise<void> {
-      const [usedBefore, createdBefore] = [limits.idleMs, limits.maxMs].map((ms) => new Date(clock().getTime() - ms));
-      if (usedBefore === undefined || createdBefore === undefined) return;
-      while ((await deleteOldSessions(database, { usedBefore, createdBefore, limit: deletedAtOnce })) > 0);
+      const ago = (ms: number): Date => new Date(clock().getTime() - ms);
+      const old = { usedBefore: ago(limits.idleMs), createdBefore: ago(limits.maxMs), limit: deletedAtOnce };
+      while ((await deleteOldSessions(database, old)) > 0);
     },
   };
 }
