@@ -53,7 +53,8 @@ function leadingColumn({ onBehalfOf, actor, action }: AuditFilter) {
 /**
  * Finds entries, the newest first. In each partition the rows are one range of one index, and the condition is written as that range: with
  * an equality PostgreSQL may scan the index on `at` instead, and read millions of entries to find those of a rare actor. The bounds of `at`
- * select the partitions.
+ * select the partitions. Those of the leading column say nothing new, but PostgreSQL expects few rows of a range with two bounds, and many of
+ * row values, so without them it may scan the index on `at`, too.
  */
 export async function findEntries(
   database: Kysely<DB>,
@@ -75,6 +76,7 @@ export async function findEntries(
     select * from audit_entries
     where at >= ${from} and at <= ${below.at}::timestamptz
       and (${key}) < ${rangeKey(below.at, below.id)} and (${key}) >= ${rangeKey(from, minId)}
+      ${leading === undefined ? sql`` : sql`and ${leading.column} between ${leading.value} and ${leading.value}`}
       ${actor === undefined ? sql`` : sql`and actor_subject = ${actor}`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
     order by ${leading === undefined ? sql`` : sql`${leading.column} desc,`} at desc, id desc
