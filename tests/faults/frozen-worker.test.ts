@@ -11,8 +11,11 @@ test("a frozen worker loses its deliveries to another one, and sends and settles
   const cleanUp = cleanUpAfter(t);
   const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUp, "demo");
   const receiver = await startReceiver(cleanUp);
+  let held: (() => void)[] | undefined;
   receiver.respond = (_received, response) => {
-    setTimeout(() => response.writeHead(204).end(), randomInt(30, 200));
+    const respond = (): unknown => response.writeHead(204).end();
+    if (held === undefined) setTimeout(respond, randomInt(30, 200));
+    else held.push(respond);
   };
   const practices = await registerPractices(ownerUrl, { count: 400, callbackUrl: receiver.url });
   const environment = { LOG_LEVEL: "error" };
@@ -45,16 +48,24 @@ test("a frozen worker loses its deliveries to another one, and sends and settles
   for (let round = 0; round < count; round += 1) {
     const expected = receiver.received.length + 200;
     await eventually("events are delivered", 60_000, () => receiver.received.length > expected);
+    // On a slow machine hardly any delivery would be in flight.
+    held = [];
+    await eventually("it has deliveries in flight", 30_000, async () => (await fetchedBy(frozenId)).length > 0);
     frozen.child.kill("SIGSTOP");
+    for (const respond of held) respond();
+    held = undefined;
     const lastSecond = Math.ceil(Date.now() / 1_000);
     const frozenAt = performance.now();
-    const late = "select from delivery_workers where id = $1 and heartbeat_at < now() - interval '3 seconds'";
+    // A worker begins requests until five seconds after its heartbeat.
+    const late = "select from delivery_workers where id = $1 and heartbeat_at < now() - interval '6 seconds'";
     await eventually("it is silent", 30_000, async () => (await query(late, frozenId)).length === 1);
     const claims = await fetchedBy(frozenId);
     if (!isFullRun) {
       const older = "update delivery_workers set heartbeat_at = heartbeat_at - interval '15 seconds' where id = $1";
       await query(older, frozenId);
     }
+    const registered = "select from delivery_workers where id = $1";
+    await eventually("it is declared dead", 30_000, async () => (await query(registered, frozenId)).length === 0);
     await eventually("its deliveries are taken over", 30_000, async () => (await fetchedBy(frozenId)).length === 0);
     if (isFullRun) assert.ok(performance.now() - frozenAt < 20_000, "within 20 s");
     const ids = new Set(claims.map(({ id }) => id));
@@ -78,6 +89,7 @@ test("a frozen worker loses its deliveries to another one, and sends and settles
   const { arrived, lost, violations, duplicates } = countArrivals(receiver.received, recorded);
   const { unlogged } = await readAttemptLog(ownerUrl);
   assert.deepEqual({ lost, violations, unlogged }, { lost: 0, violations: 0, unlogged: 0 });
+  assert.ok(taken > 0, "it had deliveries in flight when it was frozen");
   assert.deepEqual([frozen.child.exitCode, other.child.exitCode], [null, null]);
   t.diagnostic(
     `frozen ${count} times: ${arrived} events delivered, lost 0, order violations 0, ${taken} deliveries taken over, ${duplicates} ` +

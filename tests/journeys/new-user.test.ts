@@ -107,6 +107,7 @@ describe("the development stack of a new user", () => {
     const { marketplaceUrl } = stack;
     const browser = await launchBrowser(cleanUp);
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(120_000);
     const otherOrigins: string[] = [];
     const errors: string[] = [];
     page.on("request", (request) => {
@@ -140,6 +141,7 @@ describe("the development stack of a new user", () => {
     const browser = await launchBrowser(cleanUp);
     // The pages have no scripts, and forbid them: those of this test need an exception.
     const page = await browser.newPage({ bypassCSP: true });
+    page.setDefaultTimeout(120_000);
     const readSession = (): Promise<unknown> =>
       page.evaluate(
         `fetch("/bff/session", { headers: { "x-requested-with": "ehr-marketplace" } })

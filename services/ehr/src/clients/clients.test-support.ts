@@ -100,6 +100,7 @@ export async function startClientTest(
     retryNow,
     jobsEnd: () =>
       eventually("no job is left", 30_000, async () => {
+        await retryNow();
         const left =
           "select from pgboss.job where name in ('client-registrations', 'connection-reports') and state < 'completed'";
         return (await rows(left)).length === 0;
