@@ -31,6 +31,8 @@ class PipelinedClient extends pg.Client {
   readonly #ended = Promise.withResolvers<void>();
   #deferred: Promise<unknown>[] = [];
   #unsent = 0;
+  /** How often statements were sent. */
+  #sendings = 0;
 
   constructor(options?: pg.ClientConfig) {
     super({ ...options, pipeline: true });
@@ -45,7 +47,11 @@ class PipelinedClient extends pg.Client {
       if (!isDeferred) this.#sendNow();
       if (!(result instanceof Promise)) return result;
       if (!isDeferred) return this.#complete(result);
-      prepared?.onDeferred?.(result as Promise<pg.QueryResult>, () => this.#sendNow());
+      const sendingsBefore = this.#sendings;
+      const sendIfUnsent = (): void => {
+        if (this.#sendings === sendingsBefore) this.#sendNow();
+      };
+      prepared?.onDeferred?.(result as Promise<pg.QueryResult>, sendIfUnsent);
       return this.#defer(result);
     };
     this.query = send as typeof this.query;
@@ -58,6 +64,7 @@ class PipelinedClient extends pg.Client {
   }
 
   #sendNow(): void {
+    this.#sendings += 1;
     for (; this.#unsent > 0; this.#unsent -= 1) this.connection.stream.uncork();
   }
 

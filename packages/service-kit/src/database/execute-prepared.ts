@@ -15,7 +15,7 @@ export interface ExecutionOptions {
   name: string;
   /** Whether the statement is sent with the next one. */
   isDeferred: boolean;
-  /** Gets the result of a deferred statement, and a function that sends it now. */
+  /** Gets the result of a deferred statement, and a function that sends it unless it was sent. */
   onDeferred?: (result: Promise<{ rows: unknown[] }>, sendNow: () => void) => void;
 }
 

@@ -1,4 +1,4 @@
-import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
+import { deferRows, executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Insertable, type Kysely, sql, type Transaction } from "kysely";
 import type { DB, Events } from "../database-schema.ts";
 
@@ -53,15 +53,19 @@ export function findEventApp(database: Kysely<DB>, id: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** The vendor's endpoints that named the event. */
-export async function findRecipientsOf(database: Kysely<DB>, vendorId: string, event: string): Promise<string[]> {
-  const statement = database
+/** The vendor's endpoints that named the event. They are read with the next statement. */
+export async function deferRecipientsOf(
+  transaction: Transaction<DB>,
+  vendorId: string,
+  event: string,
+): Promise<() => Promise<string[]>> {
+  const statement = transaction
     .selectFrom("webhook_endpoints")
     .select("id")
     .where("vendor_id", "=", vendorId)
     .where("deleted_at", "is", null)
     .where(sql<boolean>`${event} = any (events)`)
     .orderBy("created_at");
-  const { rows } = await executePrepared(database, "find-recipients-of", statement);
-  return rows.map(({ id }) => id);
+  const readRows = await deferRows(transaction, "find-recipients-of", statement);
+  return async () => (await readRows()).map(({ id }) => id);
 }

@@ -2,28 +2,24 @@ import { isSandboxSlug, type UsageReportedEvent } from "@ehr-marketplace/contrac
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { recordVendorEvent } from "./record-vendor-event.ts";
+import { deferVendorEvent } from "./record-vendor-event.ts";
 
-/** Tells the vendor's endpoints that named `usage.reported` of a batch, in its transaction. Deliveries to a crowded endpoint wait. */
-export async function recordUsageReported(
+/** What the event says, besides its time. */
+type Reported = Omit<UsageReportedEvent, "event" | "timestamp">;
+
+/**
+ * Tells the vendor's endpoints that named `usage.reported` of a batch, in its transaction. Deliveries to a crowded endpoint wait. In two
+ * steps: the endpoints are read with the next statement, and the event is inserted by the returned function.
+ */
+export async function deferUsageReported(
   transaction: Transaction<DB>,
-  queue: Queue,
-  batch: Omit<UsageReportedEvent, "event" | "timestamp"> & { vendorId: string; at: Date },
-): Promise<void> {
-  const { app, subscription, usage, vendorId, at } = batch;
-  const payload: UsageReportedEvent = {
-    event: "usage.reported",
-    app,
-    subscription,
-    timestamp: at.toISOString(),
-    usage,
+  vendorId: string,
+): Promise<(queue: Queue, reported: Reported, at: Date) => Promise<void>> {
+  const event = "usage.reported";
+  const record = await deferVendorEvent(transaction, vendorId, event);
+  return (queue, { app, subscription, usage }, at) => {
+    const payload: UsageReportedEvent = { event, app, subscription, timestamp: at.toISOString(), usage };
+    const isSandbox = isSandboxSlug(app.slug);
+    return record(queue, { payload, subscriptionId: subscription.id, isSandbox, at, waitsIfCrowded: true });
   };
-  await recordVendorEvent(transaction, queue, {
-    payload,
-    vendorId,
-    subscriptionId: subscription.id,
-    isSandbox: isSandboxSlug(app.slug),
-    at,
-    waitsIfCrowded: true,
-  });
 }

@@ -7,7 +7,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { deferSpendLimit } from "../billing/enforce-spend-limit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
-import { recordUsageReported } from "../events/record-usage-reported.ts";
+import { deferUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
 import { deferHistory } from "../subscriptions/read-history.ts";
 import { startOfDay } from "../subscriptions/terms.ts";
@@ -53,6 +53,7 @@ export async function reportUsage(
     const known = new Map([[locked.plan.id, locked.plan]]);
     const readHistory = await deferHistory(transaction, id, findPeriod(keys, now), known);
     const enforceSpendLimit = await deferSpendLimit(transaction, id);
+    const recordUsageReported = await deferUsageReported(transaction, locked.vendorId);
     const stored = await findRecords(transaction, id, keys);
     const reporter = await readReporter();
     const rate = countBatch(reporter, now);
@@ -66,12 +67,7 @@ export async function reportUsage(
     const isEventDue = batch.counted.length > 0;
     const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
     await upsertReporter(transaction, id, { ...rate, reportedAt: isEventDue ? at : (reporter?.reportedAt ?? null) });
-    if (isEventDue)
-      await recordUsageReported(transaction, queue, {
-        ...eventOf(locked, batch.counted),
-        vendorId: locked.vendorId,
-        at,
-      });
+    if (isEventDue) await recordUsageReported(queue, eventOf(locked, batch.counted), at);
     if (isEventDue || batch.voided.length > 0) {
       await recordAudit(transaction, {
         by,

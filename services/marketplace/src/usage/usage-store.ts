@@ -171,7 +171,7 @@ async function removeFromHours(
   await executeDeferred(transaction, unprepared, statement);
 }
 
-/** Calculates days anew from their hours. A day has at most 24 of a metric. */
+/** Calculates days from their hours. A day has at most 24 of a metric. */
 async function updateDays(
   transaction: Transaction<DB>,
   subscriptionId: string,
@@ -179,11 +179,13 @@ async function updateDays(
 ): Promise<void> {
   if (changes.length === 0) return;
   const days = [...new Set(changes.map(({ hour }) => hour.slice(0, 10)))].toSorted();
+  // Not an array: PostgreSQL would plan the statement each time, because it knows how many elements it has.
+  const rows = JSON.stringify(days.map((day) => ({ day })));
   const statement = sql`
     insert into usage_days
       (subscription_id, day, metric, aggregation, quantity, record_count, latest_at, latest_id)
     select ${subscriptionId}, day, hours.*
-    from unnest(${days}::date[]) as changed(day)
+    from json_to_recordset(${rows}::json) as changed(day date)
     cross join lateral (
       select metric, aggregation,
         case aggregation
