@@ -1,8 +1,8 @@
 // Runs the tests on real databases and ends with a line "N passed, N failed".
 //   node tests/run.ts [--postgres-15-too] [--all-rounds] [--keycloak] [--watch] [pattern …]
-// Each file clones its databases from templates that are migrated once per run; all files share one identity provider. With
-// --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure under load. With --keycloak,
-// those of tests/keycloak run, which share one Keycloak.
+// The pages of the web are built first. Each file clones its databases from templates that are migrated once per run; all files share
+// one identity provider. With --all-rounds, tests with rounds run all of them, and the files run sequentially, because they measure
+// under load. With --keycloak, those of tests/keycloak run, which share one Keycloak.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -182,6 +182,10 @@ const files = await (positionals.length > 0
     ? findFiles([keycloakTests])
     : findFiles(allTests, ["**/node_modules/**", keycloakTests]));
 const chosen = allRounds && positionals.length === 0 ? await selectFilesWithRounds(files) : files;
+if (chosen.some((file) => /^(services\/web|tests|dev|bench)\//.test(file))) {
+  const { buildPages } = await import("@ehr-marketplace/web/build");
+  await buildPages();
+}
 // A single file reports the reason itself, and tests of packages don't need the services.
 if (chosen.length > 1 && chosen.some((file) => /^(services|tests)\//.test(file))) await checkServices();
 const keycloak = values.keycloak ? await startSharedKeycloak() : undefined;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** One save or checkout causes several events. */
 const settleMs = 100;
-const source = /\.(ts|js|json|sql)$/;
+const source = /\.(tsx?|js|json|sql|css)$/;
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 

@@ -14,7 +14,10 @@ export interface Tool {
 export const tools: Record<string, Tool> = {
   "check:types": {
     purpose: "Checks types with TypeScript.",
-    commands: ["tsc --project tsconfig.json --incremental --tsBuildInfoFile node_modules/.cache/tsconfig.tsbuildinfo"],
+    commands: [
+      "tsc --project tsconfig.json --incremental --tsBuildInfoFile node_modules/.cache/tsconfig.tsbuildinfo",
+      "tsc --project services/web/src/islands/tsconfig.json",
+    ],
     ownHelp: "npx tsc --help",
   },
   "check:format": {

@@ -31,11 +31,18 @@ const allowedLicences = new Set([
   "Zlib",
 ]);
 
+const buildTool = "MPL-2.0: a tool that builds the pages of the web; nothing of it is in the result";
+const testTool = "MPL-2.0: a tool of tests, which isn't shipped";
 const libvips =
   "LGPL-3.0: the library libvips as a file of its own, which sharp loads when it runs, and which anyone can replace";
 
 /** Packages that are used although their licence isn't in that list, each with the reason. */
 const licenceExceptions: Record<string, string> = {
+  "@axe-core/playwright": testTool,
+  "axe-core": testTool,
+  "@fontsource-variable/inter": "OFL-1.1: the files of a font, which may be shipped with software of any licence",
+  lightningcss: buildTool,
+  "lightningcss-": buildTool,
   "@img/sharp-libvips-": libvips,
   "@img/sharp-wasm32": libvips,
   "@img/sharp-win32-": libvips,

@@ -39,6 +39,10 @@ export const services: Record<string, GeneratedService> = {
   web: {
     prepareDatabase: prepareWebDatabase,
     documentPath: undefined,
-    createApp: (url) => createWeb(readWebConfig({ ...webEnvironment(url, unreachableServices), ...quiet }), logger),
+    async createApp(url) {
+      const { buildPages } = await import("@ehr-marketplace/web/build");
+      await buildPages();
+      return createWeb(readWebConfig({ ...webEnvironment(url, unreachableServices), ...quiet }), logger);
+    },
   },
 };

@@ -1,8 +1,8 @@
-// Runs a service from its source, and restarts it when a source file of the service or of a package changes. When the parent process is
-// killed, it detects the disconnect and stops the service.
+// Runs a service from its source, and restarts it when a source file of the service or of a package changes. A service with pages is
+// built first. When the parent process is killed, it detects the disconnect and stops the service.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { stopProcess } from "../stop-process.ts";
 import { watchSources } from "../watch-sources.ts";
@@ -13,6 +13,9 @@ const root = join(import.meta.dirname, "../../..");
 const packages = globSync("packages/*/src", { cwd: root }).map((folder) => join(root, folder));
 const name = relative(root, entry);
 const sources = watchSources([dirname(entry), ...packages], (path) => /\.test(-support|-fixture)?\.ts$/.test(path));
+
+const buildScript = join(dirname(entry), "../scripts/build.ts");
+const hasBuild = existsSync(buildScript);
 
 const stopping = new AbortController();
 let service: ChildProcess | undefined;
@@ -30,6 +33,8 @@ process.on("message", () => {
 
 while (!stopping.signal.aborted) {
   const change = sources.nextChange();
+  // If it fails, its output says why, and the previous build is served.
+  if (hasBuild) await once(spawn(process.execPath, [buildScript], { stdio: "inherit" }), "exit");
   service = spawn(process.execPath, [...inspect, entry], { stdio: "inherit" });
   const isRunning = await Promise.race([once(service, "exit").then(() => false), change.then(() => true)]);
   if (stopping.signal.aborted) break;

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isDatabaseUnavailable } from "../database/database-unavailable.ts";
 import { anyOriginHeaders } from "./any-origin.ts";
+import { acceptsHtml } from "./html-page.ts";
 import { invalidRequest, schemaViolations } from "./invalid-request.ts";
 import { acceptedMediaType } from "./json-parser.ts";
 import { isHealthCheck } from "./operations-routes.ts";
@@ -93,9 +94,15 @@ function send(request: FastifyRequest, reply: FastifyReply, problem: Problem, sh
   const isNotReady = status === 503 && isHealthCheck(request.routeOptions.url);
   if (status >= 500 && !isNotReady)
     request.log.error({ requestId: request.id, code, err: problem.cause ?? problem }, "failed to process a request");
+  void reply.code(status).headers({ "cache-control": "no-store", ...problem.headers });
+  if (shape.page !== undefined) {
+    reply.header("vary", "accept");
+    if (acceptsHtml(request)) {
+      void reply.headers(shape.page.headers).send(Buffer.from(shape.page.write(problem, request.id)));
+      return;
+    }
+  }
   void reply
-    .code(status)
-    .headers({ "cache-control": "no-store", ...problem.headers })
     .type(shape.mediaType)
     // Sent as bytes to bypass the route's response schema, and because Fastify would add a charset, which this media type lacks.
     .send(Buffer.from(shape.write(problem, request.id)));

@@ -56,6 +56,8 @@ export const problemMediaType = "application/problem+json";
 export interface ErrorShape {
   mediaType: string;
   write(problem: Problem, requestId: string): string;
+  /** For browsers, which accept HTML: an error as a page. */
+  page?: { headers: Record<string, string>; write(problem: Problem, requestId: string): string };
 }
 
 export const problemShape: ErrorShape = {

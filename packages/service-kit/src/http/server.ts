@@ -12,7 +12,7 @@ import { registerJsonParser } from "./json-parser.ts";
 import { type LogHash, observeRequests } from "./observe-requests.ts";
 import { operationsRoutes, type ReadinessCheck } from "./operations-routes.ts";
 import { createParserErrorHandler } from "./parser-error-handler.ts";
-import { type ErrorShape, type ProblemKind, problemShape } from "./problem.ts";
+import { type ErrorShape, type ProblemKind, problemMediaType, problemShape } from "./problem.ts";
 import { registerProblemHandler } from "./problem-handler.ts";
 import { problemRoutes } from "./problem-routes.ts";
 import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
@@ -24,7 +24,8 @@ import { strictValidation } from "./strict-validation.ts";
 import { redirectTrailingSlashes } from "./trailing-slash.ts";
 
 export interface ServerOptions {
-  about: About;
+  /** Undefined: the service has a page of its own at `/`. */
+  about: About | undefined;
   logger: Logger;
   metrics: Metrics;
   tracing: Tracing;
@@ -97,9 +98,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await shedLoad(server, limits.eventLoopDelayMs);
   await server.register(rateLimit, { global: false });
   controlAccess(server, options.access);
-  indexRoutes(server, options.about);
+  if (options.about !== undefined) indexRoutes(server, options.about);
   operationsRoutes(server, options);
-  if (errorShape === problemShape) {
+  if (errorShape.mediaType === problemMediaType) {
     server.addSchema(problemDocument);
     problemRoutes(server, [...Object.values(standardProblems), ...(options.problems ?? [])]);
   }
