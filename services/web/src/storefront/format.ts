@@ -1,0 +1,51 @@
+/** Numbers, money and dates for people. All of them go through here, so that a second language is one parameter. */
+const locale = "en-US";
+
+const numbers = new Intl.NumberFormat(locale);
+const lists = new Intl.ListFormat(locale, { type: "conjunction" });
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const times = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" });
+const moneyFormats = new Map<string, { digits: number; format: Intl.NumberFormat }>();
+
+export const formatNumber = (value: number): string => numbers.format(value);
+
+/** A decimal as the API writes it, such as a quantity; exact, however long it is. */
+export const formatDecimal = (value: string): string => numbers.format(value as Intl.StringNumericLiteral);
+
+export const formatList = (items: readonly string[]): string => lists.format(items);
+
+/** A day, such as "Nov 17, 2026 (UTC)". */
+export const formatDate = (instant: string): string => `${dates.format(new Date(instant))} (UTC)`;
+
+export const formatTime = (instant: Date): string => `${times.format(instant)} UTC`;
+
+/** A month such as "2026-11", as "November 2026 (UTC)". */
+export const formatMonth = (month: string): string => `${months.format(new Date(`${month}-01T00:00:00Z`))} (UTC)`;
+
+function moneyFormat(currency: string): { digits: number; format: Intl.NumberFormat } {
+  const known = moneyFormats.get(currency);
+  if (known !== undefined) return known;
+  const format = new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: 8 });
+  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat(locale, {
+    style: "currency",
+    currency,
+  }).resolvedOptions();
+  const created = { digits, format };
+  moneyFormats.set(currency, created);
+  return created;
+}
+
+/** An amount in major units, as a decimal: "4900" minor units of USD are "49.00". Exact, also for fractions of a minor unit. */
+export function toMajorUnits(minor: number | bigint | string, currency: string): string {
+  const { digits } = moneyFormat(currency);
+  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(minor)) ?? [];
+  const padded = whole.padStart(digits + 1, "0");
+  const decimals = padded.slice(padded.length - digits) + fraction;
+  const units = padded.slice(0, padded.length - digits);
+  return decimals === "" ? `${sign}${units}` : `${sign}${units}.${decimals}`;
+}
+
+export function formatMoney(minor: number | bigint | string, currency: string): string {
+  return moneyFormat(currency).format.format(toMajorUnits(minor, currency) as Intl.StringNumericLiteral);
+}
