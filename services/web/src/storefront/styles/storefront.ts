@@ -1,0 +1,8 @@
+// The entry of the client's build for styles: their order is that of the cascade.
+import "virtual:tokens.css";
+import "./base.css";
+import "./layout.css";
+import "./parts.css";
+import "./app.css";
+import "./viewer.css";
+import "./print.css";

@@ -1,0 +1,96 @@
+import type { PricingPlanDto } from "@ehr-marketplace/contracts";
+import { countsUnits, countsUsage, describePlanPrice, describeTiers } from "../describe-price.ts";
+import type { AppData } from "../page-data.ts";
+import { texts } from "../texts.ts";
+import { EstimateView } from "./app-estimate.tsx";
+
+const t = texts.app;
+
+/** The plans, and a calculator that is a plain form: the page is loaded with what the marketplace calculates. */
+export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }) {
+  const path = `/apps/${encodeURIComponent(app.slug)}`;
+  return (
+    <section className="plans" id="plans" aria-labelledby="plans-title">
+      <h2 id="plans-title">{t.plans}</h2>
+      {plans === undefined && <p className="notice">{t.plansUnavailable}</p>}
+      {plans?.length === 0 && <p>{t.noPlans}</p>}
+      {plans !== undefined && calculator !== undefined && (
+        <form action={`${path}#plans`}>
+          <fieldset>
+            <legend className="hidden">{t.choosePlan}</legend>
+            {plans.map((plan) => (
+              <PlanCard key={plan.id} plan={plan} isChosen={plan.id === calculator.plan.id} />
+            ))}
+          </fieldset>
+          <h3>{t.calculator}</h3>
+          <QuantityFields calculator={calculator} plans={plans} />
+          <button type="submit" className="button quiet">
+            {t.calculate}
+          </button>
+          <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
+          <p>
+            <a className="button wide" href={`/login?returnTo=${encodeURIComponent(`${path}?plan=${calculator.plan.id}`)}`}>
+              {t.subscribe}
+            </a>
+          </p>
+          <p className="muted small">{t.cancelAnytime}</p>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean }) {
+  const { amount, per } = describePlanPrice(plan);
+  return (
+    <label className="plan">
+      <input type="radio" name="plan" value={plan.id} defaultChecked={isChosen} />
+      <span className="plan-name">{plan.name}</span>
+      <span className="price">
+        <strong>{amount}</strong> {per}
+      </span>
+      <span className="plan-details">
+        {plan.trialDays > 0 && <span className="positive">{t.trial(plan.trialDays)}</span>}
+        {plan.description !== "" && <span>{plan.description}</span>}
+        {plan.includedUnits !== null && plan.includedUnits > 0 && (
+          <span>{t.includedUnits(plan.includedUnits, plan.unitName ?? plan.metric ?? texts.price.unit)}</span>
+        )}
+        {describeTiers(plan).map((tier) => (
+          <span key={tier} className="tier">
+            {tier}
+          </span>
+        ))}
+        {plan.tierMode !== null && <span>{plan.tierMode === "VOLUME" ? t.volume : t.graduated}</span>}
+        {plan.features.map((feature) => (
+          <span key={feature} className="feature">
+            {feature}
+          </span>
+        ))}
+      </span>
+    </label>
+  );
+}
+
+/** A field is left out if no plan counts it, and names the unit if it is the same for all that do. */
+function QuantityFields({ calculator, plans }: { calculator: NonNullable<AppData["calculator"]>; plans: PricingPlanDto[] }) {
+  const units = new Set(plans.filter(countsUnits).map(({ unitName }) => unitName ?? texts.price.unit));
+  const metrics = new Set(plans.filter(countsUsage).map(({ metric }) => metric ?? texts.price.unit));
+  const [unit] = units;
+  const [metric] = metrics;
+  return (
+    <>
+      {unit !== undefined && (
+        <label className="field">
+          {units.size === 1 ? t.quantityOf(unit) : t.quantity}
+          <input type="number" name="quantity" min={1} max={2_147_483_647} defaultValue={calculator.quantity ?? "1"} />
+        </label>
+      )}
+      {metric !== undefined && (
+        <label className="field">
+          {metrics.size === 1 ? t.usageOf(metric) : t.usage}
+          <input type="text" name="usage" inputMode="decimal" maxLength={40} defaultValue={calculator.usage} />
+        </label>
+      )}
+    </>
+  );
+}
