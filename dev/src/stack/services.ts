@@ -111,6 +111,7 @@ export function webService({ ports, databases, identityProvider }: StackContext)
     environment: {
       ...webEnvironment(databases.web.serviceUrl, urls, identityProvider),
       ...local,
+      MEDIA_ORIGIN: new URL(readPublicUrl(ports.marketplace)).origin,
       WEB_PORT: String(ports.web),
     },
   };

@@ -21,7 +21,7 @@ const tokensPlugin: Plugin = {
 const common: InlineConfig = {
   root: service,
   configFile: false,
-  envFile: false,
+  envDir: false,
   publicDir: false,
   logLevel: "warn",
   mode: "production",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const patterns = [
   "package-lock.json",
   "services/web/scripts/*.ts",
-  "services/web/src/{design,islands,storefront}/**/*.{ts,tsx,css,svg}",
+  "services/web/src/{catalog,design,islands,storefront}/**/*.{ts,tsx,css,svg}",
   "packages/{contracts,listing-rules,markdown}/src/**/*.ts",
 ];
 
@@ -14,7 +14,9 @@ const patterns = [
 export async function hashInputs(service: string): Promise<string> {
   const root = join(service, "../..");
   const hash = createHash("sha256");
-  const files = (await Array.fromAsync(glob(patterns, { cwd: root }))).filter((file) => !/\.test(-\w+)?\.ts$/.test(file));
+  const files = (await Array.fromAsync(glob(patterns, { cwd: root }))).filter(
+    (file) => !/\.test(-\w+)?\.ts$/.test(file),
+  );
   for (const file of files.toSorted()) {
     hash.update(`${file}\0`);
     hash.update(await readFile(join(root, file)));

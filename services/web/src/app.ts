@@ -1,11 +1,12 @@
 import { operations } from "@ehr-marketplace/client/operations";
-import { type About, createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
+import { createReadinessCheck, createServer } from "@ehr-marketplace/service-kit/http";
 import { type App, checkAtStart, createServiceContext } from "@ehr-marketplace/service-kit/process";
 import { runMaintenanceSteps, startScheduledJobs } from "@ehr-marketplace/service-kit/queue";
 import { createEncryption, createKeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import { createLogoutTokenVerifier, createTokenVerifier } from "@ehr-marketplace/service-kit/tokens";
 import cookie from "@fastify/cookie";
+import { createCatalogClient } from "./catalog/catalog-client.ts";
 import type { Config } from "./config.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
@@ -15,20 +16,20 @@ import { createCookies } from "./sessions/cookies.ts";
 import { createIdentityProvider } from "./sessions/identity-provider.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { createSessions } from "./sessions/sessions.ts";
+import { loadBuiltPages } from "./storefront/built-pages.ts";
+import { createErrorShape } from "./storefront/error-shape.ts";
+import { fileRoutes } from "./storefront/file-routes.ts";
+import { createPageHeaders } from "./storefront/page-headers.ts";
+import { storefrontRoutes } from "./storefront/storefront-routes.ts";
 import { webProblems } from "./web-problems.ts";
 
 const service = "web";
-
-const about: About = {
-  title: "EHR Marketplace",
-  description: "Apps for electronic health record systems. The pages come here; until then, sign in and use the API.",
-  links: [{ name: "login", href: "/login", title: "Sign in", text: "With the identity provider of your practice" }],
-};
 
 /** The composition root of the process. It contains no business logic. */
 export async function createApp(config: Config, logger: Logger): Promise<App> {
   // If a later step throws, the earlier ones are undone; otherwise their connections would keep the process running.
   await using started = new AsyncDisposableStack();
+  const built = await loadBuiltPages();
   const context = await createServiceContext<DB>({ ...config, service, logger, supervisesJobs: true });
   started.defer(() => context.stop());
   const { metrics, tracing, database, queue } = context;
@@ -47,8 +48,13 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const { publicUrl, sessions: limits } = config;
   const sessions = createSessions({ database: database.query, encryption, provider, tokens, limits, clock, logger });
 
+  const headers = createPageHeaders(config.mediaOrigin);
+  const client = createCatalogClient({ marketplaceUrl: config.upstreams.marketplace, logger, clock });
+  const storefront = { client, built, publicUrl, headers, requestsPerMinute: config.publicRequestsPerMinute, clock };
+
   const server = await createServer({
-    about,
+    about: undefined,
+    errorShape: createErrorShape(built, { publicUrl, headers }),
     logger,
     metrics,
     tracing,
@@ -59,6 +65,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
     readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
   });
+  await server.register(storefrontRoutes, storefront);
+  await server.register(fileRoutes, storefront);
   await server.register(cookie);
   await server.register(sessionRoutes, {
     database: database.query,

@@ -36,6 +36,11 @@ export const variables = {
     desc: "The marketplace's API, with its version segment",
     example: "https://marketplace.example.com/api/v1",
   }),
+  MEDIA_ORIGIN: url({
+    desc: "Origin of the apps' pictures, if it isn't that of MARKETPLACE_URL",
+    example: "https://media.example.com",
+    default: "",
+  }),
   EHR_URL: url({ desc: "The EHR's API", example: "https://ehr.example.com/api" }),
   TOKEN_AUDIENCE: str({ desc: "The `aud` of access tokens by which their roles are read", default: "marketplace" }),
   OIDC_CLIENT_ID: str({ desc: "Client id of this service at the identity provider", example: "marketplace-web" }),
@@ -60,10 +65,14 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): VariableErrors
   const https = (value: string | undefined, because: string): string | undefined =>
     isProduction ? findHttpsError(value, because) : undefined;
   const { PUBLIC_URL: publicUrl } = read;
-  const isOrigin = publicUrl === undefined || URL.parse(publicUrl)?.href === `${URL.parse(publicUrl)?.origin}/`;
+  const isOrigin = (value: string | undefined): boolean =>
+    !value || URL.parse(value)?.href === `${URL.parse(value)?.origin}/`;
   return {
     ...findProductionErrors(read),
-    PUBLIC_URL: isOrigin
+    MEDIA_ORIGIN: isOrigin(read.MEDIA_ORIGIN)
+      ? https(read.MEDIA_ORIGIN || undefined, "browsers refuse pictures without TLS in a page with it")
+      : `"${read.MEDIA_ORIGIN}" has more than scheme, host and port`,
+    PUBLIC_URL: isOrigin(publicUrl)
       ? https(publicUrl, "sessions are cookies, which anyone on the network could read")
       : `"${publicUrl}" has more than scheme, host and port`,
     MARKETPLACE_URL: https(read.MARKETPLACE_URL, "users' tokens are sent there"),
@@ -97,6 +106,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       homeUrl: `${publicUrl}/`,
       plainHttp: read.NODE_ENV !== "production",
     },
+    mediaOrigin: new URL(read.MEDIA_ORIGIN || read.MARKETPLACE_URL).origin,
     sessions: { idleMs: read.SESSION_IDLE_MINUTES * 60_000, maxMs: read.SESSION_HOURS * 3_600_000 },
     upstreams: {
       marketplace: read.MARKETPLACE_URL.replace(/\/+$/, ""),

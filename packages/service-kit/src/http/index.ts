@@ -23,7 +23,15 @@ export { allowListedOrigins } from "./listed-origins.ts";
 export { withOptionalNulls } from "./optional-fields.ts";
 export { createLineValidator } from "./parse-line.ts";
 export { parseQueryTime, parseTime } from "./parse-time.ts";
-export { type ErrorShape, errorResponses, Problem, type ProblemKind, problemResponses, problemShape, responseOf } from "./problem.ts";
+export {
+  type ErrorShape,
+  errorResponses,
+  Problem,
+  type ProblemKind,
+  problemResponses,
+  problemShape,
+  responseOf,
+} from "./problem.ts";
 export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts";
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";

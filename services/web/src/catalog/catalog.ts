@@ -10,6 +10,7 @@ import type {
   VendorProfile,
 } from "@ehr-marketplace/contracts";
 import type { CatalogClient, Reading } from "./catalog-client.ts";
+import { toQuery } from "./query.ts";
 
 export interface ListQuery {
   category?: string | undefined;
@@ -40,18 +41,11 @@ type Readable<T> = Promise<Reading<T> | undefined>;
 /** The catalog on behalf of one reader. */
 export type Catalog = ReturnType<typeof createCatalog>;
 
-const toQuery = (parameters: object): string =>
-  new URLSearchParams(
-    Object.entries(parameters as Record<string, unknown>)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, String(value)]),
-  ).toString();
-
 export function createCatalog(client: CatalogClient, clientAddress: string) {
   const get = <T>(path: string): Readable<T> => client.read<T>({ path, clientAddress });
   const pathOf = (kind: "apps" | "vendors", slug: string): string => `/${kind}/${encodeURIComponent(slug)}`;
   return {
-    listApps: (query: ListQuery): Readable<AppPage> => get(`/apps?${toQuery(query)}`),
+    listApps: (query: ListQuery): Readable<AppPage> => get(`/apps?${toQuery({ ...query })}`),
     listFeatured: (): Readable<AppDto[]> => get("/apps/featured"),
     listCategories: (): Readable<CategoryDto[]> => get("/apps/categories"),
     getApp: (slug: string): Readable<AppDto> => get(pathOf("apps", slug)),
@@ -61,7 +55,7 @@ export function createCatalog(client: CatalogClient, clientAddress: string) {
       get(`${pathOf("apps", slug)}/versions?${toQuery({ limit: 20, after })}`),
     estimate: (slug: string, body: QuoteBody): Readable<QuoteDto> =>
       client.read({ path: `${pathOf("apps", slug)}/estimate`, body, clientAddress }),
-    searchApps: (query: SearchQuery): Readable<FoundAppDto[]> => get(`/apps/search?${toQuery(query)}`),
+    searchApps: (query: SearchQuery): Readable<FoundAppDto[]> => get(`/apps/search?${toQuery({ ...query })}`),
   };
 }
 

@@ -33,7 +33,10 @@ for (const [name, theme] of Object.entries(themes)) {
     for (const [text, surfaces, minContrast] of pairs) {
       for (const surface of surfaces) {
         test(`${text} on ${surface} has a contrast of at least ${minContrast}`, () => {
-          assert.ok(contrast(theme[text], theme[surface]) >= minContrast, String(contrast(theme[text], theme[surface])));
+          assert.ok(
+            contrast(theme[text], theme[surface]) >= minContrast,
+            String(contrast(theme[text], theme[surface])),
+          );
         });
       }
     }

@@ -13,7 +13,8 @@ function readChoice(): string | undefined {
 }
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = (): boolean => (root.dataset["theme"] === undefined ? systemIsDark.matches : root.dataset["theme"] === "dark");
+const isDark = (): boolean =>
+  root.dataset["theme"] === undefined ? systemIsDark.matches : root.dataset["theme"] === "dark";
 
 const choice = readChoice();
 if (choice !== undefined) root.dataset["theme"] = choice;

@@ -18,7 +18,10 @@ export function describeStartingPrice({ startingPrice, pricingModels }: AppDto):
   const { amount, currency, interval } = startingPrice;
   if (amount === 0) return { amount: t.free, per: "" };
   const isPerUnit = !pricingModels.includes("FLAT") && pricingModels.includes("PER_UNIT");
-  return { amount: t.from(formatMoney(amount, currency)), per: isPerUnit ? t.perUnit(t.unit, interval) : t.per(interval) };
+  return {
+    amount: t.from(formatMoney(amount, currency)),
+    per: isPerUnit ? t.perUnit(t.unit, interval) : t.per(interval),
+  };
 }
 
 export function describePlanPrice(plan: PricingPlanDto): Price {

@@ -4,7 +4,11 @@ import { describeAccess } from "./describe-scopes.ts";
 
 const textsOf = (scopes: string) => {
   const { reads, writes, others } = describeAccess(scopes, {});
-  return { reads: reads.map(({ text }) => text), writes: writes.map(({ text }) => text), others: others.map(({ text }) => text) };
+  return {
+    reads: reads.map(({ text }) => text),
+    writes: writes.map(({ text }) => text),
+    others: others.map(({ text }) => text),
+  };
 };
 
 test("scopes are grouped by what they allow, in plain words", () => {

@@ -31,4 +31,5 @@ test("dates, months and times name their zone", () => {
   assert.equal(formatTime(new Date("2026-11-17T09:05:00Z")).replaceAll("\u202f", " "), "Nov 17, 2026, 9:05 AM UTC");
 });
 
-test("quantities keep all their digits", () => assert.equal(formatDecimal("12345678901234567890.5"), "12,345,678,901,234,567,890.5"));
+test("quantities keep all their digits", () =>
+  assert.equal(formatDecimal("12345678901234567890.5"), "12,345,678,901,234,567,890.5"));

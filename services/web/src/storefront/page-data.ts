@@ -42,7 +42,9 @@ export interface CalculatorInput {
   usage: string | undefined;
 }
 
-export type Estimate = { status: "calculated"; quote: QuoteDto } | { status: "unavailable" | "refused" | "free" | "usage" };
+export type Estimate =
+  | { status: "calculated"; quote: QuoteDto }
+  | { status: "unavailable" | "refused" | "free" | "usage" };
 
 export interface AppData {
   app: AppDto;

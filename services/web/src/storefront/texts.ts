@@ -31,7 +31,8 @@ export const texts = {
   home: {
     title: "What your practice needs, in your EHR",
     lead: "Apps that open inside the record: reviewed, with clear prices, and with every permission in plain words.",
-    description: "Find apps for your electronic health record: compare prices, see what each may read and write, and subscribe.",
+    description:
+      "Find apps for your electronic health record: compare prices, see what each may read and write, and subscribe.",
     categories: "Categories",
     featured: "Featured",
     newest: "New",
@@ -115,7 +116,8 @@ export const texts = {
     total: "Total",
     nothingCharged: "Nothing is charged",
     estimateUnavailable: "The price can't be calculated at the moment. The plans above have the prices.",
-    estimateRefused: "These numbers can't be calculated for this plan. Enter a whole number of at least 1 for units, and at least 0 for usage.",
+    estimateRefused:
+      "These numbers can't be calculated for this plan. Enter a whole number of at least 1 for units, and at least 0 for usage.",
     estimateFree: "This plan is free.",
     estimateUsage: "Enter how much you would use in a month to see what it costs.",
     subscribe: "Sign in to subscribe",
@@ -135,7 +137,10 @@ export const texts = {
     published: "First published",
     category: "Category",
     audience: "Made for",
-    audiences: { CLINICIAN: "Clinicians", PATIENT: "Patients", BACKEND: "The practice, in the background" } as Record<string, string>,
+    audiences: { CLINICIAN: "Clinicians", PATIENT: "Patients", BACKEND: "The practice, in the background" } as Record<
+      string,
+      string
+    >,
     website: "Website",
     support: "Support",
     supportEmail: "Support by email",

@@ -50,7 +50,9 @@ function MonthTable({ caption, month, currency }: MonthTableProps) {
               {line.description}
               <span className="muted small line-detail">
                 {t.lineQuantity}: {formatDecimal(line.quantity)} × {formatMoney(line.unitAmount, currency)}
-                {line.days !== null && line.intervalDays !== null && ` · ${t.lineDays}: ${t.days(line.days, line.intervalDays)}`}
+                {line.days !== null &&
+                  line.intervalDays !== null &&
+                  ` · ${t.lineDays}: ${t.days(line.days, line.intervalDays)}`}
               </span>
             </td>
             <td className="amount">{formatMoney(line.amount, currency)}</td>

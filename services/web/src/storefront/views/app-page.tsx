@@ -15,7 +15,10 @@ const t = texts.app;
 export function AppPage({ data, context }: { data: AppData; context: PageContext }) {
   const { app, plans, categories, versions } = data;
   const category = categories.find((each) => each.category === app.category);
-  const categoryLink = { href: `/apps?category=${encodeURIComponent(app.category)}`, text: category?.name ?? app.category };
+  const categoryLink = {
+    href: `/apps?category=${encodeURIComponent(app.category)}`,
+    text: category?.name ?? app.category,
+  };
   return (
     <Layout
       context={context}
@@ -24,7 +27,9 @@ export function AppPage({ data, context }: { data: AppData; context: PageContext
       canonicalPath={`/apps/${app.slug}`}
       jsonLd={writeJsonLd(describeApp(app, plans ?? [], context.publicUrl))}
     >
-      <Breadcrumbs links={[{ href: "/", text: texts.site.home }, { href: "/apps", text: texts.site.allApps }, categoryLink]} />
+      <Breadcrumbs
+        links={[{ href: "/", text: texts.site.home }, { href: "/apps", text: texts.site.allApps }, categoryLink]}
+      />
       <div className="app">
         <header className="app-head">
           <AppIcon url={app.iconUrl} size={72} />

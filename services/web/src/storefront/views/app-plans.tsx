@@ -29,7 +29,10 @@ export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }
           </button>
           <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
           <p>
-            <a className="button wide" href={`/login?returnTo=${encodeURIComponent(`${path}?plan=${calculator.plan.id}`)}`}>
+            <a
+              className="button wide"
+              href={`/login?returnTo=${encodeURIComponent(`${path}?plan=${calculator.plan.id}`)}`}
+            >
               {t.subscribe}
             </a>
           </p>
@@ -72,7 +75,13 @@ function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean 
 }
 
 /** A field is left out if no plan counts it, and names the unit if it is the same for all that do. */
-function QuantityFields({ calculator, plans }: { calculator: NonNullable<AppData["calculator"]>; plans: PricingPlanDto[] }) {
+function QuantityFields({
+  calculator,
+  plans,
+}: {
+  calculator: NonNullable<AppData["calculator"]>;
+  plans: PricingPlanDto[];
+}) {
   const units = new Set(plans.filter(countsUnits).map(({ unitName }) => unitName ?? texts.price.unit));
   const metrics = new Set(plans.filter(countsUsage).map(({ metric }) => metric ?? texts.price.unit));
   const [unit] = units;

@@ -57,7 +57,9 @@ function TrustFacts({ trust: { certifications = [], dataHandling = {}, accessibi
           {accessibility.standard}{" "}
           {accessibility.reportUrl !== undefined && (
             <ExternalLink href={accessibility.reportUrl}>
-              {t.accessibilityReport(accessibility.reportDate === undefined ? "" : formatDate(accessibility.reportDate))}
+              {t.accessibilityReport(
+                accessibility.reportDate === undefined ? "" : formatDate(accessibility.reportDate),
+              )}
             </ExternalLink>
           )}
         </Fact>

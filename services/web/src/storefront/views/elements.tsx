@@ -39,7 +39,15 @@ export const DateText = ({ instant }: { instant: string }) => <time dateTime={in
 
 export function AppIcon({ url, size }: { url: string; size: 40 | 48 | 72 }) {
   return (
-    <img className="icon" src={isWebUrl(url) ? url : ""} alt="" width={size} height={size} loading="lazy" decoding="async" />
+    <img
+      className="icon"
+      src={isWebUrl(url) ? url : ""}
+      alt=""
+      width={size}
+      height={size}
+      loading="lazy"
+      decoding="async"
+    />
   );
 }
 

@@ -1,14 +1,6 @@
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import type {
-  AppData,
-  ErrorData,
-  HomeData,
-  PageContext,
-  ResultsData,
-  VendorData,
-  VersionsData,
-} from "../page-data.ts";
+import type { AppData, ErrorData, HomeData, PageContext, ResultsData, VendorData, VersionsData } from "../page-data.ts";
 import { AppPage } from "./app-page.tsx";
 import { ErrorPage } from "./error-page.tsx";
 import { HomePage } from "./home-page.tsx";

@@ -1,5 +1,5 @@
-import { resultsPath } from "../results-path.ts";
 import type { PageContext, ResultsData } from "../page-data.ts";
+import { resultsPath } from "../results-path.ts";
 import { texts } from "../texts.ts";
 import { AppCards } from "./app-card.tsx";
 import { CategoryLinks } from "./home-page.tsx";

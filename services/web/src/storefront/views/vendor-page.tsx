@@ -10,8 +10,18 @@ const t = texts.vendor;
 export function VendorPage({ data, context }: { data: VendorData; context: PageContext }) {
   const { vendor, apps, total } = data;
   return (
-    <Layout context={context} title={vendor.name} description={t.title(vendor.name)} canonicalPath={`/vendors/${vendor.slug}`}>
-      <Breadcrumbs links={[{ href: "/", text: texts.site.home }, { href: "/apps", text: texts.site.allApps }]} />
+    <Layout
+      context={context}
+      title={vendor.name}
+      description={t.title(vendor.name)}
+      canonicalPath={`/vendors/${vendor.slug}`}
+    >
+      <Breadcrumbs
+        links={[
+          { href: "/", text: texts.site.home },
+          { href: "/apps", text: texts.site.allApps },
+        ]}
+      />
       <h1>{vendor.name}</h1>
       <p className="lead">{t.count(vendor.appCount)}</p>
       <dl className="facts">

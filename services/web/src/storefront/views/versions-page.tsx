@@ -15,7 +15,13 @@ export function VersionsPage({ data, context }: { data: VersionsData; context: P
       description={app.summary}
       {...(isFirstPage && { canonicalPath: `${path}/versions` })}
     >
-      <Breadcrumbs links={[{ href: "/", text: texts.site.home }, { href: "/apps", text: texts.site.allApps }, { href: path, text: app.name }]} />
+      <Breadcrumbs
+        links={[
+          { href: "/", text: texts.site.home },
+          { href: "/apps", text: texts.site.allApps },
+          { href: path, text: app.name },
+        ]}
+      />
       <h1>{t.title(app.name)}</h1>
       {versions.items.map(({ version, releaseNotes, publishedAt }, nth) => (
         <article className="version" key={`${version} ${publishedAt}`}>

@@ -1,0 +1,23 @@
+/**
+ * The headers of every page. Scripts, styles and fonts come from our own origin; pictures also from that of the apps' media. Nothing
+ * inline runs.
+ */
+export function createPageHeaders(mediaOrigin: string): Record<string, string> {
+  return {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "font-src 'self'",
+      "connect-src 'self'",
+      `img-src 'self' ${mediaOrigin}`,
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  };
+}
