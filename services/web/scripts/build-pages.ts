@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
@@ -78,6 +78,8 @@ export async function buildPages(): Promise<boolean> {
   const built = await readFile(join(dist, inputsFile), "utf8").catch(() => undefined);
   if (built === inputs) return false;
   const target = await mkdtemp(`${dist}-`);
+  // The process may run as another user than the build.
+  await chmod(target, 0o755);
   try {
     await build(serverBuild(join(target, "server")));
     await build(clientBuild(join(target, "client")));

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { Problem } from "@ehr-marketplace/service-kit/http";
+import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Upstream {
+  client: CatalogClient;
+  requests: IncomingMessage[];
+  respondWith(respond: Respond): void;
+  advance(milliseconds: number): void;
+}
+
+const sendJson = (response: ServerResponse, body: string, etag = '"1"'): void => {
+  response.writeHead(200, { "content-type": "application/json", etag }).end(body);
+};
+
+async function startUpstream(t: TestContext, timeoutMs = 5_000): Promise<Upstream> {
+  let respond: Respond = (_request, response) => sendJson(response, '{"name":"one"}');
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    respond(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let now = Date.parse("2026-11-17T12:00:00Z");
+  return {
+    client: createCatalogClient({
+      marketplaceUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
+      logger: { warn: () => undefined },
+      clock: () => new Date(now),
+      timeoutMs,
+    }),
+    requests,
+    respondWith: (next) => {
+      respond = next;
+    },
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+  };
+}
+
+const app = { path: "/apps/one", clientAddress: "203.0.113.7" };
+const fail: Respond = (_request, response) => response.writeHead(500).end();
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof Problem && error.kind.code === "upstream-unavailable";
+
+test("sends the reader's address, and requests nothing else while the data is fresh", async (t) => {
+  const { client, requests, advance } = await startUpstream(t);
+  const reading = await client.read<{ name: string }>(app);
+  advance(29_999);
+  assert.equal((await client.read(app))?.data, reading?.data);
+  assert.deepEqual(
+    requests.map(({ url, headers }) => [url, headers["x-forwarded-for"]]),
+    [["/api/v1/apps/one", "203.0.113.7"]],
+  );
+});
+
+test("keeps the same object as long as the ETag stays the same", async (t) => {
+  const { client, requests, advance, respondWith } = await startUpstream(t);
+  const first = await client.read(app);
+  advance(30_000);
+  respondWith((_request, response) => response.writeHead(304).end());
+  const second = await client.read(app);
+  assert.equal(second?.data, first?.data);
+  assert.deepEqual([requests[1]?.headers["if-none-match"], second?.isStale], ['"1"', false]);
+  advance(30_000);
+  respondWith((_request, response) => sendJson(response, '{"name":"two"}', '"2"'));
+  assert.deepEqual((await client.read(app))?.data, { name: "two" });
+});
+
+test("several waiting readers cause one request", async (t) => {
+  const { client, requests } = await startUpstream(t);
+  const readings = await Promise.all(Array.from({ length: 20 }, () => client.read(app)));
+  assert.equal(new Set(readings.map((reading) => reading?.data)).size, 1);
+  assert.equal(requests.length, 1);
+});
+
+test("while the marketplace fails, data is stale for a day, and readers don't wait", async (t) => {
+  const { client, requests, advance, respondWith } = await startUpstream(t);
+  await client.read(app);
+  respondWith(fail);
+  advance(60_000);
+  const stale = await client.read<{ name: string }>(app);
+  assert.deepEqual([stale?.isStale, stale?.currentAt.toISOString()], [true, "2026-11-17T12:00:00.000Z"]);
+  await client.read(app);
+  assert.equal(requests.length, 2, "the second reader of stale data causes no request");
+  advance(86_400_000);
+  await assert.rejects(client.read(app), isUnavailable);
+  respondWith((_request, response) => sendJson(response, '{"name":"back"}'));
+  assert.deepEqual((await client.read(app))?.isStale, false);
+});
+
+test("without earlier data, a failure is a problem that names the marketplace", async (t) => {
+  const { client, respondWith } = await startUpstream(t);
+  respondWith(fail);
+  await assert.rejects(client.read(app), isUnavailable);
+});
+
+test("what doesn't exist isn't cached", async (t) => {
+  const { client, respondWith } = await startUpstream(t);
+  respondWith((_request, response) => response.writeHead(404).end());
+  assert.equal(await client.read(app), undefined);
+  respondWith((_request, response) => sendJson(response, '{"name":"new"}'));
+  assert.deepEqual((await client.read(app))?.data, { name: "new" });
+});
+
+test("a response that doesn't end is given up after the time limit", async (t) => {
+  const { client, respondWith } = await startUpstream(t, 100);
+  respondWith((_request, response) => response.writeHead(200).write("["));
+  await assert.rejects(client.read(app), isUnavailable);
+});
+
+test("a response without end is given up at the size limit", async (t) => {
+  const { client, respondWith } = await startUpstream(t, 30_000);
+  const chunk = Buffer.alloc(1_048_576, " ");
+  respondWith((_request, response) => {
+    response.writeHead(200);
+    const write = (): void => {
+      while (!response.destroyed && response.write(chunk));
+      if (!response.destroyed) response.once("drain", write);
+    };
+    write();
+  });
+  await assert.rejects(client.read(app), isUnavailable);
+});
+
+test("redirects aren't followed", async (t) => {
+  const { client, respondWith } = await startUpstream(t);
+  respondWith((_request, response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end());
+  await assert.rejects(client.read(app), isUnavailable);
+});
+
+test("requests with a body are sent by POST, and large amounts stay exact", async (t) => {
+  const { client, requests, respondWith } = await startUpstream(t);
+  respondWith((_request, response) => sendJson(response, '{"total":9007199254740993,"small":12,"rate":0.5}'));
+  const reading = await client.read({ ...app, path: "/apps/one/estimate", body: { quantity: 2 } });
+  assert.deepEqual(reading?.data, { total: 9_007_199_254_740_993n, small: 12, rate: 0.5 });
+  assert.equal(requests[0]?.method, "POST");
+});
