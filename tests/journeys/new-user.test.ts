@@ -3,9 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
-import { type CleanUp, cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support";
-import { type Browser, chromium } from "playwright-core";
+import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { type DevStack, launchChromium, startDevStack } from "@ehr-marketplace/tests/support";
 
 async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {
   stack.signal(signal);
@@ -43,22 +42,6 @@ async function assertServed(url: string): Promise<void> {
   const isSignIn = url.endsWith("/login");
   const { status } = await fetch(url, { redirect: isSignIn ? "manual" : "follow" });
   assert.equal(status, isSignIn ? 303 : 200, url);
-}
-
-async function launchBrowser(cleanUp: CleanUp): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    timeout: 120_000,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
-  cleanUp(() => browser.close());
-  return browser;
 }
 
 describe("the development stack of a new user", () => {
@@ -105,7 +88,7 @@ describe("the development stack of a new user", () => {
 
   test("renders the API reference in a browser without loading anything from other origins", async () => {
     const { marketplaceUrl } = stack;
-    const browser = await launchBrowser(cleanUp);
+    const browser = await launchChromium(cleanUp);
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     page.setDefaultTimeout(120_000);
     const otherOrigins: string[] = [];
@@ -138,7 +121,7 @@ describe("the development stack of a new user", () => {
 
   test("signs a demo user in and out with a browser", async () => {
     const { webUrl } = stack;
-    const browser = await launchBrowser(cleanUp);
+    const browser = await launchChromium(cleanUp);
     // The pages have no scripts, and forbid them: those of this test need an exception.
     const page = await browser.newPage({ bypassCSP: true });
     page.setDefaultTimeout(120_000);

@@ -4,6 +4,7 @@ export { insertSubscribers, type Practice, registerPractices } from "@ehr-market
 export { advanceTime, expireLeases } from "./advance-time.ts";
 export { insertBilledSubscriptions, readClosedStatements } from "./billed-subscriptions.ts";
 export { type Callers, fetchCallers, type RequestOptions, sendApiRequest, sendRequest } from "./callers.ts";
+export { launchChromium } from "./chromium.ts";
 export {
   type ClientMarketplace,
   clientMetadataOf,
@@ -53,6 +54,7 @@ export {
   findUnsafeFunctions,
 } from "./service-role.ts";
 export { singleConnectionPool } from "./single-connection-pool.ts";
+export { type OpenedPage, openPage, type Storefront, startStorefront } from "./storefront.ts";
 export { findInconsistencies } from "./subscription-consistency.ts";
 export { demoSettings } from "./templates.ts";
 export { type RunningWeb, startWeb, type WebBrowser } from "./web.ts";

@@ -69,6 +69,11 @@ async function readAssets(): Promise<Map<string, Representation>> {
   );
 }
 
+const codings = [
+  ["br", "br"],
+  ["gzip", "gz"],
+] as const;
+
 /** An asset with its compressed forms, which the build has made. */
 async function readAsset(folder: string, name: string): Promise<Representation> {
   const representation = createRepresentation(await readFile(join(folder, name)), {
@@ -76,14 +81,12 @@ async function readAsset(folder: string, name: string): Promise<Representation> 
     // The name has a hash of the content.
     cacheControl: "public, max-age=31536000, immutable",
   });
-  const { etag } = representation.plain;
-  for (const [coding, ending] of [
-    ["br", "br"],
-    ["gzip", "gz"],
-  ] as const) {
+  const { plain, compressed } = representation;
+  for (const [coding, ending] of codings) {
     const body = await readFile(join(folder, `${name}.${ending}`)).catch(() => undefined);
-    if (body === undefined) continue;
-    representation.compressed.set(coding, Promise.resolve({ body, etag: `${etag.slice(0, -1)}-${coding}"`, coding }));
+    // What the build hasn't compressed, such as a font, is sent as it is.
+    const encoded = body === undefined ? plain : { body, etag: `${plain.etag.slice(0, -1)}-${coding}"`, coding };
+    compressed.set(coding, Promise.resolve(encoded));
   }
   return representation;
 }

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { AxeBuilder } from "@axe-core/playwright";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { launchChromium, openPage, type Storefront, startStorefront } from "@ehr-marketplace/tests/support";
+import type { Browser, Page } from "playwright-core";
+
+const pages: Record<string, string> = {
+  home: "/",
+  results: "/apps",
+  search: "/apps?q=scrbe",
+  "no match": "/apps?q=zzqqxxyy",
+  "no match in a category": "/apps?q=scribe&category=FINANCIAL",
+  app: "/apps/northwind-referrals",
+  versions: "/apps/northwind-scribe/versions",
+  vendor: "/vendors/northwind-health",
+  "not found": "/apps/no-such-app",
+};
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+async function assertAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`),
+    [],
+  );
+}
+
+describe("the storefront in a browser", () => {
+  const cleanUp = cleanUpAfter();
+  let storefront: Storefront;
+  let browser: Browser;
+  before(async () => {
+    [storefront, browser] = await Promise.all([startStorefront(cleanUp), launchChromium(cleanUp)]);
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`has no accessibility violations and no errors in the ${colorScheme} theme`, async () => {
+      const { page, context, mistakes } = await openPage(browser, storefront, { colorScheme });
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(path);
+        await assertAccessible(page).catch((error: Error) => assert.fail(`${name}: ${error.message}`));
+      }
+      assert.deepEqual(mistakes, []);
+      await context.close();
+    });
+  }
+
+  test("works without scripts: search, filter, app, calculator", async () => {
+    const { page, context, mistakes } = await openPage(browser, storefront, { javaScriptEnabled: false });
+    await page.goto("/");
+    await page.getByRole("searchbox", { name: "Search apps" }).fill("referral");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("heading", { name: "Apps for “referral”" }).waitFor();
+    await page.getByRole("link", { name: "Northwind Referrals" }).click();
+    await page.getByRole("radio", { name: /Senders/ }).check();
+    await page.getByLabel("Number of units").or(page.getByLabel("How many units")).fill("5");
+    await page.getByRole("button", { name: "Calculate" }).click();
+    await page.getByText("$145.00").first().waitFor();
+    await page.getByText("Show the technical scopes").click();
+    await page.getByText("user/ServiceRequest.rus").waitFor();
+    assert.deepEqual(mistakes, []);
+    await context.close();
+  });
+
+  for (const width of [320, 768, 1280]) {
+    test(`fits into ${width} pixels without scrolling sideways, with targets of at least 24 pixels`, async () => {
+      const { page, context } = await openPage(browser, storefront, { viewport: { width, height: 800 } });
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(path);
+        const { scrolled, small } = await page.evaluate<{ scrolled: number; small: string[] }>(findLayoutMistakes);
+        assert.equal(scrolled, 0, `${name} is ${scrolled} pixels too wide`);
+        assert.deepEqual(small, [], name);
+      }
+      await context.close();
+    });
+  }
+
+  test("is used by keyboard alone: skip link, suggestions, pictures, theme", async () => {
+    const { page, context, mistakes } = await openPage(browser, storefront, { colorScheme: "light" });
+    await page.goto("/");
+    await page.keyboard.press("Tab");
+    await page.getByRole("link", { name: "Skip to the content" }).and(page.locator(":focus")).waitFor();
+    await page
+      .getByRole("searchbox")
+      .or(page.getByRole("combobox", { name: "Search apps" }))
+      .first()
+      .focus();
+    await page.keyboard.type("scribe");
+    await page.getByRole("option").first().waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/apps/northwind-scribe");
+    await page.locator(".gallery a").first().focus();
+    await page.keyboard.press("Enter");
+    const viewer = page.getByRole("dialog", { name: "Picture viewer" });
+    await viewer.getByText(/^1 \//).waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press("ArrowRight");
+    await viewer.getByText(/^2 \//).waitFor();
+    await page.keyboard.press("Escape");
+    await viewer.waitFor({ state: "hidden" });
+    await page.locator(".gallery a:focus").waitFor();
+    await page.getByRole("button", { name: "Dark theme" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator('html[data-theme="dark"]').waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Dark theme", pressed: true }).waitFor();
+    assert.deepEqual(mistakes, []);
+    await context.close();
+  });
+
+  test("an app's page is printed with its plans and facts, and without navigation", async () => {
+    const { page, context } = await openPage(browser, storefront);
+    await page.goto(pages["app"] ?? "");
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.getByRole("search").isVisible(), false);
+    assert.ok(await page.getByRole("heading", { name: "Plans" }).isVisible());
+    assert.ok(await page.getByText("Privacy policy").isVisible());
+    await context.close();
+  });
+});
+
+/** Runs in the page. By WCAG 2.5.8, links in sentences are exempt. */
+const findLayoutMistakes = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const small = [...document.querySelectorAll("a, button, input, select, summary")].filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    const isInText = element.closest("p, dd, .prose, li.card, h3") !== null;
+    const isHidden = width <= 1 || element.closest("[hidden], .skip, details:not([open])") !== null;
+    return !isInText && !isHidden && (width < 24 || height < 24);
+  });
+  return { scrolled: scrollWidth - clientWidth, small: small.map((element) => element.outerHTML.slice(0, 100)) };
+})()`;

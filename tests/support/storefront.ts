@@ -1,0 +1,57 @@
+import { type CleanUp, cloneDatabase } from "@ehr-marketplace/test-kit";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
+import { demoSettings } from "./templates.ts";
+import { type RunningWeb, startWeb } from "./web.ts";
+
+export interface Storefront {
+  web: RunningWeb;
+  marketplace: RunningMarketplace;
+}
+
+/** Starts the web and a marketplace with the demo catalog, whose pictures are at the URL of the demo data. */
+export async function startStorefront(cleanUp: CleanUp): Promise<Storefront> {
+  const { serviceUrl } = await cloneDatabase(cleanUp, "demo");
+  const marketplace = await startMarketplace(cleanUp, serviceUrl);
+  const web = await startWeb(cleanUp, {
+    marketplaceUrl: marketplace.url,
+    environment: { MEDIA_ORIGIN: demoSettings.publicUrl },
+  });
+  return { web, marketplace };
+}
+
+export interface OpenedPage {
+  page: Page;
+  context: BrowserContext;
+  /** What must not happen: errors of scripts, violations of the policy, and requests to other origins. */
+  mistakes: string[];
+}
+
+/** Opens a page that records mistakes. Pictures come from the marketplace of the test. */
+export async function openPage(
+  browser: Browser,
+  { web, marketplace }: Pick<Storefront, "web"> & { marketplace: { url: string } },
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({ baseURL: web.url, reducedMotion: "reduce", ...options });
+  const mistakes: string[] = [];
+  await context.route(`${demoSettings.publicUrl}/media/**`, async (route) => {
+    const path = new URL(route.request().url()).pathname;
+    await route.fulfill({ response: await route.fetch({ url: `${marketplace.url}${path}` }) });
+  });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => mistakes.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    mistakes.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    // A 404 that a test opens on purpose is logged, too.
+    if (message.type() === "error" && !/status of (404|503)/.test(message.text())) mistakes.push(message.text());
+  });
+  page.on("request", (request) => {
+    const { origin } = new URL(request.url());
+    if (origin !== web.url && origin !== demoSettings.publicUrl) mistakes.push(`request: ${request.url()}`);
+  });
+  return { page, context, mistakes };
+}
