@@ -11,11 +11,10 @@ const dist = join(service, "dist");
 const inputsFile = "inputs.txt";
 const source = (path: string): string => join(service, "src", path);
 
-/** Makes `import "virtual:tokens.css"` the CSS of the design tokens. */
+/** Replaces the content of `tokens.css` by the CSS of the design tokens. */
 const tokensPlugin: Plugin = {
   name: "design-tokens",
-  resolveId: (id) => (id === "virtual:tokens.css" ? "\0virtual:tokens.css" : undefined),
-  load: (id) => (id === "\0virtual:tokens.css" ? tokensCss() : undefined),
+  load: (id) => (id === source("storefront/styles/tokens.css") ? tokensCss() : undefined),
 };
 
 const common: InlineConfig = {

@@ -11,8 +11,8 @@ type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 interface Upstream {
   client: CatalogClient;
   requests: IncomingMessage[];
-  respondWith(respond: Respond): void;
-  advance(milliseconds: number): void;
+  respondWith: (respond: Respond) => void;
+  advance: (milliseconds: number) => void;
 }
 
 const sendJson = (response: ServerResponse, body: string, etag = '"1"'): void => {

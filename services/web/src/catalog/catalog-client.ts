@@ -102,7 +102,7 @@ export function createCatalogClient(options: CatalogClientOptions): CatalogClien
   };
 
   return {
-    async read<T>(request: CatalogRequest) {
+    async read<T>(request: CatalogRequest): Promise<Reading<T> | undefined> {
       const key = request.body === undefined ? request.path : `${request.path} ${JSON.stringify(request.body)}`;
       const known = entries.get(key);
       const isDue = known === undefined || known.dueAt <= clock().getTime();

@@ -1,5 +1,5 @@
 // The entry of the client's build for styles: their order is that of the cascade.
-import "virtual:tokens.css";
+import "./tokens.css";
 import "./base.css";
 import "./layout.css";
 import "./parts.css";
