@@ -142,13 +142,7 @@ describe("the storefront of the demo catalog", () => {
   });
 
   test("what doesn't exist is a page for browsers, and a problem document for others", async () => {
-    for (const path of [
-      "/apps/no-such-app",
-      "/vendors/no-such-vendor",
-      "/nowhere",
-      "/apps/..%2f..%2fhealth",
-      "/apps/%2e%2e",
-    ]) {
+    for (const path of ["/apps/no-such-app", "/vendors/no-such-vendor", "/nowhere", "/apps/..%2f..%2fhealth"]) {
       const page = await get(path);
       assert.equal(page.status, 404, path);
       assert.equal(page.headers.get("cache-control"), "no-store");
