@@ -62,7 +62,8 @@ export const texts = {
     clear: "Clear filters",
     corrected: (corrected: string, given: string): string => `Results for “${corrected}”. Nothing matches “${given}”.`,
     none: "No app matches",
-    noneFor: (text: string): string => `No app matches “${text}”.`,
+    noneFor: (text: string, category: string | undefined): string =>
+      category === undefined ? `No app matches “${text}”.` : `No app in ${category} matches “${text}”.`,
     noneWithFilters: "No app matches these filters.",
     elsewhere: "These categories have it:",
     advice: "Try a shorter or more common word, such as the task that the app should do.",

@@ -5,9 +5,9 @@ import { AppIcon } from "./elements.tsx";
 
 const t = texts.card;
 
-function AppCard({ app }: { app: AppDto }) {
+function AppCard({ app, isFeaturedList }: { app: AppDto; isFeaturedList: boolean }) {
   const { amount, per } = describeStartingPrice(app);
-  const marks = [app.featured ? t.featured : undefined, app.baaAvailable ? t.baa : undefined].filter(
+  const marks = [app.featured && !isFeaturedList ? t.featured : undefined, app.baaAvailable ? t.baa : undefined].filter(
     (mark) => mark !== undefined,
   );
   return (
@@ -34,11 +34,12 @@ function AppCard({ app }: { app: AppDto }) {
   );
 }
 
-export function AppCards({ apps }: { apps: AppDto[] }) {
+/** In a list of featured apps, none is marked as such. */
+export function AppCards({ apps, isFeaturedList = false }: { apps: AppDto[]; isFeaturedList?: boolean }) {
   return (
     <ul className="cards">
       {apps.map((app) => (
-        <AppCard key={app.id} app={app} />
+        <AppCard key={app.id} app={app} isFeaturedList={isFeaturedList} />
       ))}
     </ul>
   );

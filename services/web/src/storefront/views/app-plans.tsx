@@ -28,15 +28,15 @@ export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }
             {t.calculate}
           </button>
           <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
-          <p>
+          <div className="subscribe">
             <a
               className="button wide"
               href={`/login?returnTo=${encodeURIComponent(`${path}?plan=${calculator.plan.id}`)}`}
             >
               {t.subscribe}
             </a>
-          </p>
-          <p className="muted small">{t.cancelAnytime}</p>
+            <p className="muted small">{t.cancelAnytime}</p>
+          </div>
         </form>
       )}
     </section>

@@ -1,6 +1,6 @@
-import { renderMarkdown } from "@ehr-marketplace/markdown";
 import type { ReactNode } from "react";
 import { formatDate } from "../format.ts";
+import { toPageHtml } from "../markdown-html.ts";
 
 /** Only what browsers open as a page: a vendor's URL never runs a script. */
 const isWebUrl = (url: string): boolean => {
@@ -26,13 +26,9 @@ export function ContactLink({ contact }: { contact: string }) {
   return <a href={`mailto:${encodeURIComponent(contact).replace("%40", "@")}`}>{contact}</a>;
 }
 
-/** The renderer writes alignments of table cells as styles, which the Content-Security-Policy refuses. */
-const withoutStyles = (html: string): string =>
-  html.replaceAll(/<(t[hd]) style="text-align:(left|right|center)">/g, '<$1 class="align-$2">');
-
 /** A vendor's Markdown, as harmless HTML. */
 export function Markdown({ text }: { text: string }) {
-  return <div className="prose" dangerouslySetInnerHTML={{ __html: withoutStyles(renderMarkdown(text)) }} />;
+  return <div className="prose" dangerouslySetInnerHTML={{ __html: toPageHtml(text) }} />;
 }
 
 export const DateText = ({ instant }: { instant: string }) => <time dateTime={instant}>{formatDate(instant)}</time>;

@@ -78,17 +78,18 @@ function Filters({ data: { query, categories, vendor } }: { data: ResultsData })
 }
 
 function NoMatch({ data: { query, elsewhere, popular, categories } }: { data: ResultsData }) {
+  const category = categories.find((each) => each.category === query.category);
   return (
     <div className="no-match">
-      <p className="lead">{query.q === undefined ? t.noneWithFilters : t.noneFor(query.q)}</p>
+      <p className="lead">{query.q === undefined ? t.noneWithFilters : t.noneFor(query.q, category?.name)}</p>
       {elsewhere.length > 0 ? (
         <>
           <p>{t.elsewhere}</p>
           <ul className="chips">
-            {elsewhere.map(({ category, count }) => (
-              <li key={category.category}>
-                <a href={resultsPath({ q: query.q, category: category.category, page: 1 })}>
-                  {category.name} <span className="count">{count}</span>
+            {elsewhere.map(({ category: other, count }) => (
+              <li key={other.category}>
+                <a href={resultsPath({ q: query.q, category: other.category, page: 1 })}>
+                  {other.name} <span className="count">{count}</span>
                 </a>
               </li>
             ))}
