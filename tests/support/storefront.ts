@@ -1,5 +1,5 @@
 import { type CleanUp, cloneDatabase } from "@ehr-marketplace/test-kit";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core";
 import { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 import { demoSettings } from "./templates.ts";
 import { type RunningWeb, startWeb } from "./web.ts";
@@ -49,9 +49,14 @@ export async function openPage(
     // A 404 that a test opens on purpose is logged, too.
     if (message.type() === "error" && !/status of (404|503)/.test(message.text())) mistakes.push(message.text());
   });
-  page.on("request", (request) => {
+  const recordForeign = (request: Request): void => {
     const { origin } = new URL(request.url());
     if (origin !== web.url && origin !== demoSettings.publicUrl) mistakes.push(`request: ${request.url()}`);
+  };
+  page.on("requestfinished", recordForeign);
+  page.on("requestfailed", (request) => {
+    // What the policy refuses isn't sent.
+    if (request.failure()?.errorText !== "csp") recordForeign(request);
   });
   return { page, context, mistakes };
 }
