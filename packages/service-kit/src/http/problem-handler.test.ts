@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { allowAnyOrigin } from "./any-origin.ts";
-import { Problem } from "./problem.ts";
+import { Problem, problemShape } from "./problem.ts";
 import { assertSecurityHeaders, startTestServer, type TestServer } from "./server.test-support.ts";
 
 const revealing = new Error(
@@ -144,4 +144,22 @@ describe("errors are problem documents", () => {
     await expectProblem(response, 503, "unavailable");
     assert.match(String(response.headers.get("retry-after")), /^[1-9]\d*$/);
   });
+});
+
+test("a service with pages has errors as pages for browsers, and as problem documents for others", async (t) => {
+  const page = {
+    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": "default-src 'self'" },
+    write: ({ kind }: Problem, requestId: string) => `${kind.status} ${requestId}`,
+  };
+  const { url } = await startTestServer(cleanUpAfter(t), { errorShape: { ...problemShape, page } });
+  const opened = await fetch(`${url}/nowhere`, { headers: { accept: "text/html", "x-request-id": "one" } });
+  assert.deepEqual([opened.status, await opened.text()], [404, "404 one"]);
+  const { headers } = opened;
+  assert.deepEqual(
+    ["content-type", "content-security-policy", "vary", "cache-control"].map((name) => headers.get(name)),
+    ["text/html; charset=utf-8", "default-src 'self'", "accept", "no-store"],
+  );
+  const called = await fetch(`${url}/nowhere`);
+  await assertProblem(called, 404, "not-found");
+  assert.equal(called.headers.get("vary"), "accept");
 });

@@ -44,16 +44,20 @@ export function describePlanPrice(plan: PricingPlanDto): Price {
 }
 
 /** Each tier of a plan in a sentence. */
-export function describeTiers({ tiers, currency, unitName, metric }: PricingPlanDto): string[] {
-  const unit = unitName ?? metric ?? t.unit;
+export function describeTiers(plan: PricingPlanDto): string[] {
+  const { tiers, currency, unitName, metric, interval } = plan;
+  const isUsage = countsUsage(plan);
+  // Usage is charged for each month.
+  const perFlat = t.per(isUsage ? "MONTH" : interval);
+  const perUnit = isUsage ? t.perUse(metric ?? t.unit) : t.perUnit(unitName ?? t.unit, interval);
   let first = 1;
   return tiers.map((tier: Tier) => {
     const range =
       tier.upTo === null ? t.tierFrom(formatNumber(first)) : t.tierRange(formatNumber(first), formatNumber(tier.upTo));
     first = (tier.upTo ?? 0) + 1;
     const parts = [
-      ...(tier.flatAmount > 0 ? [formatMoney(tier.flatAmount, currency)] : []),
-      ...(Number(tier.unitAmount) > 0 ? [t.perEach(formatMoney(tier.unitAmount, currency), unit)] : []),
+      ...(tier.flatAmount > 0 ? [`${formatMoney(tier.flatAmount, currency)} ${perFlat}`] : []),
+      ...(Number(tier.unitAmount) > 0 ? [`${formatMoney(tier.unitAmount, currency)} ${perUnit}`] : []),
     ];
     return `${range}: ${parts.length === 0 ? t.included : parts.join(" + ")}`;
   });

@@ -84,7 +84,6 @@ export const texts = {
     per: perInterval,
     perUnit: (unit: string, interval: string | null): string => `per ${unit}, ${perInterval(interval)}`,
     perUse: (metric: string): string => `per ${metric.replaceAll(/[_-]/g, " ")}`,
-    perEach: (amount: string, unit: string): string => `${amount} per ${unit}`,
     included: "included",
     tierRange: (from: string, to: string): string => `${from} to ${to}`,
     tierFrom: (from: string): string => `${from} and more`,
