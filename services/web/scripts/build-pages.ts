@@ -68,6 +68,18 @@ async function compressAssets(folder: string): Promise<void> {
   }
 }
 
+/** The build is the same in every environment: with another NODE_ENV, Vite would call React's development runtime, which it lacks. */
+async function inProduction(work: () => Promise<void>): Promise<void> {
+  const { NODE_ENV: given } = process.env;
+  process.env["NODE_ENV"] = "production";
+  try {
+    await work();
+  } finally {
+    if (given === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = given;
+  }
+}
+
 /**
  * Builds the pages into `dist`, unless they are up to date. The new build replaces the old one at once, so that a process that starts
  * meanwhile finds one of them.
@@ -80,8 +92,10 @@ export async function buildPages(): Promise<boolean> {
   // The process may run as another user than the build.
   await chmod(target, 0o755);
   try {
-    await build(serverBuild(join(target, "server")));
-    await build(clientBuild(join(target, "client")));
+    await inProduction(async () => {
+      await build(serverBuild(join(target, "server")));
+      await build(clientBuild(join(target, "client")));
+    });
     await compressAssets(join(target, "client/assets"));
     await writeFile(join(target, inputsFile), inputs);
     await rm(dist, { recursive: true, force: true });
