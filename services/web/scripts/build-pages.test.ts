@@ -6,7 +6,8 @@ import { test } from "node:test";
 test("the build is up to date after a build, and is one for production in every environment", async () => {
   const script = new URL("build.ts", import.meta.url).pathname;
   const build = (): string =>
-    spawnSync(process.execPath, [script], { encoding: "utf8", env: { ...process.env, NODE_ENV: "development" } }).stdout;
+    spawnSync(process.execPath, [script], { encoding: "utf8", env: { ...process.env, NODE_ENV: "development" } })
+      .stdout;
   build();
   assert.match(build(), /up to date/);
   const rendered = await readFile(new URL("../dist/server/render.js", import.meta.url), "utf8");

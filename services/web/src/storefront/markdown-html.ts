@@ -7,7 +7,9 @@ const firstLevel = 3;
  * to be missing. In the renderer's HTML, only it writes tags.
  */
 function closeHeadingGaps(html: string): string {
-  const levels = [...new Set([...html.matchAll(/<h([3-6])>/g)].map(([, level]) => Number(level)))].toSorted();
+  const levels = [...new Set([...html.matchAll(/<h([3-6])>/g)].map(([, level]) => Number(level)))].toSorted(
+    (a, b) => a - b,
+  );
   let previous = firstLevel - 1;
   return html.replaceAll(/<(\/?)h([3-6])>/g, (_tag, slash: string, level: string) => {
     if (slash === "") previous = Math.min(firstLevel + levels.indexOf(Number(level)), previous + 1);
