@@ -2,6 +2,7 @@
 const locale = "en-US";
 
 const numbers = new Intl.NumberFormat(locale);
+const plurals = new Intl.PluralRules(locale);
 const lists = new Intl.ListFormat(locale, { type: "conjunction" });
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
 const times = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
@@ -9,6 +10,10 @@ const months = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric",
 const moneyFormats = new Map<string, { digits: number; format: Intl.NumberFormat }>();
 
 export const formatNumber = (value: number): string => numbers.format(value);
+
+/** A number and what it counts, such as "1 app" or "2 apps". */
+export const formatCount = (count: number, one: string, other: string): string =>
+  `${formatNumber(count)} ${plurals.select(count) === "one" ? one : other}`;
 
 /** A decimal as the API writes it, such as a quantity; exact, however long it is. */
 export const formatDecimal = (value: string): string => numbers.format(value as Intl.StringNumericLiteral);

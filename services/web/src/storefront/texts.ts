@@ -1,12 +1,10 @@
-import { formatNumber } from "./format.ts";
-
-const plural = (count: number, one: string, other: string): string =>
-  `${formatNumber(count)} ${new Intl.PluralRules("en-US").select(count) === "one" ? one : other}`;
+import { appTexts } from "./app-texts.ts";
+import { formatCount, formatNumber } from "./format.ts";
 
 const intervals: Record<string, string> = { MONTH: "month", YEAR: "year" };
 const perInterval = (interval: string | null): string => (interval === null ? "once" : `per ${intervals[interval]}`);
 
-/** Every text of the storefront, except the words for scopes in `scope-texts.ts`. */
+/** Every text of the storefront, with those of an app's page in `app-texts.ts`; the words for scopes are in `scope-texts.ts`. */
 export const texts = {
   language: "en",
   site: {
@@ -27,7 +25,7 @@ export const texts = {
   },
   stale: (age: string, time: string): string =>
     `The marketplace can't be reached at the moment. This page shows the catalog as it was ${age} ago, at ${time}. Prices may have changed; subscribing isn't possible until it is back.`,
-  minutes: (count: number): string => (count < 1 ? "less than a minute" : plural(count, "minute", "minutes")),
+  minutes: (count: number): string => (count < 1 ? "less than a minute" : formatCount(count, "minute", "minutes")),
   home: {
     title: "What your practice needs, in your EHR",
     lead: "Apps that open inside the record: reviewed, with clear prices, and with every permission in plain words.",
@@ -45,7 +43,7 @@ export const texts = {
     title: "Apps",
     titleFor: (text: string): string => `Apps for “${text}”`,
     description: "Apps for electronic health records, by category, popularity and name.",
-    count: (count: number): string => plural(count, "app", "apps"),
+    count: (count: number): string => formatCount(count, "app", "apps"),
     filters: "Filters",
     category: "Category",
     allCategories: "All categories",
@@ -88,99 +86,7 @@ export const texts = {
     tierRange: (from: string, to: string): string => `${from} to ${to}`,
     tierFrom: (from: string): string => `${from} and more`,
   },
-  app: {
-    screenshots: "Pictures",
-    about: "What it does",
-    plans: "Plans",
-    plansUnavailable: "The plans can't be read at the moment. Reload the page in a minute.",
-    noPlans: "This app has no plan on sale.",
-    trial: (days: number): string => `Free trial of ${plural(days, "day", "days")}`,
-    includedUnits: (count: number, unit: string): string => `${formatNumber(count)} ${unit} included`,
-    tiers: "Prices by volume",
-    volume: "All units have the price of the tier that is reached.",
-    graduated: "Each tier's units have its own price.",
-    choosePlan: "Plan",
-    quantity: "How many units",
-    quantityOf: (unit: string): string => `Number of units (${unit})`,
-    usage: "Usage in a month",
-    usageOf: (metric: string): string => `Usage in a month (${metric.replaceAll(/[_-]/g, " ")})`,
-    calculate: "Calculate",
-    calculator: "What you would pay",
-    firstMonth: (month: string): string => `${month}, if you subscribe today`,
-    fullMonth: (month: string): string => `${month}, in full`,
-    line: "For",
-    lineQuantity: "Quantity",
-    lineDays: "Days",
-    days: (days: number, of: number): string => `${formatNumber(days)} of ${formatNumber(of)}`,
-    lineAmount: "Amount",
-    total: "Total",
-    nothingCharged: "Nothing is charged",
-    estimateUnavailable: "The price can't be calculated at the moment. The plans above have the prices.",
-    estimateRefused:
-      "These numbers can't be calculated for this plan. Enter a whole number of at least 1 for units, and at least 0 for usage.",
-    estimateFree: "This plan is free.",
-    estimateUsage: "Enter how much you would use in a month to see what it costs.",
-    subscribe: "Sign in to subscribe",
-    cancelAnytime: "You can cancel at any time, and pay for the days until then.",
-    access: "What this app may read and write",
-    reads: "Reads",
-    writes: "Writes",
-    otherAccess: "Also",
-    readsNothing: "Reads no patient data.",
-    writesNothing: "Writes nothing to the record.",
-    purpose: "Why:",
-    rawScopes: "Show the technical scopes",
-    facts: "Facts",
-    vendor: "Vendor",
-    version: "Version",
-    updated: "Updated",
-    published: "First published",
-    category: "Category",
-    audience: "Made for",
-    audiences: { CLINICIAN: "Clinicians", PATIENT: "Patients", BACKEND: "The practice, in the background" } as Record<
-      string,
-      string
-    >,
-    website: "Website",
-    support: "Support",
-    supportEmail: "Support by email",
-    privacy: "Privacy policy",
-    terms: "Terms of service",
-    security: "Report a security problem",
-    trust: "Trust",
-    trustNone: "The vendor states no certifications and no facts about its handling of data.",
-    baa: "Business associate agreement",
-    baaNone: "The vendor doesn't offer one",
-    baaAvailable: "The vendor signs one",
-    baaRequired: "Required when you subscribe",
-    baaRead: "Read the agreement (PDF)",
-    certification: (kind: string, until: string): string => `${kind}, valid until ${until}`,
-    verified: "verified by the marketplace",
-    unverified: "stated by the vendor, not verified",
-    evidence: "Evidence",
-    regions: "Data is stored in",
-    retention: "Data is kept for",
-    deletion: "Deleted after the end within",
-    dayCount: (days: number): string => plural(days, "day", "days"),
-    subprocessors: "Subprocessors",
-    phiInLogs: "Patient data in logs",
-    trainsOnData: "Trains models on your data",
-    accessibility: "Accessibility",
-    accessibilityReport: (date: string): string => `Report of ${date}`,
-    ai: "Use of AI",
-    modelCard: "Model card",
-    yes: "Yes",
-    no: "No",
-    versions: "Versions",
-    allVersions: "All versions",
-    noNotes: "No release notes.",
-    current: "Current",
-    viewer: "Picture viewer",
-    close: "Close",
-    previousPicture: "Previous picture",
-    nextPicture: "Next picture",
-    showPrice: "Plans and prices",
-  },
+  app: appTexts,
   versions: {
     title: (app: string): string => `Versions of ${app}`,
     back: (app: string): string => `Back to ${app}`,
@@ -189,7 +95,7 @@ export const texts = {
   },
   vendor: {
     title: (name: string): string => `Apps by ${name}`,
-    count: (count: number): string => `${plural(count, "app", "apps")} in the marketplace`,
+    count: (count: number): string => `${formatCount(count, "app", "apps")} in the marketplace`,
     all: "Show all apps of this vendor",
   },
   error: {
