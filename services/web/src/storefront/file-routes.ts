@@ -65,13 +65,13 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileOptions> = async (scope, 
   );
   scope.get("/robots.txt", anyone, (request, reply) => sendRepresentation(request, reply, robots));
 
-  const sitemaps = createSitemaps(publicUrl, clock);
+  const sitemaps = createSitemaps({ publicUrl, clock });
   scope.get("/sitemap.xml", anyone, async (request, reply) =>
     sendRepresentation(request, reply, await sitemaps.getRoot(createCatalog(client, request.ip))),
   );
   const numbered = Type.Object({ number: Type.String({ maxLength: 6 }) });
   scope.get("/sitemaps/:number.xml", { ...anyone, schema: { params: numbered } }, async (request, reply) => {
-    const sitemap = await sitemaps.getPart(createCatalog(client, request.ip), Number(request.params.number));
+    const sitemap = await sitemaps.getNumbered(createCatalog(client, request.ip), Number(request.params.number));
     if (sitemap === undefined) throw new Problem(standardProblems.notFound, "No such sitemap exists.");
     return sendRepresentation(request, reply, sitemap);
   });
