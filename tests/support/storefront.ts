@@ -27,6 +27,9 @@ export interface OpenedPage {
   mistakes: string[];
 }
 
+/** A busy machine takes its time; a test waits for what it expects, and fails only if that doesn't come. */
+const patienceMs = 120_000;
+
 /** Opens a page that records mistakes. Pictures come from the marketplace of the test. */
 export async function openPage(
   browser: Browser,
@@ -39,6 +42,7 @@ export async function openPage(
     const path = new URL(route.request().url()).pathname;
     await route.fulfill({ response: await route.fetch({ url: `${marketplace.url}${path}` }) });
   });
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   page.on("pageerror", (error) => mistakes.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => {

@@ -58,6 +58,8 @@ export async function startWeb(
   const config = readConfig({
     ...webEnvironment(database.serviceUrl, { publicUrl: url, marketplaceUrl, ehrUrl }, identityProvider),
     ...inProcessEnvironment,
+    // On a busy machine the marketplace is slow, not down.
+    CATALOG_TIMEOUT_MS: "60000",
     ...environment,
   });
   const { server } = await startInProcess(cleanUp, (logger) => createApp(config, logger), port);

@@ -49,7 +49,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const sessions = createSessions({ database: database.query, encryption, provider, tokens, limits, clock, logger });
 
   const headers = createPageHeaders(config.mediaOrigin);
-  const client = createCatalogClient({ marketplaceUrl: config.upstreams.marketplace, logger, clock });
+  const { upstreams, catalogTimeoutMs: timeoutMs } = config;
+  const client = createCatalogClient({ marketplaceUrl: upstreams.marketplace, logger, clock, timeoutMs });
   const storefront = { client, built, publicUrl, headers, requestsPerMinute: config.publicRequestsPerMinute, clock };
 
   const server = await createServer({
@@ -86,7 +87,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     await server.register(proxyRoutes, {
       prefix: `/bff/${name}`,
       service: title,
-      upstreamUrl: config.upstreams[name],
+      upstreamUrl: upstreams[name],
       operations: operations[name],
       sessions,
       cookies,

@@ -41,6 +41,10 @@ export const variables = {
     example: "https://media.example.com",
     default: "",
   }),
+  CATALOG_TIMEOUT_MS: wholeNumber({ min: 100, max: 60_000 })({
+    desc: "Maximum time that a page waits for a response of the marketplace",
+    default: 3_000,
+  }),
   EHR_URL: url({ desc: "The EHR's API", example: "https://ehr.example.com/api" }),
   TOKEN_AUDIENCE: str({ desc: "The `aud` of access tokens by which their roles are read", default: "marketplace" }),
   OIDC_CLIENT_ID: str({ desc: "Client id of this service at the identity provider", example: "marketplace-web" }),
@@ -106,6 +110,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       homeUrl: `${publicUrl}/`,
       plainHttp: read.NODE_ENV !== "production",
     },
+    catalogTimeoutMs: read.CATALOG_TIMEOUT_MS,
     mediaOrigin: new URL(read.MEDIA_ORIGIN || read.MARKETPLACE_URL).origin,
     sessions: { idleMs: read.SESSION_IDLE_MINUTES * 60_000, maxMs: read.SESSION_HOURS * 3_600_000 },
     upstreams: {

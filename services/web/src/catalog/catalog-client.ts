@@ -31,7 +31,7 @@ export interface CatalogClientOptions {
   marketplaceUrl: string;
   logger: Pick<Logger, "warn">;
   clock: () => Date;
-  timeoutMs?: number;
+  timeoutMs: number;
 }
 
 interface Entry {
@@ -50,7 +50,6 @@ const freshMs = 30_000;
 /** After a failure, so that readers of stale data don't wait for the next one. */
 const retryMs = 2_000;
 const maxStaleMs = 86_400_000;
-const defaultTimeoutMs = 3_000;
 /** A page of 100 apps with the longest descriptions and schemas. */
 const maxResponseBytes = 16 * 1_048_576;
 const maxCachedBytes = 64 * 1_048_576;
@@ -58,7 +57,7 @@ const maxEntries = 5_000;
 
 /** Reads the marketplace's public API, and caches what it reads in this process. */
 export function createCatalogClient(options: CatalogClientOptions): CatalogClient {
-  const { marketplaceUrl, logger, clock, timeoutMs = defaultTimeoutMs } = options;
+  const { marketplaceUrl, logger, clock, timeoutMs } = options;
   const entries = new LRUCache<string, Entry>({
     max: maxEntries,
     maxSize: maxCachedBytes,

@@ -40,7 +40,8 @@ test("a page with stale data says how old it is, and is cached for seconds only"
   const { url, server } = await startProxy(t, undefined, () => true);
   let now = Date.parse("2026-11-17T12:00:00Z");
   const clock = (): Date => new Date(now);
-  const client = createCatalogClient({ marketplaceUrl: url, logger: { warn: () => undefined }, clock });
+  const logger = { warn: () => undefined };
+  const client = createCatalogClient({ marketplaceUrl: url, logger, clock, timeoutMs: 60_000 });
   const built = await loadBuiltPages();
   const render = createPageRenderer({ publicUrl: "https://apps.example", headers: {}, assets: built.urls, clock });
   const home = { categories: [], featured: [], newest: [], popular: [] };
