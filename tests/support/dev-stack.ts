@@ -20,8 +20,8 @@ export interface DevStack {
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** Load from other processes on this machine must not cause load shedding. */
-const patient = { MAX_EVENT_LOOP_DELAY_MS: "60000", CATALOG_TIMEOUT_MS: "60000" };
+/** Load from other processes on this machine must cause neither load shedding nor pages without a catalog. */
+const underLoad = { MAX_EVENT_LOOP_DELAY_MS: "60000", CATALOG_TIMEOUT_MS: "60000" };
 
 type Ports = DevStack["ports"];
 
@@ -54,7 +54,7 @@ export async function startDevStack(
   const database = kept === undefined ? {} : { DATABASE_URL: kept.databaseUrl };
   const child = spawn("npm", ["run", "dev", "--", ...(kept === undefined ? ["--ephemeral"] : [])], {
     cwd: root,
-    env: { ...inherited, ...patient, ...environment, ...database, ...ports, FORCE_COLOR: "0" },
+    env: { ...inherited, ...underLoad, ...environment, ...database, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

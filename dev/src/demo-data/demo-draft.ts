@@ -34,7 +34,7 @@ export function draftOf(app: DemoApp, website: string): ListingDraft {
     ...(app.smartLaunchUrl === null ? {} : { smartLaunchUrl: app.smartLaunchUrl }),
     ...(usesHooks ? { cdsServicesUrl: `${site}/cds-services` } : {}),
     fhirScopes: app.fhirScopes,
-    scopePurposes: scopePurposesOf(app.fhirScopes),
+    scopePurposes: scopePurposesOf(app.slug, app.fhirScopes),
     oauth: oauthOf(app, site),
     websiteUrl: site,
     supportUrl: `${site}/support`,
