@@ -15,7 +15,7 @@ export async function startStorefront(cleanUp: CleanUp): Promise<Storefront> {
   const marketplace = await startMarketplace(cleanUp, serviceUrl);
   const web = await startWeb(cleanUp, {
     marketplaceUrl: marketplace.url,
-    environment: { MEDIA_ORIGIN: demoSettings.publicUrl },
+    environment: { MEDIA_ORIGIN: demoSettings.publicUrl, VENDORS_URL: `${demoSettings.publicUrl}/docs#tag/listings` },
   });
   return { web, marketplace };
 }

@@ -112,6 +112,7 @@ export function webService({ ports, databases, identityProvider }: StackContext)
       ...webEnvironment(databases.web.serviceUrl, urls, identityProvider),
       ...local,
       MEDIA_ORIGIN: new URL(readPublicUrl(ports.marketplace)).origin,
+      VENDORS_URL: new URL("/docs#tag/listings", readPublicUrl(ports.marketplace)).href,
       WEB_PORT: String(ports.web),
     },
   };

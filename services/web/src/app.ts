@@ -51,11 +51,12 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const headers = createPageHeaders(config.mediaOrigin);
   const { upstreams, catalogTimeoutMs: timeoutMs } = config;
   const client = createCatalogClient({ marketplaceUrl: upstreams.marketplace, logger, clock, timeoutMs });
-  const storefront = { client, built, publicUrl, headers, requestsPerMinute: config.publicRequestsPerMinute, clock };
+  const site = { publicUrl, vendorsUrl: config.vendorsUrl, headers };
+  const storefront = { client, built, ...site, requestsPerMinute: config.publicRequestsPerMinute, clock };
 
   const server = await createServer({
     about: undefined,
-    errorShape: createErrorShape(built, { publicUrl, headers }),
+    errorShape: createErrorShape(built, site),
     logger,
     metrics,
     tracing,

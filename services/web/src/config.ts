@@ -45,6 +45,11 @@ export const variables = {
     desc: "Maximum time that a page waits for a response of the marketplace",
     default: 3_000,
   }),
+  VENDORS_URL: url({
+    desc: "Where “For vendors” leads: a page for those who want to publish apps",
+    example: "https://developers.example.com",
+    default: "",
+  }),
   EHR_URL: url({ desc: "The EHR's API", example: "https://ehr.example.com/api" }),
   TOKEN_AUDIENCE: str({ desc: "The `aud` of access tokens by which their roles are read", default: "marketplace" }),
   OIDC_CLIENT_ID: str({ desc: "Client id of this service at the identity provider", example: "marketplace-web" }),
@@ -80,6 +85,7 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): VariableErrors
       ? https(publicUrl, "sessions are cookies, which anyone on the network could read")
       : `"${publicUrl}" has more than scheme, host and port`,
     MARKETPLACE_URL: https(read.MARKETPLACE_URL, "users' tokens are sent there"),
+    VENDORS_URL: https(read.VENDORS_URL || undefined, "pages link to it"),
     EHR_URL: https(read.EHR_URL, "users' tokens are sent there"),
     TOKEN_ISSUER: https(read.TOKEN_ISSUER, "users sign in there"),
   };
@@ -110,6 +116,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       homeUrl: `${publicUrl}/`,
       plainHttp: read.NODE_ENV !== "production",
     },
+    vendorsUrl: read.VENDORS_URL || undefined,
     catalogTimeoutMs: read.CATALOG_TIMEOUT_MS,
     mediaOrigin: new URL(read.MEDIA_ORIGIN || read.MARKETPLACE_URL).origin,
     sessions: { idleMs: read.SESSION_IDLE_MINUTES * 60_000, maxMs: read.SESSION_HOURS * 3_600_000 },

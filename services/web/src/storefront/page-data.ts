@@ -87,6 +87,8 @@ export interface AssetUrls {
 export interface PageContext {
   assets: AssetUrls;
   publicUrl: string;
+  /** Where those who want to publish apps begin; without it, there is no link. */
+  vendorsUrl: string | undefined;
   /** The path and query of the page, as one writes them. */
   path: string;
   /** Set if the page shows data that may be outdated. */

@@ -20,7 +20,8 @@ describe("the storefront of the demo catalog", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "demo");
     marketplace = await startMarketplace(cleanUp, database.serviceUrl);
-    web = await startWeb(cleanUp, { marketplaceUrl: marketplace.url });
+    const environment = { VENDORS_URL: "https://developers.example" };
+    web = await startWeb(cleanUp, { marketplaceUrl: marketplace.url, environment });
   });
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${web.url}${path}`, { headers: { accept: "text/html", ...headers }, redirect: "manual" });
@@ -36,6 +37,16 @@ describe("the storefront of the demo catalog", () => {
     for (const part of ["Categories", "Featured", "New", "Popular", "Sign in"]) assert.ok(shown.includes(part), part);
     assert.match(html, /<form[^>]*action="\/apps"/);
     assert.ok((html.match(/href="\/apps\/[a-z-]+"/g) ?? []).length >= 12);
+  });
+
+  test("every page, also of an error, leads vendors where the operator says", async () => {
+    for (const path of ["/", "/apps", "/nowhere"]) {
+      assert.match(
+        await (await get(path)).text(),
+        /<a class="for-vendors" href="https:\/\/developers\.example">/,
+        path,
+      );
+    }
   });
 
   test("results are filtered, sorted and in pages", async () => {

@@ -23,6 +23,7 @@ export interface StorefrontOptions {
   client: CatalogClient;
   built: BuiltPages;
   publicUrl: string;
+  vendorsUrl: string | undefined;
   headers: Record<string, string>;
   requestsPerMinute: number;
   clock: () => Date;

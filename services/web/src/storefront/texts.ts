@@ -14,6 +14,7 @@ export const texts = {
     searchPlaceholder: "Search by task, specialty or name",
     searchButton: "Search",
     allApps: "All apps",
+    vendors: "For vendors",
     signIn: "Sign in",
     navigation: "Main",
     breadcrumbs: "Breadcrumbs",

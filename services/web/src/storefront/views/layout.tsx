@@ -19,7 +19,7 @@ export interface LayoutProps {
 }
 
 export function Layout({ context, title, description, canonicalPath, jsonLd, search, children }: LayoutProps) {
-  const { assets, publicUrl, stale } = context;
+  const { assets, publicUrl, vendorsUrl, stale } = context;
   const canonical = canonicalPath === undefined ? undefined : `${publicUrl}${canonicalPath}`;
   return (
     <html lang={texts.language}>
@@ -43,7 +43,7 @@ export function Layout({ context, title, description, canonicalPath, jsonLd, sea
         <a className="skip" href="#content">
           {t.skip}
         </a>
-        <Header search={search} path={context.path} />
+        <Header search={search} context={context} />
         <main id="content" tabIndex={-1}>
           {stale !== undefined && (
             <p className="notice" role="status">
@@ -54,13 +54,19 @@ export function Layout({ context, title, description, canonicalPath, jsonLd, sea
         </main>
         <footer className="footer">
           <p>{t.footer}</p>
+          {vendorsUrl !== undefined && (
+            <p>
+              <a href={vendorsUrl}>{t.vendors}</a>
+            </p>
+          )}
         </footer>
       </body>
     </html>
   );
 }
 
-function Header({ search, path }: { search: string | undefined; path: string }) {
+function Header({ search, context }: Pick<LayoutProps, "search" | "context">) {
+  const { path, vendorsUrl } = context;
   return (
     <header className="header">
       <div className="header-inner">
@@ -88,6 +94,11 @@ function Header({ search, path }: { search: string | undefined; path: string }) 
         </form>
         <nav aria-label={t.navigation}>
           <a href="/apps">{t.allApps}</a>
+          {vendorsUrl !== undefined && (
+            <a className="for-vendors" href={vendorsUrl}>
+              {t.vendors}
+            </a>
+          )}
           <a href={`/login?returnTo=${encodeURIComponent(path)}`}>{t.signIn}</a>
           <button type="button" className="theme-switch" data-theme-switch hidden aria-pressed={false}>
             <ThemeIcon />
