@@ -30,8 +30,8 @@ test("every price has its interval and what it counts", () => {
   assert.equal(priceOf({ interval: "YEAR" }), "$49.00 per year");
   assert.equal(priceOf({ pricingModel: "PER_UNIT", unitName: "provider" }), "$49.00 per provider, per month");
   assert.equal(
-    priceOf({ pricingModel: "USAGE", amount: "0.45", metric: "api_call", interval: null }),
-    "$0.0045 per api call",
+    priceOf({ pricingModel: "USAGE", amount: "0.45", metric: "api_calls", interval: null }),
+    "$0.0045 each (api calls)",
   );
   assert.equal(priceOf({ pricingModel: "FREE", amount: null, interval: null }), "Free");
 });

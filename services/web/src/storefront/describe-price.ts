@@ -38,7 +38,7 @@ export function describePlanPrice(plan: PricingPlanDto): Price {
       return { amount: t.byTier, per: t.perUnit(unitName ?? t.unit, interval) };
     case "USAGE":
       return plan.tiers.length > 0
-        ? { amount: t.byTier, per: t.perUse(plan.metric ?? t.unit) }
+        ? { amount: t.byTier, per: t.ofUse(plan.metric ?? t.unit) }
         : { amount: formatMoney(amount, currency), per: t.perUse(plan.metric ?? t.unit) };
   }
 }

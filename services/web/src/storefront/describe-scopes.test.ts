@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeAccess } from "./describe-scopes.ts";
+import { describeAccess, type ScopeGroup } from "./describe-scopes.ts";
 
 const textsOf = (scopes: string) => {
   const { reads, writes, others } = describeAccess(scopes, {});
+  const toTexts = (groups: ScopeGroup[]): string[] =>
+    groups.flatMap((group) => group.scopes.map(({ text }) => `${text} ${group.subject}`));
   return {
-    reads: reads.map(({ text }) => text),
-    writes: writes.map(({ text }) => text),
+    reads: toTexts(reads),
+    writes: toTexts(writes),
     others: others.map(({ text }) => text),
   };
 };
@@ -19,8 +21,19 @@ test("scopes are grouped by what they allow, in plain words", () => {
       "Names, dates of birth and contact details of all patients of the practice, in the background",
     ],
     writes: ["Creates and changes tasks that the signed-in user may see"],
-    others: ["Opens from the EHR, with the patient and the visit that are open", "Knows who is signed in"],
+    others: [
+      "Opens from the EHR, with the patient and the visit that are open",
+      "Signs in with the user's EHR account",
+    ],
   });
+});
+
+test("scopes for the same records are one group", () => {
+  const { reads } = describeAccess("patient/Task.rs user/Task.rs patient/Condition.rs", {});
+  assert.deepEqual(
+    reads.map(({ scopes }) => scopes.map(({ scope }) => scope)),
+    [["patient/Task.rs", "patient/Condition.rs"], ["user/Task.rs"]],
+  );
 });
 
 test("all access to everything is named as such", () => {
@@ -32,7 +45,7 @@ test("all access to everything is named as such", () => {
 test("a restriction says what it is restricted to", () => {
   const scope = "patient/Observation.rs?category=http://terminology.hl7.org/CodeSystem/observation-category|laboratory";
   assert.deepEqual(textsOf(scope).reads, [
-    "Measurements and results of the patient whose chart is open (only category laboratory)",
+    "Measurements and results (only category laboratory) of the patient whose chart is open",
   ]);
 });
 
@@ -46,5 +59,5 @@ test("an unknown resource type and text that is no scope are shown", () => {
 
 test("the vendor's purpose is that of the scope itself", () => {
   const { reads, others } = describeAccess("patient/Task.rs toString", { "patient/Task.rs": "Shows what is open." });
-  assert.deepEqual([reads[0]?.purpose, others[0]?.purpose], ["Shows what is open.", undefined]);
+  assert.deepEqual([reads[0]?.scopes[0]?.purpose, others[0]?.purpose], ["Shows what is open.", undefined]);
 });

@@ -4,16 +4,22 @@ import { scopeTexts } from "./scope-texts.ts";
 
 export interface DescribedScope {
   scope: string;
-  /** Such as "Allergies of the patient whose chart is open". */
+  /** Such as "Allergies". */
   text: string;
   /** In the vendor's words. */
   purpose: string | undefined;
 }
 
+/** Scopes for the same records, such as those "of the patient whose chart is open". */
+export interface ScopeGroup {
+  subject: string;
+  scopes: DescribedScope[];
+}
+
 /** What an app may do with data, in plain words. */
 export interface DescribedAccess {
-  reads: DescribedScope[];
-  writes: DescribedScope[];
+  reads: ScopeGroup[];
+  writes: ScopeGroup[];
   /** Signing in, and access that outlasts it. */
   others: DescribedScope[];
   /** As the app requests them. */
@@ -25,10 +31,10 @@ const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text
 /** "ServiceRequest" as "service request", for types without a text. */
 const splitName = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
 
-function describeResources({ resourceType, context, query }: ResourceScope): string {
-  const { resources, subjects, restricted, everything } = scopeTexts;
+function describeResources({ resourceType, query }: ResourceScope): string {
+  const { resources, restricted, everything } = scopeTexts;
   const noun = resourceType === "*" ? everything : (resources[resourceType] ?? `${splitName(resourceType)} records`);
-  return `${noun} ${subjects[context]}${query === "" ? "" : ` (${restricted(describeQuery(query))})`}`;
+  return `${noun}${query === "" ? "" : ` (${restricted(describeQuery(query))})`}`;
 }
 
 /** `category=http://…|laboratory` as "category laboratory": the code says enough to most readers, and the scope is beside it. */
@@ -42,7 +48,14 @@ function describeWrite(scope: ResourceScope): string {
     scope.permissions.has("u") ? changes : undefined,
     scope.permissions.has("d") ? deletes : undefined,
   ].filter((verb) => verb !== undefined);
-  return `${capitalise(formatList(verbs))} ${describeResources(scope)}`;
+  return `${formatList(verbs)} ${describeResources(scope)}`;
+}
+
+function addToGroup(groups: ScopeGroup[], { context }: ResourceScope, described: DescribedScope): void {
+  const subject = scopeTexts.subjects[context];
+  const group = groups.find((each) => each.subject === subject);
+  if (group === undefined) groups.push({ subject, scopes: [described] });
+  else group.scopes.push(described);
 }
 
 export function describeAccess(fhirScopes: string, purposes: Record<string, string>): DescribedAccess {
@@ -57,8 +70,10 @@ export function describeAccess(fhirScopes: string, purposes: Record<string, stri
       continue;
     }
     const has = (letters: string): boolean => [...parsed.permissions].some((letter) => letters.includes(letter));
-    if (has("rs")) access.reads.push({ scope, text: capitalise(describeResources(parsed)), purpose });
-    if (has("cud")) access.writes.push({ scope, text: describeWrite(parsed), purpose });
+    const add = (groups: ScopeGroup[], text: string): void =>
+      addToGroup(groups, parsed, { scope, text: capitalise(text), purpose });
+    if (has("rs")) add(access.reads, describeResources(parsed));
+    if (has("cud")) add(access.writes, describeWrite(parsed));
   }
   return access;
 }

@@ -64,7 +64,7 @@ const noHelp: Help = { elsewhere: [], popular: [], readings: [] };
 async function gatherHelp(catalog: Catalog, { q, category }: ResultsQuery, categories: CategoryDto[]): Promise<Help> {
   const [anywhere, popular] = await Promise.all([
     q === undefined || category === undefined ? undefined : catalog.searchApps({ q, limit: maxCounted }),
-    catalog.listApps({ sort: popularSort, size: 4 }),
+    catalog.listApps({ sort: popularSort, size: 6 }),
   ]);
   return {
     elsewhere: countByCategory(anywhere?.data ?? [], categories),

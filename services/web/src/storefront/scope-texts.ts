@@ -13,7 +13,7 @@ export const scopeTexts = {
   unknown: (scope: string): string => `Other access: ${scope}`,
   launchContext: "Knows which patient and visit are open",
   others: {
-    openid: "Knows who is signed in",
+    openid: "Signs in with the user's EHR account",
     fhirUser: "Knows who is signed in, and their role in the record",
     profile: "Knows the name of who is signed in",
     launch: "Opens from the EHR, with the patient and the visit that are open",

@@ -87,7 +87,8 @@ describe("the storefront of the demo catalog", () => {
       "$29.00 per referring clinician, per month",
       "Free trial of 30 days",
       "What this app may read and write",
-      "Creates and changes tasks that the signed-in user may see",
+      "Records that the signed-in user may see",
+      "Creates and changes tasks",
       "user/ServiceRequest.rus",
       "Privacy policy",
       "Business associate agreement",
@@ -158,7 +159,7 @@ describe("the storefront of the demo catalog", () => {
       assert.equal(page.status, 404, path);
       assert.equal(page.headers.get("cache-control"), "no-store");
       assert.equal(page.headers.get("vary"), "accept");
-      assert.match(text(await page.text()), /This page doesn't exist.*browse all apps/);
+      assert.match(text(await page.text()), /This page doesn't exist.*Browse all apps/);
       const problem = await get(path, { accept: "application/json" });
       assert.equal(problem.headers.get("content-type"), "application/problem+json", path);
       assert.equal(((await problem.json()) as { code: string }).code, "not-found");

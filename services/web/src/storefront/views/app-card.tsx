@@ -5,9 +5,9 @@ import { AppIcon } from "./elements.tsx";
 
 const t = texts.card;
 
-function AppCard({ app, isFeaturedList }: { app: AppDto; isFeaturedList: boolean }) {
+function AppCard({ app, marksFeatured }: { app: AppDto; marksFeatured: boolean }) {
   const { amount, per } = describeStartingPrice(app);
-  const marks = [app.featured && !isFeaturedList ? t.featured : undefined, app.baaAvailable ? t.baa : undefined].filter(
+  const marks = [app.featured && marksFeatured ? t.featured : undefined, app.baaAvailable ? t.baa : undefined].filter(
     (mark) => mark !== undefined,
   );
   return (
@@ -34,12 +34,12 @@ function AppCard({ app, isFeaturedList }: { app: AppDto; isFeaturedList: boolean
   );
 }
 
-/** In a list of featured apps, none is marked as such. */
-export function AppCards({ apps, isFeaturedList = false }: { apps: AppDto[]; isFeaturedList?: boolean }) {
+/** A page with a list of featured apps marks none as such. */
+export function AppCards({ apps, marksFeatured = true }: { apps: AppDto[]; marksFeatured?: boolean }) {
   return (
     <ul className="cards">
       {apps.map((app) => (
-        <AppCard key={app.id} app={app} isFeaturedList={isFeaturedList} />
+        <AppCard key={app.id} app={app} marksFeatured={marksFeatured} />
       ))}
     </ul>
   );

@@ -54,23 +54,31 @@ function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean 
       </span>
       <span className="plan-details">
         {plan.trialDays > 0 && <span className="positive">{t.trial(plan.trialDays)}</span>}
-        {plan.description !== "" && <span>{plan.description}</span>}
-        {plan.includedUnits !== null && plan.includedUnits > 0 && (
-          <span>{t.includedUnits(plan.includedUnits, plan.unitName ?? plan.metric ?? texts.price.unit)}</span>
-        )}
-        {describeTiers(plan).map((tier) => (
-          <span key={tier} className="tier">
-            {tier}
-          </span>
-        ))}
-        {plan.tierMode !== null && <span>{plan.tierMode === "VOLUME" ? t.volume : t.graduated}</span>}
-        {plan.features.map((feature) => (
-          <span key={feature} className="feature">
-            {feature}
-          </span>
-        ))}
+        <PlanDetails plan={plan} />
       </span>
     </label>
+  );
+}
+
+function PlanDetails({ plan }: { plan: PricingPlanDto }) {
+  return (
+    <span className="plan-detail">
+      {plan.description !== "" && <span>{plan.description}</span>}
+      {plan.includedUnits !== null && plan.includedUnits > 0 && (
+        <span>{t.includedUnits(plan.includedUnits, plan.unitName ?? plan.metric ?? texts.price.unit)}</span>
+      )}
+      {describeTiers(plan).map((tier) => (
+        <span key={tier} className="tier">
+          {tier}
+        </span>
+      ))}
+      {plan.tierMode !== null && <span>{plan.tierMode === "VOLUME" ? t.volume : t.graduated}</span>}
+      {plan.features.map((feature) => (
+        <span key={feature} className="feature">
+          {feature}
+        </span>
+      ))}
+    </span>
   );
 }
 

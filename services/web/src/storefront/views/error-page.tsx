@@ -19,8 +19,13 @@ export function ErrorPage({ data, context }: { data: ErrorData; context: PageCon
         <p className="muted">{t.status(data.status)}</p>
         <h1>{title}</h1>
         <p className="lead">{text}</p>
-        <p>
-          {t.try} <a href="/">{t.toHome}</a> · <a href="/apps">{t.toApps}</a>
+        <p className="actions">
+          <a className="button" href="/apps">
+            {t.toApps}
+          </a>
+          <a className="button quiet" href="/">
+            {t.toHome}
+          </a>
         </p>
         <p className="muted small">
           {t.requestId}: <code>{data.requestId}</code>

@@ -73,7 +73,7 @@ function AppSection({ id, title, apps, more }: AppSectionProps) {
         <h2 id={id}>{title}</h2>
         <a href={more.href}>{more.text}</a>
       </div>
-      <AppCards apps={apps} isFeaturedList={id === "featured"} />
+      <AppCards apps={apps} marksFeatured={false} />
     </section>
   );
 }

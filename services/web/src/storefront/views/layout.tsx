@@ -53,12 +53,14 @@ export function Layout({ context, title, description, canonicalPath, jsonLd, sea
           {children}
         </main>
         <footer className="footer">
-          <p>{t.footer}</p>
-          {vendorsUrl !== undefined && (
-            <p>
-              <a href={vendorsUrl}>{t.vendors}</a>
-            </p>
-          )}
+          <div className="footer-inner">
+            <p>{t.footer}</p>
+            {vendorsUrl !== undefined && (
+              <p>
+                <a href={vendorsUrl}>{t.vendors}</a>
+              </p>
+            )}
+          </div>
         </footer>
       </body>
     </html>

@@ -27,7 +27,7 @@ export function ResultsPage({ data, context }: { data: ResultsData; context: Pag
         <Filters data={data} />
         <section aria-labelledby="found">
           <div className="section-head">
-            <h2 id="found">{t.count(total)}</h2>
+            <h2 id="found">{total === 0 ? describeNoMatch(data) : t.count(total)}</h2>
             {query.q !== undefined && total > 0 && <p className="muted">{t.byRelevance}</p>}
           </div>
           {data.corrected !== undefined && total > 0 && (
@@ -77,11 +77,14 @@ function Filters({ data: { query, categories, vendor } }: { data: ResultsData })
   );
 }
 
-function NoMatch({ data: { query, elsewhere, popular, categories } }: { data: ResultsData }) {
+function describeNoMatch({ query, categories }: ResultsData): string {
   const category = categories.find((each) => each.category === query.category);
+  return query.q === undefined ? t.noneWithFilters : t.noneFor(query.q, category?.name);
+}
+
+function NoMatch({ data: { query, elsewhere, popular, categories } }: { data: ResultsData }) {
   return (
     <div className="no-match">
-      <p className="lead">{query.q === undefined ? t.noneWithFilters : t.noneFor(query.q, category?.name)}</p>
       {elsewhere.length > 0 ? (
         <>
           <p>{t.elsewhere}</p>
@@ -103,8 +106,8 @@ function NoMatch({ data: { query, elsewhere, popular, categories } }: { data: Re
         </>
       )}
       <p>
-        <a className="button" href="/apps">
-          {t.clear}
+        <a className="button quiet" href="/apps">
+          {texts.home.all}
         </a>
       </p>
       {popular.length > 0 && (
