@@ -7,15 +7,21 @@ export const oldestPostgresTests = ["services/**/*.test.ts", "packages/service-k
 export const withoutDatabase = [
   "acting-organisation",
   "any-accepted-url.property",
+  "build-pages",
+  "catalog-client",
   "client",
   "client-registrar",
   "client-results",
   "config",
   "connection",
   "delivery-metrics",
+  "describe-price",
+  "describe-scopes",
   "event",
+  "format",
   "installation-cache",
   "launch-url",
+  "markdown-html",
   "organisation-slots",
   "parse-client-metadata",
   "production-config",
@@ -25,6 +31,7 @@ export const withoutDatabase = [
   "return-to",
   "slots",
   "subscription",
+  "tokens",
 ];
 
 /**
@@ -52,6 +59,7 @@ export const independentOfVersion = [
   "launch-app",
   "launch-privacy",
   "marketplace-catalog",
+  "marketplace-down",
   "marketplace-subscriptions",
   "ordering-races",
   "organisation-header",
@@ -65,6 +73,9 @@ export const independentOfVersion = [
   "refused-signature",
   "register-endpoint",
   "shuffled-events",
+  "sitemap",
+  "storefront-headers",
+  "storefront-pages",
   "withdrawn-apps",
 ];
 
