@@ -11,7 +11,7 @@ export const texts = {
     name: "EHR Marketplace",
     skip: "Skip to the content",
     search: "Search apps",
-    searchPlaceholder: "Search by task, specialty or name",
+    searchPlaceholder: "Task, specialty or name",
     searchButton: "Search",
     allApps: "All apps",
     vendors: "For vendors",
