@@ -1,13 +1,12 @@
 // Selects the tests that run again on PostgreSQL 15, the oldest supported version: those that use a database, so a new file is
 // repeated unless it is listed here.
 
-export const oldestPostgresTests = ["services/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
+export const oldestPostgresTests = ["services/*/src/**/*.test.ts", "packages/service-kit/src/database/*.test.ts"];
 
 /** Use no database. */
 export const withoutDatabase = [
   "acting-organisation",
   "any-accepted-url.property",
-  "build-pages",
   "catalog-client",
   "client",
   "client-registrar",
