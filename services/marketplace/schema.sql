@@ -2583,6 +2583,12 @@ CREATE INDEX audit_entries_of_actor ON public.audit_entries USING btree (actor_s
 
 CREATE INDEX audit_entries_of_actor_and_action ON public.audit_entries USING btree (actor_subject, action, at, id);
 
+CREATE INDEX audit_entries_of_organisation_and_action ON public.audit_entries USING btree (on_behalf_of, action, at, id);
+
+CREATE INDEX audit_entries_of_organisation_and_target ON public.audit_entries USING btree (on_behalf_of, target_id, at, id);
+
+CREATE INDEX audit_entries_of_organisation_target_and_action ON public.audit_entries USING btree (on_behalf_of, target_id, action, at, id);
+
 CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_behalf_of, at, id);
 
 CREATE INDEX callback_origins_held ON public.callback_origins USING btree (held_since) WHERE (status = 'held'::text);

@@ -98,6 +98,32 @@ const actions = [
   "app.reinstate",
 ];
 
+const action = Type.String({
+  maxLength: 100,
+  pattern: noNulPattern,
+  description: describeActionFilter(actions),
+  examples: ["subscription.cancel"],
+});
+const from = requestTime("Only entries at this time or later");
+const to = requestTime("Only entries before this time");
+
+export const readAuditQuery = Type.Object({
+  ...pageQuery.properties,
+  action: Type.Optional(action),
+  targetId: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: noNulPattern,
+      description:
+        "Only entries about this object (`target.id`), such as a subscription's id. Any other text has no entries",
+      examples: ["0190a5d2-ac96-774b-bcce-b302099a8057"],
+    }),
+  ),
+  from: Type.Optional(from),
+  to: Type.Optional(to),
+});
+export type ReadAuditQuery = Static<typeof readAuditQuery> & PageQuery;
+
 export const listAuditQuery = Type.Object({
   ...pageQuery.properties,
   actor: Type.Optional(
@@ -107,15 +133,8 @@ export const listAuditQuery = Type.Object({
       description: "Only actions of this subject (`actor.subject`)",
     }),
   ),
-  action: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      pattern: noNulPattern,
-      description: describeActionFilter(actions),
-      examples: ["subscription.cancel"],
-    }),
-  ),
-  from: Type.Optional(requestTime("Only entries at this time or later")),
-  to: Type.Optional(requestTime("Only entries before this time")),
+  action: Type.Optional(action),
+  from: Type.Optional(from),
+  to: Type.Optional(to),
 });
 export type ListAuditQuery = Static<typeof listAuditQuery> & PageQuery;

@@ -29,6 +29,8 @@ export {
   auditPage,
   type ListAuditQuery,
   listAuditQuery,
+  type ReadAuditQuery,
+  readAuditQuery,
 } from "./audit.ts";
 export {
   type ChargeLine,

@@ -4,8 +4,8 @@ import {
   type ListAuditQuery,
   listAuditQuery,
   organisationParams,
-  type PageQuery,
-  pageQuery,
+  type ReadAuditQuery,
+  readAuditQuery,
 } from "@ehr-marketplace/contracts";
 import { getCaller, problemResponses, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -28,13 +28,13 @@ export async function auditRoutes(scope: FastifyInstance, options: { database: K
         operationId: "readAudit",
         summary: "Read an organisation's audit log",
         description:
-          "Every change made on behalf of the organisation: actor, role, time, action, and the state before and after.",
+          "Every change made on behalf of the organisation: actor, role, time, action, and the state before and after. Filters combine; `action` and `targetId` have to match exactly.",
         params: organisationParams,
-        querystring: pageQuery,
+        querystring: readAuditQuery,
         response,
       },
     },
-    (request) => readAudit(options.database, getCaller(request), request.params.alias, request.query as PageQuery),
+    (request) => readAudit(options.database, getCaller(request), request.params.alias, request.query as ReadAuditQuery),
   );
 
   routes.get(

@@ -37,9 +37,11 @@ export async function insertEntries(database: Transaction<DB>, entries: AuditEnt
   await executeDeferred(database, "insert-audit-entries", statement);
 }
 
+/** `actor` is for the whole log, `targetId` for that of an organisation: there is an index for each such combination. */
 export interface AuditFilter {
   onBehalfOf?: string | undefined;
   actor?: string | undefined;
+  targetId?: string | undefined;
   action?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
@@ -47,13 +49,15 @@ export interface AuditFilter {
 
 const [minId, maxId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
-/** The filters that are leading columns of an index. `onBehalfOf` is never combined with others. */
-function leadingColumns({ onBehalfOf, actor, action }: AuditFilter): [column: string, value: string][] {
-  if (onBehalfOf !== undefined) return [["on_behalf_of", onBehalfOf]];
-  return [
-    ...(actor === undefined ? [] : [["actor_subject", actor] satisfies [string, string]]),
-    ...(action === undefined ? [] : [["action", action] satisfies [string, string]]),
+/** The filters that are leading columns of an index, in its order. */
+function leadingColumns({ onBehalfOf, actor, targetId, action }: AuditFilter): [column: string, value: string][] {
+  const columns: [string, string | undefined][] = [
+    ["on_behalf_of", onBehalfOf],
+    ["actor_subject", actor],
+    ["target_id", targetId],
+    ["action", action],
   ];
+  return columns.flatMap(([column, value]): [string, string][] => (value === undefined ? [] : [[column, value]]));
 }
 
 /**

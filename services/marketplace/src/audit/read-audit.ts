@@ -1,4 +1,4 @@
-import type { AuditPage, ListAuditQuery, PageQuery } from "@ehr-marketplace/contracts";
+import type { AuditPage, ListAuditQuery, PageQuery, ReadAuditQuery } from "@ehr-marketplace/contracts";
 import { listPage, parseQueryTime } from "@ehr-marketplace/service-kit/http";
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
@@ -14,19 +14,24 @@ function listEntries(database: Kysely<DB>, filter: AuditFilter, query: PageQuery
   });
 }
 
+const timesOf = ({ from, to }: Pick<ListAuditQuery, "from" | "to">): Pick<AuditFilter, "from" | "to"> => ({
+  from: parseQueryTime("from", from),
+  to: parseQueryTime("to", to),
+});
+
 export async function readAudit(
   database: Kysely<DB>,
   caller: Caller,
   alias: string,
-  query: PageQuery,
+  query: ReadAuditQuery,
 ): Promise<AuditPage> {
   requireRole(caller, alias, ["org-admin", "operator", "auditor"]);
-  return listEntries(database, { onBehalfOf: alias }, query);
+  const { action, targetId } = query;
+  return listEntries(database, { onBehalfOf: alias, action, targetId, ...timesOf(query) }, query);
 }
 
 /** Lists entries of all organisations and vendors. The route checks access: its roles aren't bound to an organisation. */
 export async function listAudit(database: Kysely<DB>, query: ListAuditQuery): Promise<AuditPage> {
   const { actor, action } = query;
-  const [from, to] = [parseQueryTime("from", query.from), parseQueryTime("to", query.to)];
-  return listEntries(database, { actor, action, from, to }, query);
+  return listEntries(database, { actor, action, ...timesOf(query) }, query);
 }
