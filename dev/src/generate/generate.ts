@@ -1,4 +1,4 @@
-// Generates the committed files: database types, schema dumps and OpenAPI documents.
+// Generates the committed files: database types, schema dumps, OpenAPI documents and types of these.
 // With --check it writes nothing, lists stale files, and exits with 1 if there are any.
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { readArguments } from "../command-line.ts";
 import { startDebianCluster } from "../postgres/debian-cluster.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
+import { generateApiTypes } from "./api-types.ts";
 import { generateDatabaseTypes } from "./database-types.ts";
 import { generateOpenApiDocument } from "./openapi-document.ts";
 import { generateOperations } from "./operations.ts";
@@ -14,8 +15,8 @@ import { services } from "./services.ts";
 
 const usage = `Usage: npm run generate -- [options]
 
-Generates schema.sql, openapi.json and src/database-schema.ts of the services, from their migrations and routes, and the
-list of operations in packages/client. Needs PostgreSQL 15 in /usr/lib/postgresql/15/bin.
+Generates schema.sql, openapi.json and src/database-schema.ts of the services, from their migrations and routes, and of
+these packages/client: the operations and their types. Needs PostgreSQL 15 in /usr/lib/postgresql/15/bin.
 
   --check  write nothing, list outdated files, and fail if there are any
   --help   print this text
@@ -55,6 +56,9 @@ try {
     await writeOrCheck(`services/${name}/schema.sql`, await dumpSchema(service, oldest, name));
   }
   await writeOrCheck("packages/client/src/operations.ts", generateOperations(documents));
+  for (const [name, document] of Object.entries(documents)) {
+    await writeOrCheck(`packages/client/src/${name}-types.ts`, await generateApiTypes(document));
+  }
 } finally {
   await oldest.stop();
   await newest.stop();
