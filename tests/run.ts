@@ -33,10 +33,8 @@ const workspaces = ["packages", "services", "dev", "bench", "tests"];
 const allTests = workspaces.map((folder) => `${folder}/**/*.test.ts`);
 const keycloakTests = "tests/keycloak/*.test.ts";
 const concurrency = 4;
-/** Generous, because machines may be busy; it only ends a file that hangs. */
-const fileTimeoutMs = 900_000;
-/** With all rounds, each test's limit follows from its rounds (`timeLimitMs`); this limit ends a file that hangs. */
-const maxFileMs = 1_800_000;
+/** Generous, because machines may be busy; it only ends a file that hangs. Each test's own limits are shorter. */
+const fileTimeoutMs = 1_800_000;
 
 // Hundreds of processes load the same modules: share compiled code through the compile cache.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/compiled", import.meta.url).pathname;
@@ -83,7 +81,7 @@ const runTests = (databases: Databases, files: string[], session: Session): Prom
     if (!session.isSequential) await runFiles(files, { concurrency, timeout: fileTimeoutMs }, counts, session);
     for (const file of session.isSequential ? files : []) {
       console.log(`\n${currentProgress(session)} ${file}`);
-      await runFiles([file], { concurrency: 1, timeout: maxFileMs }, counts, session);
+      await runFiles([file], { concurrency: 1, timeout: fileTimeoutMs }, counts, session);
     }
     return counts;
   });
@@ -128,10 +126,10 @@ async function startSharedKeycloak(): Promise<Keycloak> {
   return keycloak;
 }
 
-/** Selects the fault tests and all other tests that use rounds. */
+/** Selects the fault tests, and all other tests that do more in a full run. */
 async function selectFilesWithRounds(files: string[]): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-  return files.filter((file, nth) => file.startsWith("tests/faults/") || texts[nth]?.includes("rounds("));
+  return files.filter((file, nth) => file.startsWith("tests/faults/") || /rounds\(|isFullRun/.test(texts[nth] ?? ""));
 }
 
 const findFiles = async (patterns: string[], exclude = ["**/node_modules/**"]): Promise<string[]> =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
+import { startEhr, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 
@@ -61,13 +61,18 @@ function findUnboundedRequests({ method, url, schema = {} }: ServedRoute): strin
 
 describe("every request schema is bounded", () => {
   const cleanUp = cleanUpAfter();
-  for (const [service, start, template] of [
-    ["the marketplace", startMarketplace, "demo"],
-    ["the EHR", startEhr, "ehr"],
+  const startApi = (start: typeof startMarketplace | typeof startEhr, template: "demo" | "ehr") => async () => {
+    const { serviceUrl } = await cloneDatabase(cleanUp, template);
+    return start(cleanUp, serviceUrl);
+  };
+  for (const [service, start] of [
+    ["the marketplace", startApi(startMarketplace, "demo")],
+    ["the EHR", startApi(startEhr, "ehr")],
+    // What it forwards is limited by the APIs.
+    ["the web", () => startWeb(cleanUp)],
   ] as const) {
     test(`in ${service}: strings, arrays, objects and bodies have a limit`, async () => {
-      const { serviceUrl } = await cloneDatabase(cleanUp, template);
-      const { routesAndAccess } = (await start(cleanUp, serviceUrl)).server;
+      const { routesAndAccess } = (await start()).server;
       assert.deepEqual(routesAndAccess.flatMap(findUnboundedRequests), []);
       const withSchema = routesAndAccess.filter(({ schema }) => schema?.body !== undefined || schema?.querystring);
       assert.ok(withSchema.length > 5);

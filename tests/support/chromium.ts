@@ -2,7 +2,7 @@ import type { CleanUp } from "@ehr-marketplace/test-kit";
 import type { Browser } from "playwright-core";
 
 /** Starts Debian's Chromium, without what it loads from elsewhere by itself. */
-export async function launchChromium(cleanUp: CleanUp): Promise<Browser> {
+export async function launchChromium(cleanUp: CleanUp, ...args: string[]): Promise<Browser> {
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
@@ -13,6 +13,7 @@ export async function launchChromium(cleanUp: CleanUp): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...args,
     ],
   });
   cleanUp(() => browser.close());

@@ -42,18 +42,20 @@ export interface DevStackOptions {
   kept?: { databaseUrl: string; ports?: Ports | undefined };
   /** Returns when the stack prints this, by default that it is ready. */
   until?: RegExp;
+  /** That of another clone of the repository. */
+  directory?: string;
+  /** How long it may take. */
+  patienceMs?: number;
 }
 
 /** Starts `npm run dev`, on free ports and with `--ephemeral` unless its data is kept. */
-export async function startDevStack(
-  cleanUp: CleanUp,
-  { environment = {}, kept, until = /^ready$/m }: DevStackOptions = {},
-): Promise<DevStack> {
+export async function startDevStack(cleanUp: CleanUp, options: DevStackOptions = {}): Promise<DevStack> {
+  const { environment = {}, kept, until = /^ready$/m, directory = root, patienceMs = 600_000 } = options;
   const ports = kept?.ports ?? (await findPorts());
   const { DATABASE_URL: _own, ...inherited } = process.env;
   const database = kept === undefined ? {} : { DATABASE_URL: kept.databaseUrl };
   const child = spawn("npm", ["run", "dev", "--", ...(kept === undefined ? ["--ephemeral"] : [])], {
-    cwd: root,
+    cwd: directory,
     env: { ...inherited, ...underLoad, ...environment, ...database, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
@@ -74,7 +76,7 @@ export async function startDevStack(
     signal("SIGTERM");
     await exited;
   });
-  await eventually(`the stack prints ${until}`, 180_000, () => until.test(output) || child.exitCode !== null);
+  await eventually(`the stack prints ${until}`, patienceMs, () => until.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
   const idp = Number(ports.IDP_PORT);
   const [webUrl = "", marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [

@@ -11,16 +11,29 @@ export {
   type ReportedConnection,
   startClientMarketplace,
 } from "./client-marketplace.ts";
+export {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  assertStaleAndFailed,
+  choosePersona,
+  type OpenedConsole,
+  openConsole,
+  refocus,
+  signInAs,
+  tabTo,
+} from "./console.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";
 export { collectPlans, type ExecutedPlan, explainStatements, type PlanNode, rowsReadIn } from "./executed-plans.ts";
 export { signToken } from "./forged-tokens.ts";
 export { parseGuide, runGuide } from "./guide-commands.ts";
+export { type InterruptibleWeb, startInterruptibleWeb } from "./interruptible-web.ts";
 export { insertKnownApps } from "./known-apps.ts";
 export { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
 export { type MarketplaceStub, sendJson, startMarketplaceStub } from "./marketplace-stub.ts";
 export { type MarketplaceWithCallers, startMarketplaceWithCallers } from "./marketplace-with-callers.ts";
+export { patientLimits } from "./patient-limits.ts";
 export {
   assertDeclaredAccess,
   assertMatrixRow,
@@ -45,7 +58,13 @@ export { type Received, type Receiver, startReceiver } from "./receiver.ts";
 export { type RegistrationServer, startRegistrationServer } from "./registration-server.ts";
 export { postImport, sendImport } from "./send-import.ts";
 export { connectAsService, type ServiceConnection } from "./service-connection.ts";
-export { type ServiceProcess, startApiProcess, startEhrProcess, startWorkerProcess } from "./service-process.ts";
+export {
+  type ServiceProcess,
+  startApiProcess,
+  startEhrProcess,
+  startWebProcess,
+  startWorkerProcess,
+} from "./service-process.ts";
 export {
   assertPermissionDenied,
   commonEscalations,
@@ -57,4 +76,4 @@ export { singleConnectionPool } from "./single-connection-pool.ts";
 export { type OpenedPage, openPage, type Storefront, startStorefront } from "./storefront.ts";
 export { findInconsistencies } from "./subscription-consistency.ts";
 export { demoSettings } from "./templates.ts";
-export { type RunningWeb, startWeb, type WebBrowser } from "./web.ts";
+export { createBrowser, type RunningWeb, signIn, startWeb, type WebBrowser } from "./web.ts";

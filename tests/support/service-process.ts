@@ -2,9 +2,15 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { ehrEnvironment, loopbackNetworks, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
+import {
+  ehrEnvironment,
+  loopbackNetworks,
+  marketplaceEnvironment,
+  webEnvironment,
+} from "@ehr-marketplace/dev/service-environments";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { eventually } from "@ehr-marketplace/test-kit";
+import type { Issuer } from "./callers.ts";
 
 export interface ServiceProcess {
   url: string;
@@ -53,6 +59,20 @@ export function startEhrProcess(
   return startProcess(cleanUp, "ehr/src/api.ts", ehrEnvironment(databaseUrl, urls), options);
 }
 
+/** Starts the web as a separate process. */
+export async function startWebProcess(
+  cleanUp: CleanUp,
+  databaseUrl: string,
+  options: ProcessOptions & { marketplaceUrl: string; ehrUrl: string; identityProvider: Issuer },
+): Promise<ServiceProcess> {
+  const { marketplaceUrl, ehrUrl, identityProvider, port = await freePort() } = options;
+  const urls = { publicUrl: `http://127.0.0.1:${port}`, marketplaceUrl, ehrUrl };
+  return startProcess(cleanUp, "web/src/web.ts", webEnvironment(databaseUrl, urls, identityProvider), {
+    ...options,
+    port,
+  });
+}
+
 async function startProcess(
   cleanUp: CleanUp,
   entry: string,
@@ -71,6 +91,7 @@ async function startProcess(
       MARKETPLACE_PORT: String(port),
       WORKER_PORT: String(port),
       EHR_PORT: String(port),
+      WEB_PORT: String(port),
       VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join(),
       // Load from other processes on this machine must not cause load shedding.
       MAX_EVENT_LOOP_DELAY_MS: "60000",

@@ -50,8 +50,9 @@ export async function openPage(
     void dialog.dismiss();
   });
   page.on("console", (message) => {
-    // A 404 that a test opens on purpose is logged, too.
-    if (message.type() === "error" && !/status of (404|503)/.test(message.text())) mistakes.push(message.text());
+    // A refusal that a test opens on purpose is logged, too.
+    if (message.type() === "error" && !/status of (400|403|404|429|503)/.test(message.text()))
+      mistakes.push(message.text());
   });
   const recordForeign = (request: Request): void => {
     const { origin } = new URL(request.url());

@@ -29,12 +29,16 @@ export interface SignInOptions {
   returnTo?: string;
   /** Keeps the cookies of the identity provider. By default they are lost. */
   atProvider?: ReturnType<typeof openBrowser>;
+  /** The provider is of another site: the browser sends no Strict cookie from there. */
+  isOtherSite?: boolean;
 }
 
 export interface WebOptions {
   marketplaceUrl?: string;
   ehrUrl?: string;
   environment?: Record<string, string>;
+  /** Through which the web reaches its database, if not directly. */
+  databaseUrl?: string;
   /** That of another web, to start a second one. */
   database?: ServiceDatabase;
   /** By default the one that all test files share. */
@@ -56,7 +60,11 @@ export async function startWeb(
   const url = `http://127.0.0.1:${port}`;
   const identityProvider = options.identityProvider ?? sharedIssuer();
   const config = readConfig({
-    ...webEnvironment(database.serviceUrl, { publicUrl: url, marketplaceUrl, ehrUrl }, identityProvider),
+    ...webEnvironment(
+      options.databaseUrl ?? database.serviceUrl,
+      { publicUrl: url, marketplaceUrl, ehrUrl },
+      identityProvider,
+    ),
     ...inProcessEnvironment,
     // On a busy machine the marketplace is slow, not down.
     CATALOG_TIMEOUT_MS: "60000",
@@ -66,7 +74,8 @@ export async function startWeb(
   return { url, database, server, identityProvider, openBrowser: () => createBrowser(url), signIn };
 }
 
-function createBrowser(url: string): WebBrowser {
+/** A browser at the web with this URL. */
+export function createBrowser(url: string): WebBrowser {
   const cookies = new Map<string, string>();
   const send = async (target: string, request: RequestInit, defaults: Record<string, string>): Promise<Response> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -91,7 +100,8 @@ function createBrowser(url: string): WebBrowser {
   };
 }
 
-async function signIn(browser: WebBrowser, persona: Persona, options: SignInOptions = {}): Promise<Response> {
+/** Signs a persona in, and returns the response of the callback. */
+export async function signIn(browser: WebBrowser, persona: Persona, options: SignInOptions = {}): Promise<Response> {
   const identityProvider = await import("@ehr-marketplace/dev/identity-provider");
   const { returnTo, atProvider = identityProvider.openBrowser() } = options;
   const query = returnTo === undefined ? "" : `?${new URLSearchParams({ returnTo }).toString()}`;
@@ -99,5 +109,8 @@ async function signIn(browser: WebBrowser, persona: Persona, options: SignInOpti
   const authorization = begun.headers.get("location") ?? "";
   const login = await atProvider(authorization);
   const loginUrl = new URL(login.headers.get("location") ?? "", authorization);
-  return browser.open((await identityProvider.choosePersona(atProvider, loginUrl, persona)).href);
+  const callback = await identityProvider.choosePersona(atProvider, loginUrl, persona);
+  if (options.isOtherSite !== true) return browser.open(callback.href);
+  const sent = [...browser.cookies].filter(([name]) => name !== "session").map(([name, value]) => `${name}=${value}`);
+  return browser.open(callback.href, { headers: { cookie: sent.join("; ") } });
 }

@@ -17,6 +17,7 @@ export const tools: Record<string, Tool> = {
     commands: [
       "tsc --project tsconfig.json --incremental --tsBuildInfoFile node_modules/.cache/tsconfig.tsbuildinfo",
       "tsc --project services/web/src/islands/tsconfig.json",
+      "tsc --project services/web/src/console/tsconfig.json",
     ],
     ownHelp: "npx tsc --help",
   },
@@ -70,5 +71,10 @@ export const tools: Record<string, Tool> = {
       "rm .tools/keycloak-quarkus-dist-26.4.0.zip",
     ],
     ownHelp: ".tools/keycloak-26.4.0/bin/kc.sh --help",
+  },
+  "setup:lighthouse": {
+    purpose: "Installs Lighthouse in bench/lighthouse, for npm run bench -- web. Needs Chromium when it runs.",
+    commands: ["npm ci --prefix bench/lighthouse --no-audit --no-fund"],
+    ownHelp: "npx node bench/lighthouse/node_modules/lighthouse/cli/index.js --help",
   },
 };

@@ -15,6 +15,7 @@ import {
   type VendorContext,
   withdrawListing,
 } from "@ehr-marketplace/marketplace/publishing";
+import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { DemoApp } from "./demo-app.ts";
 import { type DemoPicture, picturesOf } from "./pictures.ts";
 
@@ -55,6 +56,19 @@ const isPublished = (published: PublishedApp, wanted: ListingDraft, publicUrl: s
   published.iconUrl.startsWith(`${publicUrl}/media/`) &&
   isDeepStrictEqual(comparable(published.draft), comparable(wanted));
 
+const maxAttempts = 5;
+
+/** Tries an upload several times. Our pictures are valid, but a busy machine may not decode one within the time limit for vendors. */
+async function insist<T>(store: () => Promise<T>, attempt = 1): Promise<T> {
+  try {
+    return await store();
+  } catch (error) {
+    const isRefused = error instanceof Problem && error.kind.status === 422;
+    if (!isRefused || attempt === maxAttempts) throw error;
+    return insist(store, attempt + 1);
+  }
+}
+
 /**
  * Publishes an app as a vendor and an operator do: files, draft, submission, approval. Its first release and the current version are
  * two revisions, so that the catalog has the times of both. An app that the catalog has as it should be stays as it is.
@@ -72,7 +86,8 @@ export async function publishDemoApp(
     const upload = async (picture: DemoPicture): Promise<string> => {
       const { kind, contentType, file } = picture;
       const sent = { slug: app.slug, kind, contentType, bytes: await readFile(file) };
-      return (await uploadMedia({ ...deps, clock: () => begun }, developerOf(app.vendor), sent)).id;
+      const store = () => uploadMedia({ ...deps, clock: () => begun }, developerOf(app.vendor), sent);
+      return (await insist(store)).id;
     };
     const complete: ListingDraft = { ...draft, icon: await upload(icon), screenshots: [] };
     for (const picture of screenshots) {

@@ -17,9 +17,14 @@ Examples:
   npm run check:dependencies`;
 
 readArguments(usage, {});
-const { packages } = await read<Pick<Dependencies, "packages">>("package-lock.json");
+/** Those of everybody, and those of an optional command. */
+const lockFiles = ["package-lock.json", "bench/lighthouse/package-lock.json"];
+const locks = await Promise.all(lockFiles.map((name) => read<Pick<Dependencies, "packages">>(name)));
 const { allowScripts } = await read<Pick<Dependencies, "allowScripts">>("package.json");
-const problems = findLockProblems({ packages, allowScripts });
+const problems = locks.flatMap(({ packages }) => findLockProblems({ packages, allowScripts }));
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-else console.log(`${Object.keys(packages).length} locked packages have valid integrity, install scripts and licences`);
+else
+  console.log(
+    `${locks.flatMap(({ packages }) => Object.keys(packages)).length} locked packages have valid integrity, install scripts and licences`,
+  );

@@ -45,7 +45,8 @@ const createWebClient = (webUrl: string | undefined): ClientMetadata => ({
   token_endpoint_auth_method: "client_secret_basic",
   grant_types: ["authorization_code", "refresh_token"],
   response_types: ["code"],
-  redirect_uris: [consoleRedirectUri],
+  // With TLS, it has a host name of its own.
+  redirect_uris: [consoleRedirectUri, ...(webUrl?.startsWith("https:") ? [`${webUrl}/callback`] : [])],
   post_logout_redirect_uris: ["http://127.0.0.1/"],
   ...(webUrl !== undefined && {
     backchannel_logout_uri: `${webUrl}/backchannel-logout`,

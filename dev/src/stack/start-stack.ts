@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDemoApp } from "../demo-app/start-demo-app.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
+import { loadPastMonths } from "../demo-data/load-past-months.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
@@ -93,6 +94,7 @@ export async function startStack(
       ehrUrl,
     });
     await loadSubscribers(databases.marketplace.ownerUrl, ehrUrl);
+    await loadPastMonths(databases.marketplace.ownerUrl, "riverside-clinic");
 
     beginStep("Starting the identity provider and the demo app");
     // Named by the port, which is in the URLs of clients. The EHR's database has the clients too, and both are kept together.

@@ -1,3 +1,4 @@
+export { assertPrompt } from "./assert-prompt.ts";
 export { type CleanUp, cleanUpAfter } from "./clean-up.ts";
 export {
   cloneDatabase,
@@ -13,3 +14,4 @@ export { eventually } from "./eventually.ts";
 export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
 export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
 export { isFullRun, rounds, timeLimitMs } from "./rounds.ts";
+export { tokenPattern } from "./token-pattern.ts";

@@ -57,6 +57,27 @@ const clientBuild = (outDir: string): InlineConfig => ({
   },
 });
 
+/** The console, in parts that are loaded when a screen needs them. */
+const consoleBuild = (outDir: string): InlineConfig => ({
+  ...common,
+  build: {
+    outDir,
+    manifest: "manifest.json",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // A test limits what the first load has.
+    chunkSizeWarningLimit: 1_000,
+    target: "baseline-widely-available",
+    rolldownOptions: {
+      input: [source("console/main.tsx"), source("console/styles/styles.ts")],
+      // Libraries mark modules for servers that render React, which this build isn't for.
+      onLog: (level, log, handle) => {
+        if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log);
+      },
+    },
+  },
+});
+
 /** Compresses once, as well as possible, what is served many times. Fonts are compressed already. */
 async function compressAssets(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /\.(js|css|svg)$/.test(name));
@@ -95,8 +116,10 @@ export async function buildPages(): Promise<boolean> {
     await inProduction(async () => {
       await build(serverBuild(join(target, "server")));
       await build(clientBuild(join(target, "client")));
+      await build(consoleBuild(join(target, "console")));
     });
     await compressAssets(join(target, "client/assets"));
+    await compressAssets(join(target, "console/assets"));
     await writeFile(join(target, inputsFile), inputs);
     await rm(dist, { recursive: true, force: true });
     await rename(target, dist);

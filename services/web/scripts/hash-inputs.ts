@@ -6,8 +6,8 @@ import { join } from "node:path";
 const patterns = [
   "package-lock.json",
   "services/web/scripts/*.ts",
-  "services/web/src/{catalog,design,islands,storefront}/**/*.{ts,tsx,css,svg}",
-  "packages/{contracts,listing-rules,markdown}/src/**/*.ts",
+  "services/web/src/{catalog,console,design,islands,storefront}/**/*.{ts,tsx,css,svg}",
+  "packages/{client,config-schema,contracts,listing-rules,markdown}/src/**/*.ts",
 ];
 
 /** A hash of all files from which the pages are built. */

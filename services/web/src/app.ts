@@ -8,6 +8,7 @@ import { createLogoutTokenVerifier, createTokenVerifier } from "@ehr-marketplace
 import cookie from "@fastify/cookie";
 import { createCatalogClient } from "./catalog/catalog-client.ts";
 import type { Config } from "./config.ts";
+import { consoleRoutes } from "./console-page/console-routes.ts";
 import type { DB } from "./database-schema.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { proxyRoutes } from "./proxy/proxy-routes.ts";
@@ -17,7 +18,7 @@ import { createIdentityProvider } from "./sessions/identity-provider.ts";
 import { sessionRoutes } from "./sessions/session-routes.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { loadBuiltPages } from "./storefront/built-pages.ts";
-import { createErrorShape } from "./storefront/error-shape.ts";
+import { createErrorShape, createMessageWriter } from "./storefront/error-shape.ts";
 import { fileRoutes } from "./storefront/file-routes.ts";
 import { createPageHeaders } from "./storefront/page-headers.ts";
 import { storefrontRoutes } from "./storefront/storefront-routes.ts";
@@ -51,7 +52,8 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
   const headers = createPageHeaders(config.mediaOrigin);
   const { upstreams, catalogTimeoutMs: timeoutMs } = config;
   const client = createCatalogClient({ marketplaceUrl: upstreams.marketplace, logger, clock, timeoutMs });
-  const site = { publicUrl, vendorsUrl: config.vendorsUrl, headers };
+  const { vendorsUrl, supportUrl } = config;
+  const site = { publicUrl, vendorsUrl, supportUrl, headers };
   const storefront = { client, built, ...site, requestsPerMinute: config.publicRequestsPerMinute, clock };
 
   const server = await createServer({
@@ -65,10 +67,17 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     limits: config.limits,
     problems: Object.values(webProblems),
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,
-    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger }),
+    readiness: createReadinessCheck({ database, queue, migrationsDirectory, logger, servesWithoutDatabase: true }),
   });
   await server.register(storefrontRoutes, storefront);
   await server.register(fileRoutes, storefront);
+  await server.register(consoleRoutes, {
+    urls: built.console,
+    supportUrl,
+    mediaOrigin: config.mediaOrigin,
+    identityProviderOrigin: new URL(issuer).origin,
+    requestsPerMinute: config.publicRequestsPerMinute,
+  });
   await server.register(cookie);
   await server.register(sessionRoutes, {
     database: database.query,
@@ -78,6 +87,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     logoutTokens,
     limits,
     publicUrl,
+    writeMessage: createMessageWriter(built, site),
     requestsPerMinute: config.publicRequestsPerMinute,
     clock,
   });

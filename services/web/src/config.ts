@@ -50,6 +50,11 @@ export const variables = {
     example: "https://developers.example.com",
     default: "",
   }),
+  SUPPORT_URL: url({
+    desc: "Where “Get help” leads: a page on which people reach your support",
+    example: "https://help.example.com",
+    default: "",
+  }),
   EHR_URL: url({ desc: "The EHR's API", example: "https://ehr.example.com/api" }),
   TOKEN_AUDIENCE: str({ desc: "The `aud` of access tokens by which their roles are read", default: "marketplace" }),
   OIDC_CLIENT_ID: str({ desc: "Client id of this service at the identity provider", example: "marketplace-web" }),
@@ -86,6 +91,7 @@ function complaints(read: Partial<CleanedEnv<typeof variables>>): VariableErrors
       : `"${publicUrl}" has more than scheme, host and port`,
     MARKETPLACE_URL: https(read.MARKETPLACE_URL, "users' tokens are sent there"),
     VENDORS_URL: https(read.VENDORS_URL || undefined, "pages link to it"),
+    SUPPORT_URL: https(read.SUPPORT_URL || undefined, "pages link to it"),
     EHR_URL: https(read.EHR_URL, "users' tokens are sent there"),
     TOKEN_ISSUER: https(read.TOKEN_ISSUER, "users sign in there"),
   };
@@ -117,6 +123,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       plainHttp: read.NODE_ENV !== "production",
     },
     vendorsUrl: read.VENDORS_URL || undefined,
+    supportUrl: read.SUPPORT_URL || undefined,
     catalogTimeoutMs: read.CATALOG_TIMEOUT_MS,
     mediaOrigin: new URL(read.MEDIA_ORIGIN || read.MARKETPLACE_URL).origin,
     sessions: { idleMs: read.SESSION_IDLE_MINUTES * 60_000, maxMs: read.SESSION_HOURS * 3_600_000 },

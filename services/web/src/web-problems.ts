@@ -9,11 +9,23 @@ export const webProblems = {
     advice:
       "Sign in at /login. A session ends when it isn't used for a while, and at the latest some hours after sign-in.",
   },
+  sessionChanged: {
+    code: "session-changed",
+    status: 409,
+    title: "Somebody else has signed in",
+    advice: "Nothing was forwarded. Load the page anew, and act as the person who is signed in now.",
+  },
   crossOrigin: {
     code: "cross-origin",
     status: 403,
     title: "The request came from another site",
     advice: "Open our pages, and repeat what you wanted to do there. Scripts send `X-Requested-With: ehr-marketplace`.",
+  },
+  tooManyInProgress: {
+    code: "too-many-in-progress",
+    status: 429,
+    title: "Too many requests at once",
+    advice: "Nothing was forwarded. Retry after the number of seconds in `Retry-After`, with fewer requests at once.",
   },
   upstreamUnavailable: {
     code: "upstream-unavailable",

@@ -18,6 +18,7 @@ export type { About } from "./index-routes.ts";
 export { invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";
 export { acceptMergePatch, requireNoBody } from "./json-parser.ts";
+export { createKeyedTaskLimiter } from "./keyed-task-limiter.ts";
 export { listPage, listPageByName, type PageSlice } from "./list-page.ts";
 export { allowListedOrigins } from "./listed-origins.ts";
 export { withOptionalNulls } from "./optional-fields.ts";

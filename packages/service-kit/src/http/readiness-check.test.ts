@@ -14,7 +14,7 @@ import { createReadinessCheck } from "./readiness-check.ts";
 
 async function createCheck(
   t: TestContext,
-  { migrations = [] as string[], boss = (): unknown => undefined, url = "" } = {},
+  { migrations = [] as string[], boss = (): unknown => undefined, url = "", servesWithoutDatabase = false } = {},
 ) {
   const cleanUp = cleanUpAfter(t);
   const serviceUrl = url === "" ? (await cloneDatabase(cleanUp, "empty")).serviceUrl : url;
@@ -28,7 +28,7 @@ async function createCheck(
   const database = connectDatabase(options);
   cleanUp(() => database.pool.end());
   const queue = { boss } as Queue;
-  const check = createReadinessCheck({ database, queue, migrationsDirectory, logger });
+  const check = createReadinessCheck({ database, queue, migrationsDirectory, logger, servesWithoutDatabase });
   return { check, database, messages: () => logged.map(({ msg }) => msg) };
 }
 
@@ -79,4 +79,18 @@ test("reports an unavailable database at once, while requests still wait for it"
   );
   assert.equal(await Promise.race([request, check()]), "the database is unavailable");
   assert.equal(await request, "failed");
+});
+
+test("a service with pages that don't need the database stays ready without it, once it has been ready", async (t) => {
+  let isDown = true;
+  const boss = (): void => {
+    if (isDown) throw new DatabaseUnavailableError("down");
+  };
+  const { check, messages } = await createCheck(t, { boss, servesWithoutDatabase: true });
+  assert.equal(await check(), "the database is unavailable", "it has never been ready");
+  isDown = false;
+  assert.equal(await check(), undefined);
+  isDown = true;
+  assert.equal(await check(), undefined);
+  assert.equal(messages().at(-1), "the database is unavailable; staying ready for what doesn't need it");
 });

@@ -14,8 +14,14 @@ export function createReadinessCheck<Schema>(deps: {
   queue: Queue;
   migrationsDirectory: string;
   logger: Logger;
+  /**
+   * Whether pages work without the database. Then a process that has been ready stays so while the database is unavailable: otherwise a
+   * proxy would stop sending requests to all processes, for pages that don't need it too.
+   */
+  servesWithoutDatabase?: boolean;
 }): ReadinessCheck {
-  const { database, queue, logger } = deps;
+  const { database, queue, logger, servesWithoutDatabase = false } = deps;
+  let wasReady = false;
   const pending = pendingMigrations(deps.migrationsDirectory);
   return async () => {
     try {
@@ -25,8 +31,13 @@ export function createReadinessCheck<Schema>(deps: {
         return `the schema lacks ${missing.join(", ")}; run the migration step`;
       }
       queue.boss();
+      wasReady = true;
       return undefined;
     } catch (error) {
+      if (servesWithoutDatabase && wasReady && isDatabaseUnavailable(error)) {
+        logger.warn({ err: error }, "the database is unavailable; staying ready for what doesn't need it");
+        return undefined;
+      }
       logger.warn({ err: error }, "readiness check failed; reporting not ready");
       if (isDatabaseUnavailable(error)) return "the database is unavailable";
       return isRefusedLogin(error) ? "the database refused the login of DATABASE_URL" : "the check failed; see the log";

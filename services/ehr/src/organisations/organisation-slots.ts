@@ -1,4 +1,4 @@
-import { createTaskLimiter, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { createKeyedTaskLimiter, Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 const organisationProblems = {
   busy: {
@@ -28,24 +28,8 @@ const maxRunning = 2;
  */
 const maxWaiting = 50;
 
-export function createOrganisationSlots(): OrganisationSlots {
-  const byAlias = new Map<string, { limiter: ReturnType<typeof createTaskLimiter>; pending: number }>();
-  return {
-    async run(orgAlias, work) {
-      const entry = byAlias.get(orgAlias) ?? { limiter: createTaskLimiter(maxRunning, maxWaiting), pending: 0 };
-      if (entry.limiter.isFull()) throw busy();
-      byAlias.set(orgAlias, entry);
-      entry.pending += 1;
-      try {
-        return await entry.limiter.run(work);
-      } finally {
-        entry.pending -= 1;
-        if (entry.pending === 0) byAlias.delete(orgAlias);
-      }
-    },
-    size: () => byAlias.size,
-  };
-}
+export const createOrganisationSlots = (): OrganisationSlots =>
+  createKeyedTaskLimiter({ maxRunning, maxWaiting, createProblem: busy });
 
 const busy = (): Problem =>
   new Problem(

@@ -107,6 +107,51 @@ test("without earlier data, a failure is a problem that names the marketplace", 
   await assert.rejects(client.read(app), isUnavailable);
 });
 
+const otherReader = { ...app, clientAddress: "198.51.100.3" };
+/** As the marketplace does for an address that asks too often. */
+const limit =
+  (address: string): Respond =>
+  (request, response) => {
+    if (request.headers["x-forwarded-for"] === address) response.writeHead(429, { "retry-after": "7" }).end();
+    else sendJson(response, '{"name":"two"}', '"2"');
+  };
+const isLimited = (error: unknown): boolean =>
+  error instanceof Problem && error.kind.status === 429 && error.headers["retry-after"] === "7";
+
+test("a reader who asks too often gets what is known, and the next reader what is current", async (t) => {
+  const { client, advance, respondWith } = await startUpstream(t);
+  const first = await client.read(app);
+  respondWith(limit(app.clientAddress));
+  advance(60_000);
+  assert.deepEqual(await client.read(app), first);
+  const next = await client.read(otherReader);
+  assert.deepEqual([next?.data, next?.isStale], [{ name: "two" }, false]);
+  advance(600_001);
+  assert.equal((await client.read(app))?.isStale, true, "what is shown as current isn't old");
+  advance(86_400_000);
+  await assert.rejects(client.read(app), isLimited);
+});
+
+test("a reader who asks too often is told so, also while others wait for the same, who aren't", async (t) => {
+  const { client, requests, respondWith } = await startUpstream(t);
+  respondWith(limit(app.clientAddress));
+  const readers = [app, app, otherReader, otherReader, otherReader];
+  const readings = await Promise.allSettled(readers.map((reader) => client.read(reader)));
+  assert.deepEqual(
+    readings.map((reading) => (reading.status === "fulfilled" ? reading.value?.data : isLimited(reading.reason))),
+    [true, true, { name: "two" }, { name: "two" }, { name: "two" }],
+  );
+  assert.equal(requests.length, 2, "one for each address");
+});
+
+test("what is read past the cache is neither taken from there nor kept", async (t) => {
+  const { client, requests } = await startUpstream(t);
+  for (let nth = 0; nth < 2; nth += 1) assert.deepEqual(await client.readUncached(app), { name: "one" });
+  await client.read(app);
+  assert.deepEqual(await client.readUncached(app), { name: "one" });
+  assert.equal(requests.length, 4);
+});
+
 test("what doesn't exist isn't cached", async (t) => {
   const { client, respondWith } = await startUpstream(t);
   respondWith((_request, response) => response.writeHead(404).end());
@@ -147,4 +192,10 @@ test("requests with a body are sent by POST, and large amounts stay exact", asyn
   const reading = await client.read({ ...app, path: "/apps/one/estimate", body: { quantity: 2 } });
   assert.deepEqual(reading?.data, { total: 9_007_199_254_740_993n, small: 12, rate: 0.5 });
   assert.equal(requests[0]?.method, "POST");
+});
+
+test("a long number in a vendor's schema doesn't have each value of the response looked at", async (t) => {
+  const { client, respondWith } = await startUpstream(t);
+  respondWith((_request, response) => sendJson(response, '{"configSchema":{"maximum":9007199254740993}}'));
+  assert.deepEqual((await client.read(app))?.data, { configSchema: { maximum: 2 ** 53 } });
 });

@@ -46,6 +46,9 @@ export function createCatalog(client: CatalogClient, clientAddress: string) {
   const pathOf = (kind: "apps" | "vendors", slug: string): string => `/${kind}/${encodeURIComponent(slug)}`;
   return {
     listApps: (query: ListQuery): Readable<AppPage> => get(`/apps?${toQuery({ ...query })}`),
+    /** For sitemaps, which read all of it. */
+    listAllApps: (query: ListQuery): Promise<AppPage | undefined> =>
+      client.readUncached({ path: `/apps?${toQuery({ ...query })}`, clientAddress }),
     listFeatured: (): Readable<AppDto[]> => get("/apps/featured"),
     listCategories: (): Readable<CategoryDto[]> => get("/apps/categories"),
     getApp: (slug: string): Readable<AppDto> => get(pathOf("apps", slug)),

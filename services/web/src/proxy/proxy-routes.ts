@@ -1,9 +1,19 @@
+import type { Readable } from "node:stream";
 import type { Operation } from "@ehr-marketplace/client/operations";
-import { disableCaching, invalidRequest, limitRate, Problem } from "@ehr-marketplace/service-kit/http";
+import {
+  createKeyedTaskLimiter,
+  createTaskLimiter,
+  disableCaching,
+  invalidRequest,
+  limitRate,
+  Problem,
+  rateLimitProblem,
+} from "@ehr-marketplace/service-kit/http";
 import replyFrom from "@fastify/reply-from";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Cookies } from "../sessions/cookies.ts";
 import { requireScript } from "../sessions/same-origin.ts";
+import { personOf, type Session } from "../sessions/session.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { webProblems } from "../web-problems.ts";
 
@@ -53,12 +63,43 @@ const returnedHeaders = [
 ];
 
 const connections = 64;
-const headersTimeoutMs = 15_000;
+/** Of everybody, so that slow bodies leave connections to those who only read. */
+const maxWrites = connections / 2;
+/** Of each person: a quarter of the connections. */
+const maxForwarded = 16;
+/** A list with an estimate for each row is that many requests at once. */
+const maxWaiting = 200;
+/** Of all persons. */
+const maxTotal = 1_000;
+/** Shorter than a request may take, so that the error names the service. */
+const headersTimeoutMs = 9_000;
 /** Between two parts of a body: an export may take longer as a whole. */
 const bodyTimeoutMs = 30_000;
 
+const tooMany = (): Problem =>
+  rateLimitProblem(webProblems.tooManyInProgress, "Too many of your requests are in progress.", {
+    limit: maxForwarded + maxWaiting,
+    retryAfterMs: 1_000,
+  });
+
+/** Whether there is anybody left to answer: a request that waits may be given up, or take too long. */
+const isOver = ({ sent, raw }: FastifyReply): boolean => sent || raw.destroyed;
+
+const closed = ({ raw }: FastifyReply): Promise<void> =>
+  new Promise((resolve) => {
+    if (raw.closed) resolve();
+    else raw.once("close", resolve);
+  });
+
 function pick<T>(headers: Record<string, T>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name.toLowerCase())));
+}
+
+/** A page that somebody else's session has loaded doesn't act in this one. */
+function requireSamePerson({ headers }: FastifyRequest, session: Session): void {
+  const { "x-session-person": person } = headers;
+  if (person === undefined || person === personOf(session)) return;
+  throw new Problem(webProblems.sessionChanged, "The session is that of another person than the page was loaded for.");
 }
 
 /** URLs give segments of dots a meaning of their own: they would lead to another path. */
@@ -82,7 +123,16 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
   const { service, operations, sessions, cookies } = options;
   const upstream = new URL(options.upstreamUrl);
   const { origin } = new URL(options.publicUrl);
-  const tokens = new WeakMap<FastifyRequest, string>();
+  const used = new WeakMap<FastifyRequest, Session>();
+  // Otherwise the slow bodies of one person would keep all connections to the API.
+  const people = createKeyedTaskLimiter({ maxRunning: maxForwarded, maxWaiting, maxTotal, createProblem: tooMany });
+  const writes = createTaskLimiter(maxWrites, maxTotal);
+  // The HTTP client would let further ones wait without a limit of time, also those whose browser has gone.
+  const all = createTaskLimiter(connections, maxTotal);
+  const takeTurn = (isWrite: boolean, person: string, work: () => Promise<void>, gone: AbortSignal): Promise<void> => {
+    const connect = (): Promise<void> => all.run(work, gone);
+    return people.run(person, isWrite ? () => writes.run(connect, gone) : connect, gone);
+  };
   disableCaching(scope);
   limitRate(scope, options.requestsPerMinute);
   // The API limits, parses and checks bodies; here they pass.
@@ -105,25 +155,56 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
       onRequest: async (request) => {
         requireScript(request, origin);
         const session = await sessions.use(cookies.session(request));
-        tokens.set(request, session.tokens.accessToken);
+        requireSamePerson(request, session);
+        used.set(request, session);
       },
-      handler: (request, reply) =>
-        // With the request's query.
-        reply.from(`${upstream.pathname.replace(/\/$/, "")}${pathOf(operation, request)}`, {
-          rewriteRequestHeaders: (_raw, headers) => ({
-            ...pick(headers, forwardedHeaders),
-            authorization: `Bearer ${tokens.get(request)}`,
-            "x-forwarded-for": request.ip,
-            "x-request-id": request.id,
-          }),
-          rewriteHeaders: (headers) => ({ ...pick(headers, returnedHeaders), "cache-control": "no-store" }),
-          onError: (failed, { error }) => {
-            request.log.warn({ requestId: request.id, err: error }, `failed to forward a request to ${service}`);
-            const detail = `${service.charAt(0).toUpperCase()}${service.slice(1)} can't be reached, or responds too slowly.`;
-            const problem = new Problem(webProblems.upstreamUnavailable, detail, { headers: { "retry-after": "2" } });
-            void failed.send(problem);
-          },
-        }),
+      handler: async (request, reply) => {
+        const session = used.get(request);
+        if (session === undefined) throw new Error("the request has no session");
+        const path = `${upstream.pathname.replace(/\/$/, "")}${pathOf(operation, request)}`;
+        const gone = new AbortController();
+        reply.raw.once("close", () => gone.abort());
+        const work = async (): Promise<void> => {
+          if (isOver(reply)) return;
+          await forward(request, reply, path, session);
+          await closed(reply);
+        };
+        try {
+          await takeTurn(operation.method !== "GET", personOf(session), work, gone.signal);
+        } catch (error) {
+          if (!gone.signal.aborted) throw error;
+        }
+        return reply;
+      },
     });
   }
+
+  /** Until the API responds or fails, also if the browser has gone: until then it keeps a connection. */
+  const forward = (request: FastifyRequest, reply: FastifyReply, path: string, { tokens }: Session): Promise<void> =>
+    new Promise((resolve) => {
+      // With the request's query.
+      reply.from(path, {
+        // Otherwise the library repeats a GET that got 503 ten times at once, while the API sheds load. It asks after each response and failure.
+        retryDelay: ({ res }) => {
+          // Nobody would read it, and its connection would be lost.
+          if (isOver(reply))
+            (res as unknown as { stream: Readable } | undefined)?.stream.on("error", () => undefined).destroy();
+          resolve();
+          return null;
+        },
+        rewriteRequestHeaders: (_raw, headers) => ({
+          ...pick(headers, forwardedHeaders),
+          authorization: `Bearer ${tokens.accessToken}`,
+          "x-forwarded-for": request.ip,
+          "x-request-id": request.id,
+        }),
+        rewriteHeaders: (headers) => ({ ...pick(headers, returnedHeaders), "cache-control": "no-store" }),
+        onError: (failed, { error }) => {
+          request.log.warn({ requestId: request.id, err: error }, `failed to forward a request to ${service}`);
+          const detail = `${service.charAt(0).toUpperCase()}${service.slice(1)} can't be reached, or responds too slowly.`;
+          const problem = new Problem(webProblems.upstreamUnavailable, detail, { headers: { "retry-after": "2" } });
+          void failed.send(problem);
+        },
+      });
+    });
 }

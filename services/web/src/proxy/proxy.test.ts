@@ -54,6 +54,23 @@ describe("requests of our pages are forwarded to the marketplace", () => {
     assert.equal(((await response.json()) as { code: string }).code, "session-required");
   });
 
+  test("not for a page that was loaded for somebody else, whatever they have entered there", async () => {
+    const browser = web.openBrowser();
+    await web.signIn(browser, "riverside-admin");
+    const personOf = async (): Promise<string> =>
+      ((await (await browser.call("/bff/session")).json()) as { person: string }).person;
+    const list = "/bff/marketplace/subscriptions?orgAlias=riverside-clinic";
+    const headers = { "x-session-person": await personOf() };
+    assert.equal((await browser.call(list, { headers })).status, 200);
+    await web.signIn(browser, "two-practices");
+    assert.notEqual(await personOf(), headers["x-session-person"]);
+    const refused = await browser.call(list, { headers });
+    assert.equal(refused.status, 409);
+    assert.equal(((await refused.json()) as { code: string }).code, "session-changed");
+    await web.signIn(browser, "riverside-admin");
+    assert.equal((await browser.call(list, { headers })).status, 200, "the same person has signed in again");
+  });
+
   for (const [what, headers] of [
     ["a page of another site", { "sec-fetch-site": "cross-site" }],
     ["a page of another origin, in an old browser", { "sec-fetch-site": "", origin: "https://evil.example" }],
@@ -106,6 +123,7 @@ describe("a forwarded request", () => {
     received = [];
     const upstream = createServer((incoming, response) => {
       received.push(incoming);
+      if (incoming.url?.includes("overloaded")) return void response.writeHead(503, { "retry-after": "2" }).end("{}");
       response.writeHead(200, { "set-cookie": "session=stolen", server: "upstream", etag: '"1"' }).end("{}");
     });
     upstream.listen(0, "127.0.0.1");
@@ -145,6 +163,13 @@ describe("a forwarded request", () => {
   test("has one path only, however a parameter is written", async () => {
     await browser.call("/bff/ehr/app-installations/a%2fb..%3fc%23d%25/installed");
     assert.equal(received.at(-1)?.url, "/api/app-installations/a%2Fb..%3Fc%23d%25/installed");
+  });
+
+  test("isn't repeated while the API sheds load: that is the page's decision", async () => {
+    const count = received.length;
+    const response = await browser.call("/bff/ehr/app-installations/overloaded/installed");
+    assert.equal(response.status, 503);
+    assert.equal(received.length, count + 1);
   });
 
   test("has the query as it was sent, whatever it is", async () => {

@@ -6,6 +6,8 @@ import type { SignInTransaction } from "./identity-provider.ts";
 /** A sign-in that the browser has begun. */
 export interface PendingSignIn extends SignInTransaction {
   returnTo: string;
+  /** The hash of the cookie of the session that the browser had. */
+  replaces: string | undefined;
   /** In milliseconds. */
   begunAt: number;
 }

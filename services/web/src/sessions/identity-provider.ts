@@ -140,7 +140,8 @@ export function createIdentityProvider(options: IdentityProviderOptions): Identi
         if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
         // Without `id_token_hint`: no token is ever in a URL. The provider may ask the user for confirmation.
         return buildEndSessionUrl(configuration, { post_logout_redirect_uri: homeUrl }).href;
-      }),
+        // As above: the browser is sent only to a provider that responds.
+      }, discover),
     revoke: (refreshToken) =>
       call(async (configuration) => {
         if (configuration.serverMetadata().revocation_endpoint !== undefined)

@@ -1,9 +1,11 @@
 import type { Caller } from "@ehr-marketplace/service-kit/tokens";
-import { endOf, type Session, type SessionLimits } from "./session.ts";
+import { endOf, personOf, type Session, type SessionLimits } from "./session.ts";
 
 /** What the page knows of its session: no token, and nothing that can be exchanged for one. */
 export interface SessionDto {
   signedIn: true;
+  /** The same for all sessions of this person, and of nobody else. Scripts send it with each request. */
+  person: string;
   name: string | null;
   practices: { alias: string; isAdmin: boolean }[];
   vendors: string[];
@@ -17,6 +19,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const describeSession = (session: Session, caller: Caller, limits: SessionLimits): SessionDto => ({
   signedIn: true,
+  person: personOf(session),
   name: session.tokens.name ?? null,
   practices: [...caller.organisations]
     .map(([alias, roles]) => ({ alias, isAdmin: roles.has("org-admin") }))

@@ -1,3 +1,4 @@
+import { isDatabaseUnavailable } from "@ehr-marketplace/service-kit/database";
 import {
   disableCaching,
   escapeHtml,
@@ -8,17 +9,20 @@ import {
 } from "@ehr-marketplace/service-kit/http";
 import { type LogoutTokenVerifier, TokenRefusedError } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Kysely } from "kysely";
 import { Type } from "typebox";
 import type { DB } from "../database-schema.ts";
+import type { WriteMessage } from "../storefront/error-shape.ts";
+import type { MessageData } from "../storefront/page-data.ts";
 import { webProblems } from "../web-problems.ts";
 import type { Cookies } from "./cookies.ts";
 import { type IdentityProvider, SignInRefusedError } from "./identity-provider.ts";
 import { resolveReturnTo } from "./return-to.ts";
 import { requireSameOrigin, requireScript } from "./same-origin.ts";
-import type { SessionLimits } from "./session.ts";
+import { hashOfCookie, type SessionLimits } from "./session.ts";
 import { describeSession } from "./session-dto.ts";
+import { messages } from "./session-messages.ts";
 import type { Sessions } from "./sessions.ts";
 import { signOutByProvider } from "./sign-out-by-provider.ts";
 
@@ -30,6 +34,7 @@ export interface SessionRouteOptions {
   logoutTokens: Pick<LogoutTokenVerifier, "verify">;
   limits: SessionLimits;
   publicUrl: string;
+  writeMessage: WriteMessage;
   requestsPerMinute: number;
   clock: () => Date;
 }
@@ -37,16 +42,13 @@ export interface SessionRouteOptions {
 const anyone = { config: { access: "anyone" } } as const;
 const maxParameterLength = 2_000;
 const parameter = Type.Optional(Type.String({ maxLength: maxParameterLength }));
+/** Of forms. Unknown ones are ignored, as OpenID Connect requires. */
+const maxProperties = 20;
+const retryAfterSeconds = "5";
 const form = "application/x-www-form-urlencoded";
 
-/** A page for those cases in which a person has to know that signing in didn't work. */
-function sendPage(reply: FastifyReply, { status, title, text }: { status: number; title: string; text: string }) {
-  const link = '<p><a href="/login">Sign in</a> or go <a href="/">to the start page</a>.</p>';
-  return reply
-    .code(status)
-    .headers(pageHeaders)
-    .send(renderPage(title, `<h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(text)}</p>${link}`));
-}
+const hashOf = (cookie: string | undefined): string | undefined =>
+  cookie === undefined ? undefined : hashOfCookie(cookie);
 
 /** Sign-in, sign-out, and what the page knows of its session. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = async (scope, options) => {
@@ -58,14 +60,27 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
     done(null, Object.fromEntries(new URLSearchParams(body as string))),
   );
 
-  const unavailablePage = (reply: FastifyReply, error: unknown) => {
-    if (!(error instanceof Problem && error.kind === webProblems.signInUnavailable)) throw error;
-    return sendPage(reply.headers(error.headers), {
-      status: 503,
-      title: "Signing in doesn't work at the moment",
-      text: "The identity provider doesn't respond. The catalog can be read meanwhile. Try again in a minute.",
-    });
+  const show = (reply: FastifyReply, status: number, message: MessageData) => {
+    const { headers, html } = options.writeMessage(message);
+    return reply.code(status).headers(headers).send(html);
   };
+  /** What a person is told about a failure that passes. Others are thrown. */
+  const showUnavailable = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: unknown,
+    message: Record<"provider" | "database", MessageData>,
+  ) => {
+    const isProvider = error instanceof Problem && error.kind === webProblems.signInUnavailable;
+    if (!isProvider && !isDatabaseUnavailable(error)) throw error;
+    request.log.error({ requestId: request.id, err: error }, "failed to sign somebody in or out");
+    reply.header("retry-after", retryAfterSeconds);
+    return show(reply, 503, message[isProvider ? "provider" : "database"]);
+  };
+  const signInMessages = (returnTo: string) => ({
+    provider: messages.providerUnavailable(returnTo),
+    database: messages.sessionsUnavailable(returnTo),
+  });
 
   scope.get(
     "/login",
@@ -74,10 +89,12 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
       try {
         const { url, transaction } = await provider.beginSignIn();
         const returnTo = resolveReturnTo(request.query.returnTo, publicUrl);
-        cookies.setSignIn(request, reply, { ...transaction, returnTo, begunAt: clock().getTime() });
+        // The browser sends the session's cookie from our own pages, and not from the identity provider's site to the callback.
+        const replaces = hashOf(cookies.session(request));
+        cookies.setSignIn(request, reply, { ...transaction, returnTo, replaces, begunAt: clock().getTime() });
         return await reply.redirect(url, 303);
       } catch (error) {
-        return unavailablePage(reply, error);
+        return showUnavailable(request, reply, error, signInMessages(request.query.returnTo ?? "/"));
       }
     },
   );
@@ -87,32 +104,21 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
     const { state = "", code, error } = request.query;
     const pending = cookies.findSignIn(request, state, clock());
     if (pending === undefined || (code === undefined && error === undefined)) {
-      return sendPage(reply, {
-        status: 400,
-        title: "This sign-in can't be completed",
-        text: "It was begun in another browser, more than ten minutes ago, or it is completed already.",
-      });
+      return show(reply, 400, messages.incomplete);
     }
     cookies.clearSignIn(reply, state);
     try {
       const signedIn = await provider.completeSignIn(new URL(request.url, publicUrl), pending);
       // A new session replaces the browser's previous one, so that a cookie that an attacker has put there is worthless (session fixation).
-      const previous = await sessions.find(cookies.session(request));
-      cookies.setSession(reply, await sessions.begin(signedIn));
-      if (previous !== undefined) await sessions.end(previous);
+      const replaced = [pending.replaces, hashOf(cookies.session(request))].filter((hash) => hash !== undefined);
+      cookies.setSession(reply, await sessions.begin(signedIn, new Set(replaced)));
     } catch (failure) {
       if (failure instanceof SignInRefusedError || failure instanceof TokenRefusedError) {
         request.log.warn({ requestId: request.id, err: failure }, "a sign-in was refused");
-        return sendPage(reply, {
-          status: 403,
-          title: "You are not signed in",
-          text:
-            failure.message === "access_denied"
-              ? "Signing in was cancelled."
-              : `The sign-in was refused (${failure.message}). If it happens again, tell your administrator.`,
-        });
+        const isCancelled = failure.message === "access_denied";
+        return show(reply, 403, isCancelled ? messages.cancelled : messages.refused(failure.message));
       }
-      return unavailablePage(reply, failure);
+      return showUnavailable(request, reply, failure, signInMessages(pending.returnTo.slice(origin.length)));
     }
     // Not a redirect: the browser wouldn't send a Strict cookie after one that another site began.
     const target = escapeHtml(pending.returnTo);
@@ -125,22 +131,35 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionRouteOptions> = asy
     "/logout",
     {
       config: { access: "anyone", bodyMayBeOmitted: true },
-      schema: { body: Type.Optional(Type.Object({ everywhere: Type.Optional(Type.Literal("true")) })) },
+      schema: {
+        body: Type.Optional(Type.Object({ everywhere: Type.Optional(Type.Literal("true")) }, { maxProperties })),
+      },
     },
     async (request, reply) => {
       requireSameOrigin(request, origin);
-      const session = await sessions.find(cookies.session(request));
+      const cookie = cookies.session(request);
+      // Whatever fails below, this browser forgets the session.
       cookies.clearSession(reply);
-      if (session === undefined) return reply.redirect("/", 303);
-      if (request.body?.everywhere === "true") await sessions.endAll(session);
-      await sessions.end(session);
-      const url = await provider.findSignOutUrl().catch(() => undefined);
-      return reply.redirect(url ?? "/", 303);
+      try {
+        const session = await sessions.find(cookie);
+        if (session === undefined) return await reply.redirect("/", 303);
+        const isEverywhere = request.body?.everywhere === "true";
+        // At once: each waits some seconds for a provider that doesn't respond.
+        const [url] = await Promise.all([
+          provider.findSignOutUrl().catch(() => null),
+          isEverywhere ? sessions.endAll(session) : sessions.end(session),
+        ]);
+        if (url === null) return await show(reply, 200, messages.signedOutHereOnly);
+        return await reply.redirect(url ?? "/", 303);
+      } catch (error) {
+        const message = messages.signedOutInBrowserOnly;
+        return showUnavailable(request, reply, error, { provider: message, database: message });
+      }
     },
   );
 
   // Of the identity provider, when a user signs out there or an administrator ends the session.
-  const logoutBody = Type.Object({ logout_token: Type.String({ maxLength: 8_192 }) });
+  const logoutBody = Type.Object({ logout_token: Type.String({ maxLength: 8_192 }) }, { maxProperties });
   scope.post("/backchannel-logout", { ...anyone, schema: { body: logoutBody } }, async (request, reply) => {
     try {
       await signOutByProvider(database, await options.logoutTokens.verify(request.body.logout_token));

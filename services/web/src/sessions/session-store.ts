@@ -48,18 +48,18 @@ export async function deleteSession(database: Kysely<DB>, id: string): Promise<v
   await database.deleteFrom("web.sessions").where("id", "=", id).execute();
 }
 
-/** Returns how many there were. */
-export async function deleteSessionsOfSubject(
+/** Returns those that there were. */
+export function deleteSessionsOfSubject(
   database: Kysely<DB>,
   { issuer, subject, before }: { issuer: string; subject: string; before: Date },
-): Promise<number> {
-  const { numDeletedRows } = await database
+): Promise<StoredSession[]> {
+  return database
     .deleteFrom("web.sessions")
     .where("subject", "=", subject)
     .where("issuer", "=", issuer)
     .where("created_at", "<=", before)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+    .returning(columns)
+    .execute();
 }
 
 export async function deleteSessionsOfProviderSession(

@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+
+/** By which a session is found: only the browser has the cookie itself. */
+export const hashOfCookie = (cookie: string): string => createHash("sha256").update(cookie).digest("base64url");
+
 /** What the identity provider issued. It never leaves the server. */
 export interface SessionTokens {
   accessToken: string;
@@ -46,6 +51,12 @@ export const isRefreshDue = ({ accessExpiresAt }: Pick<Session, "accessExpiresAt
 
 export const isExpired = ({ accessExpiresAt }: Pick<Session, "accessExpiresAt">, now: Date): boolean =>
   now.getTime() >= accessExpiresAt.getTime();
+
+const personCharacters = 22;
+
+/** Who it is, in a form that says nothing else: pages name it, so that nothing is done in the name of somebody who has signed in meanwhile. */
+export const personOf = ({ issuer, subject }: Pick<Session, "issuer" | "subject">): string =>
+  createHash("sha256").update(`${issuer}\n${subject}`).digest("base64url").slice(0, personCharacters);
 
 /** The row that the tokens are encrypted for. */
 export const tokensOwner = (id: string): string => `web.sessions ${id}`;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createTaskLimiter, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Encryption } from "@ehr-marketplace/service-kit/secrets";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
@@ -20,6 +20,7 @@ import {
   SignInRefusedError,
 } from "./identity-provider.ts";
 import {
+  hashOfCookie,
   isExpired,
   isOver,
   isRefreshDue,
@@ -56,8 +57,8 @@ const cookieBytes = 32;
 const maxRefreshing = 4;
 const maxWaitingToRefresh = 100;
 const deletedAtOnce = 1_000;
-
-const hashOf = (cookie: string): Buffer => createHash("sha256").update(cookie).digest();
+/** At once, when a user signs out in all browsers. */
+const maxRevoked = 20;
 
 const required = (detail: string): Problem => new Problem(webProblems.sessionRequired, detail);
 
@@ -65,6 +66,8 @@ const overloaded = (): Problem => {
   const detail = "Too many sessions wait for the identity provider.";
   return new Problem(standardProblems.overloaded, detail, { headers: { "retry-after": "2" } });
 };
+
+type Person = Pick<Session, "issuer" | "subject">;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -83,9 +86,8 @@ export function createSessions({ database, encryption, provider, tokens, limits,
   const encrypt = (id: string, content: SessionTokens): string =>
     encryption.encrypt(JSON.stringify(content), tokensOwner(id));
 
-  /** Undefined: it is over, or its key has been removed. */
-  const open = (stored: StoredSession | undefined): Session | undefined => {
-    if (stored === undefined) return undefined;
+  /** Undefined: its key has been removed. */
+  const decrypt = (stored: StoredSession): Session | undefined => {
     const { id, issuer, subject } = stored;
     const content = encryption.decryptIfPossible(stored.encrypted_tokens, tokensOwner(id));
     const session = {
@@ -96,9 +98,25 @@ export function createSessions({ database, encryption, provider, tokens, limits,
       createdAt: stored.created_at,
       usedAt: stored.used_at,
     };
-    if (content === undefined || isOver(session, clock(), limits)) return undefined;
-    return { ...session, tokens: JSON.parse(content) as SessionTokens };
+    return content === undefined ? undefined : { ...session, tokens: JSON.parse(content) as SessionTokens };
   };
+
+  /** Undefined: it is over, or its key has been removed. */
+  const open = (stored: StoredSession | undefined): Session | undefined => {
+    const session = stored === undefined ? undefined : decrypt(stored);
+    return session === undefined || isOver(session, clock(), limits) ? undefined : session;
+  };
+
+  /** The session is over in any case. A provider that can't be reached keeps the token until it expires; no copy of it is left here. */
+  const revoke = async ({ refreshToken }: Pick<SessionTokens, "refreshToken">): Promise<void> => {
+    if (refreshToken === undefined) return;
+    await provider
+      .revoke(refreshToken)
+      .catch((error: unknown) => logger.warn({ err: error }, "failed to revoke a session's refresh token"));
+  };
+
+  const findByHash = async (hash: string): Promise<Session | undefined> =>
+    open(await findSession(database, Buffer.from(hash, "base64url")));
 
   const expiryOf = ({ expiresInSeconds }: IssuedTokens): Date => new Date(clock().getTime() + expiresInSeconds * 1_000);
 
@@ -143,16 +161,29 @@ export function createSessions({ database, encryption, provider, tokens, limits,
     }
   };
 
+  /**
+   * Ends sessions that a new one replaces. Those of the same person are deleted only: the identity provider may count both as one grant,
+   * and would end the new one if a token of the old one were revoked.
+   */
+  const endReplaced = async (hashes: Iterable<string>, { issuer, subject }: Person): Promise<void> => {
+    for (const hash of hashes) {
+      const session = await findByHash(hash);
+      if (session === undefined) continue;
+      await deleteSession(database, session.id);
+      if (session.issuer !== issuer || session.subject !== subject) await revoke(session.tokens);
+    }
+  };
+
   return {
-    /** Returns the cookie of a new session. */
-    async begin({ name, providerSession, ...issued }: SignedIn): Promise<string> {
+    /** Returns the cookie of a new session. Those with the given hashes of cookies end first: if that fails, there is no new one. */
+    async begin({ name, providerSession, ...issued }: SignedIn, replaced: Iterable<string>): Promise<string> {
       const { issuer, subject } = await verify(issued.accessToken);
       const cookie = randomBytes(cookieBytes).toString("base64url");
       const id = uuid();
       const now = clock();
-      await insertSession(database, {
+      const row = {
         id,
-        cookie_hash: hashOf(cookie),
+        cookie_hash: Buffer.from(hashOfCookie(cookie), "base64url"),
         issuer,
         subject,
         provider_session: providerSession ?? null,
@@ -160,19 +191,27 @@ export function createSessions({ database, encryption, provider, tokens, limits,
         access_expires_at: expiryOf(issued),
         created_at: now,
         used_at: now,
-      });
+      };
+      try {
+        await endReplaced(replaced, { issuer, subject });
+        await insertSession(database, row);
+      } catch (error) {
+        // Without a session nobody could ever end what was issued.
+        await revoke(issued);
+        throw error;
+      }
       return cookie;
     },
 
     /** Undefined: there is no such session, or it is over. */
     async find(cookie: string | undefined): Promise<Session | undefined> {
-      return cookie === undefined ? undefined : open(await findSession(database, hashOf(cookie)));
+      return cookie === undefined ? undefined : findByHash(hashOfCookie(cookie));
     },
 
     /** The session, with an access token that is valid for a while. It counts as a use. */
     async use(cookie: string | undefined): Promise<Session> {
       if (cookie === undefined) throw required("No session's cookie was sent.");
-      const session = open(await findSession(database, hashOf(cookie)));
+      const session = await findByHash(hashOfCookie(cookie));
       if (session === undefined) throw required("The session has ended.");
       const now = clock();
       if (isUseDue(session, now)) await updateUse(database, session.id, now);
@@ -190,17 +229,18 @@ export function createSessions({ database, encryption, provider, tokens, limits,
 
     async end(session: Session): Promise<void> {
       await deleteSession(database, session.id);
-      const { refreshToken } = session.tokens;
-      if (refreshToken === undefined) return;
-      // The session is over in any case. A provider that can't be reached keeps the token until it expires; no copy of it is left here.
-      await provider
-        .revoke(refreshToken)
-        .catch((error: unknown) => logger.warn({ err: error }, "failed to revoke a session's refresh token"));
+      await revoke(session.tokens);
     },
 
-    /** Of all browsers of the user. */
-    endAll({ issuer, subject }: Session): Promise<number> {
-      return deleteSessionsOfSubject(database, { issuer, subject, before: clock() });
+    /** Of all browsers of the user. The tokens of those that were used last are revoked; more would take longer than a request may. */
+    async endAll({ issuer, subject }: Session): Promise<void> {
+      const ended = await deleteSessionsOfSubject(database, { issuer, subject, before: clock() });
+      const known = ended.map(decrypt).filter((session) => session !== undefined);
+      const newest = known.toSorted((one, other) => other.usedAt.getTime() - one.usedAt.getTime());
+      if (newest.length > maxRevoked) {
+        logger.warn({ kept: newest.length - maxRevoked }, "some refresh tokens of ended sessions aren't revoked");
+      }
+      await Promise.all(newest.slice(0, maxRevoked).map(({ tokens: content }) => revoke(content)));
     },
 
     /** For the hourly maintenance. */

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, tokenPattern, withClient } from "@ehr-marketplace/test-kit";
 import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { readRefreshTokens, refresh } from "./refresh-tokens.test-support.ts";
 
 interface SessionBody {
   signedIn: boolean;
+  person?: string;
   name?: string;
   practices?: unknown;
   vendors?: unknown;
@@ -53,6 +55,17 @@ describe("signing in", () => {
     );
   });
 
+  test("tells pages whether it is the same person, without naming them", async () => {
+    const [amira, amiraElsewhere, mara] = [web.openBrowser(), web.openBrowser(), web.openBrowser()];
+    await web.signIn(amira, "two-practices");
+    await web.signIn(amiraElsewhere, "two-practices");
+    await web.signIn(mara, "riverside-admin");
+    const { person } = await readSession(amira);
+    assert.match(person ?? "", /^[\w-]{22}$/);
+    assert.equal((await readSession(amiraElsewhere)).person, person);
+    assert.notEqual((await readSession(mara)).person, person);
+  });
+
   test("gives the browser a random cookie only, of which the database has a hash, and the tokens encrypted", async () => {
     const browser = web.openBrowser();
     const response = await web.signIn(browser, "operator");
@@ -60,13 +73,13 @@ describe("signing in", () => {
     assert.match(cookie, /^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     const page = await response.text();
     const session = await (await browser.call("/bff/session")).text();
-    for (const text of [page, session, cookie]) assert.doesNotMatch(text, /eyJ/);
+    for (const text of [page, session, cookie]) assert.doesNotMatch(text, tokenPattern);
     await withClient(web.database.ownerUrl, async (client) => {
       const { rows } = await client.query<{ stored: string }>(
         "select row_to_json(sessions)::text as stored from web.sessions",
       );
       for (const { stored } of rows) {
-        assert.doesNotMatch(stored, /eyJ/);
+        assert.doesNotMatch(stored, tokenPattern);
         assert.ok(!stored.includes(browser.cookies.get("session") ?? "missing"));
       }
     });
@@ -82,6 +95,29 @@ describe("signing in", () => {
     assert.deepEqual(await readSession(attacker), { signedIn: false });
     assert.equal((await readSession(victim)).name, "Mara Lindqvist");
   });
+
+  for (const [what, isOtherSite] of [
+    ["of this site", false],
+    ["of another site, to whose redirect the browser adds no Strict cookie", true],
+  ] as const) {
+    test(`ends the browser's previous session, with an identity provider ${what}`, async () => {
+      const [browser, thief] = [web.openBrowser(), web.openBrowser()];
+      await web.signIn(browser, "billing");
+      thief.cookies.set("session", browser.cookies.get("session") ?? "");
+      const [token = ""] = await readRefreshTokens(web, "billing");
+      const count = await countSessions();
+      await web.signIn(browser, "billing", { isOtherSite });
+      assert.equal(await countSessions(), count);
+      assert.deepEqual(await readSession(thief), { signedIn: false });
+      assert.equal(await refresh(web, token), undefined, "the provider may count both sessions as one");
+
+      const [ofBilling = ""] = await readRefreshTokens(web, "billing");
+      await web.signIn(browser, "auditor", { isOtherSite });
+      assert.equal(await countSessions(), count);
+      assert.equal(await refresh(web, ofBilling), "invalid_grant", "nobody else's session stays at the provider");
+      assert.equal((await readSession(browser)).signedIn, true);
+    });
+  }
 
   test("works in two tabs at once", async () => {
     const browser = web.openBrowser();
@@ -109,7 +145,7 @@ describe("signing in", () => {
       const browser = web.openBrowser();
       const response = await browser.open(path);
       assert.equal(response.status, 400);
-      assert.match(await response.text(), /This sign-in can't be completed/);
+      assert.match(await response.text(), /This sign-in can&#x27;t be completed/);
       assert.equal(browser.cookies.size, 0);
       assert.equal(await countSessions(), sessions);
     });

@@ -4,6 +4,7 @@ import { freePort } from "@ehr-marketplace/dev/free-port";
 import { openBrowser, startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { type RunningWeb, signToken, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { readRefreshTokens, refresh } from "./refresh-tokens.test-support.ts";
 
 const sameOrigin = { "sec-fetch-site": "same-origin" };
 
@@ -43,6 +44,15 @@ describe("signing out", () => {
     const [one, other, another] = [await signedIn("auditor"), await signedIn("auditor"), await signedIn("billing")];
     await post(one, sameOrigin, new URLSearchParams({ everywhere: "true" }));
     assert.deepEqual(await Promise.all([one, other, another].map(isSignedIn)), [false, false, true]);
+  });
+
+  test("everywhere revokes the refresh tokens of all those sessions at the identity provider", async () => {
+    const [one, other] = [await signedIn("auditor"), await signedIn("auditor")];
+    const tokens = await readRefreshTokens(web, "auditor");
+    assert.equal(tokens.length, 2);
+    assert.equal((await other.call("/bff/session")).status, 200);
+    await post(one, sameOrigin, new URLSearchParams({ everywhere: "true" }));
+    for (const token of tokens) assert.equal(await refresh(web, token), "invalid_grant");
   });
 
   test("works from a page that sends no referrer, and therefore the origin null", async () => {

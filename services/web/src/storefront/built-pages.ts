@@ -10,14 +10,27 @@ import type { pages } from "./views/render.tsx";
 export interface BuiltPages {
   pages: typeof pages;
   urls: AssetUrls;
+  console: ConsoleUrls;
   /** By the path of the URL. */
   assets: Map<string, Representation>;
+}
+
+/** What the console's page loads at once. The rest is loaded by the console. */
+export interface ConsoleUrls {
+  script: string;
+  preloads: string[];
+  styles: string[];
+  font: string;
+  theme: string;
 }
 
 interface ManifestEntry {
   file: string;
   css?: string[];
+  imports?: string[];
 }
+
+type Manifest = Record<string, ManifestEntry>;
 
 const dist = join(import.meta.dirname, "../../dist");
 
@@ -29,30 +42,56 @@ const contentTypes: Record<string, string> = {
 
 /** Loads the build into memory: it is small, and the same for the life of the process. */
 export async function loadBuiltPages(): Promise<BuiltPages> {
-  const manifest = await readManifest();
-  const find = (ending: string): ManifestEntry => {
-    const entry = Object.entries(manifest).find(([name]) => name.endsWith(ending))?.[1];
-    if (entry === undefined) throw new ConfigurationError(`The build of the pages has no ${ending}. ${advice}`);
-    return entry;
-  };
+  const manifest = await readManifest("client");
+  const find = (ending: string): ManifestEntry => findEntry(manifest, ending);
   const built = (await import(pathToFileURL(join(dist, "server/render.js")).href)) as { pages: typeof pages };
+  const urls = {
+    styles: `/${find("styles/storefront.ts").css?.[0]}`,
+    theme: `/${find("islands/theme.ts").file}`,
+    islands: `/${find("islands/islands.ts").file}`,
+    font: `/${find("inter-latin-wght-normal.woff2").file}`,
+  };
   return {
     pages: built.pages,
-    urls: {
-      styles: `/${find("styles/storefront.ts").css?.[0]}`,
-      theme: `/${find("islands/theme.ts").file}`,
-      islands: `/${find("islands/islands.ts").file}`,
-      font: `/${find("inter-latin-wght-normal.woff2").file}`,
-    },
-    assets: await readAssets(),
+    urls,
+    console: { ...findConsole(await readManifest("console")), font: urls.font, theme: urls.theme },
+    assets: new Map([...(await readAssets("client")), ...(await readAssets("console"))]),
+  };
+}
+
+function findEntry(manifest: Manifest, ending: string): ManifestEntry {
+  const entry = Object.entries(manifest).find(([name]) => name.endsWith(ending))?.[1];
+  if (entry === undefined) throw new ConfigurationError(`The build of the pages has no ${ending}. ${advice}`);
+  return entry;
+}
+
+/** The console's first script, with all that it imports statically. */
+function findConsole(manifest: Manifest): Pick<ConsoleUrls, "script" | "preloads" | "styles"> {
+  const entry = findEntry(manifest, "console/main.tsx");
+  const imported = new Set<ManifestEntry>();
+  const visit = ({ imports = [] }: ManifestEntry): void => {
+    for (const name of imports) {
+      const next = manifest[name];
+      if (next === undefined || imported.has(next)) continue;
+      imported.add(next);
+      visit(next);
+    }
+  };
+  visit(entry);
+  return {
+    script: `/${entry.file}`,
+    preloads: [...imported].map(({ file }) => `/${file}`),
+    styles: findEntry(manifest, "console/styles/styles.ts").css?.map((file) => `/${file}`) ?? [],
   };
 }
 
 const advice = "Run `npm run build --workspace services/web`, and start again.";
 
-async function readManifest(): Promise<Record<string, ManifestEntry>> {
+type Build = "client" | "console";
+
+async function readManifest(build: Build): Promise<Manifest> {
   try {
-    return JSON.parse(await readFile(join(dist, "client/manifest.json"), "utf8")) as Record<string, ManifestEntry>;
+    return JSON.parse(await readFile(join(dist, build, "manifest.json"), "utf8")) as Manifest;
   } catch (error) {
     throw new ConfigurationError(`The pages aren't built: services/web/dist can't be read. ${advice}`, {
       cause: error,
@@ -60,8 +99,8 @@ async function readManifest(): Promise<Record<string, ManifestEntry>> {
   }
 }
 
-async function readAssets(): Promise<Map<string, Representation>> {
-  const folder = join(dist, "client/assets");
+async function readAssets(build: Build): Promise<Map<string, Representation>> {
+  const folder = join(dist, build, "assets");
   const names = await readdir(folder);
   const assets = names.filter((name) => !/\.(br|gz)$/.test(name));
   return new Map(

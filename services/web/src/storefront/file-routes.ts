@@ -34,7 +34,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileOptions> = async (scope, 
 
   scope.get(
     "/assets/:name",
-    { ...anyone, schema: { params: Type.Object({ name: Type.String() }) } },
+    { ...anyone, schema: { params: Type.Object({ name: Type.String({ maxLength: 200 }) }) } },
     (request, reply) => {
       const asset = built.assets.get(`/assets/${request.params.name}`);
       if (asset === undefined) throw new Problem(standardProblems.notFound, "No such file exists.");
@@ -46,17 +46,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileOptions> = async (scope, 
   scope.get("/favicon.svg", anyone, (request, reply) => sendRepresentation(request, reply, icon));
 
   // Pages that depend on a session, and searches, which have no end.
-  const disallowed = [
-    "/apps?q=",
-    "/bff/",
-    "/callback",
-    "/login",
-    "/logout",
-    "/operator/",
-    "/practice/",
-    "/suggestions",
-    "/vendor/",
-  ];
+  const disallowed = ["/apps?q=", "/bff/", "/callback", "/console", "/login", "/logout", "/practice/", "/suggestions"];
   const robots = createRepresentation(
     ["User-agent: *", ...disallowed.map((path) => `Disallow: ${path}`), `Sitemap: ${publicUrl}/sitemap.xml`, ""].join(
       "\n",

@@ -7,6 +7,9 @@ const lists = new Intl.ListFormat(locale, { type: "conjunction" });
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
 const times = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 const months = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" });
+const shortMonths = new Intl.DateTimeFormat(locale, { month: "short", timeZone: "UTC" });
+/** The decimals that the API allows in an amount in minor units. */
+const digitsOfMinorUnits = 8;
 const moneyFormats = new Map<string, { digits: number; format: Intl.NumberFormat }>();
 
 export const formatNumber = (value: number): string => numbers.format(value);
@@ -28,14 +31,16 @@ export const formatTime = (instant: Date): string => `${times.format(instant)} U
 /** A month such as "2026-11", as "November 2026 (UTC)". */
 export const formatMonth = (month: string): string => `${months.format(new Date(`${month}-01T00:00:00Z`))} (UTC)`;
 
+/** A month without its year, such as "Nov", for the axis of a chart. */
+export const formatShortMonth = (month: string): string => shortMonths.format(new Date(`${month}-01T00:00:00Z`));
+
 function moneyFormat(currency: string): { digits: number; format: Intl.NumberFormat } {
   const known = moneyFormats.get(currency);
   if (known !== undefined) return known;
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency, maximumFractionDigits: 8 });
-  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat(locale, {
-    style: "currency",
-    currency,
-  }).resolvedOptions();
+  const options = { style: "currency", currency } as const;
+  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat(locale, options).resolvedOptions();
+  const maximumFractionDigits = digits + digitsOfMinorUnits;
+  const format = new Intl.NumberFormat(locale, { ...options, maximumFractionDigits });
   const created = { digits, format };
   moneyFormats.set(currency, created);
   return created;
@@ -49,6 +54,15 @@ export function toMajorUnits(minor: number | bigint | string, currency: string):
   const decimals = padded.slice(padded.length - digits) + fraction;
   const units = padded.slice(0, padded.length - digits);
   return decimals === "" ? `${sign}${units}` : `${sign}${units}.${decimals}`;
+}
+
+/** An amount in minor units, from what a person has entered in major ones: "1,250.5" of USD is 125050. Undefined if it is no amount. */
+export function toMinorUnits(entered: string, currency: string): number | undefined {
+  const { digits } = moneyFormat(currency);
+  const [, units, fraction = ""] = /^(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?$/.exec(entered.trim()) ?? [];
+  if (units === undefined || fraction.length > digits) return undefined;
+  const minor = Number(`${units.replaceAll(",", "")}${fraction.padEnd(digits, "0")}`);
+  return Number.isSafeInteger(minor) ? minor : undefined;
 }
 
 export function formatMoney(minor: number | bigint | string, currency: string): string {

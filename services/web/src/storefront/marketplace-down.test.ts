@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { sendJson, startMarketplace, startMarketplaceStub, startWeb } from "@ehr-marketplace/tests/support";
 import { createCatalogClient } from "../catalog/catalog-client.ts";
 import { loadBuiltPages } from "./built-pages.ts";
 import { createPageRenderer } from "./render-page.ts";
@@ -35,6 +35,20 @@ test("an app's page is shown without the parts that can't be read", async (t) =>
   assert.match(await response.text(), /The plans can&#x27;t be read at the moment/);
 });
 
+test("a reader who has opened too many pages is told so, and when to come back", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const stub = await startMarketplaceStub(cleanUp, (_request, response) =>
+    sendJson(response, 429, {}, { "retry-after": "7" }),
+  );
+  const web = await startWeb(cleanUp, { marketplaceUrl: new URL(stub.url).origin });
+  for (const path of ["/", "/apps", "/apps/northwind-scribe", "/vendors/northwind-health", "/sitemap.xml"]) {
+    const response = await fetch(`${web.url}${path}`, accept);
+    const { status, headers } = response;
+    assert.deepEqual([status, headers.get("retry-after"), headers.get("cache-control")], [429, "7", "no-store"], path);
+    assert.match(await response.text(), /Too many pages were opened at once.*Wait a minute/s);
+  }
+});
+
 test("a page with stale data says how old it is, and is cached for seconds only", async (t) => {
   const { url, server } = await startProxy(t, undefined, () => true);
   let now = Date.parse("2026-11-17T12:00:00Z");
@@ -42,7 +56,7 @@ test("a page with stale data says how old it is, and is cached for seconds only"
   const logger = { warn: () => undefined };
   const client = createCatalogClient({ marketplaceUrl: url, logger, clock, timeoutMs: 60_000 });
   const built = await loadBuiltPages();
-  const site = { publicUrl: "https://apps.example", vendorsUrl: undefined };
+  const site = { publicUrl: "https://apps.example", vendorsUrl: undefined, supportUrl: undefined };
   const render = createPageRenderer({ ...site, headers: {}, assets: built.urls, clock });
   const home = { categories: [], featured: [], newest: [], popular: [] };
   const renderHome = async () => {

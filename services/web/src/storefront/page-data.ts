@@ -69,8 +69,20 @@ export interface VersionsData {
   isFirstPage: boolean;
 }
 
+export interface MessageData {
+  /** Above the title. */
+  label?: string;
+  title: string;
+  text: string;
+  /** Where to go on; the first is what most people want. */
+  actions: { href: string; text: string }[];
+  note?: { name: string; value: string };
+}
+
 export interface ErrorData {
   status: number;
+  /** Of the problem. */
+  code: string;
   /** Of the request, for support. */
   requestId: string;
   detail: string;
@@ -89,6 +101,8 @@ export interface PageContext {
   publicUrl: string;
   /** Where those who want to publish apps begin; without it, there is no link. */
   vendorsUrl: string | undefined;
+  /** Where people reach the operator's support; without it, there is no link. */
+  supportUrl: string | undefined;
   /** The path and query of the page, as one writes them. */
   path: string;
   /** Set if the page shows data that may be outdated. */

@@ -6,6 +6,7 @@ import type { PageContext } from "./page-data.ts";
 export interface RenderOptions {
   publicUrl: string;
   vendorsUrl: string | undefined;
+  supportUrl: string | undefined;
   headers: Record<string, string>;
   assets: PageContext["assets"];
   clock: () => Date;
@@ -30,7 +31,7 @@ const cacheControl = "public, max-age=60, stale-while-revalidate=300, stale-if-e
 const staleCacheControl = "public, max-age=5";
 
 /** Renders pages, and caches them until the data that they show changes. */
-export function createPageRenderer({ publicUrl, vendorsUrl, headers, assets, clock }: RenderOptions) {
+export function createPageRenderer({ publicUrl, vendorsUrl, supportUrl, headers, assets, clock }: RenderOptions) {
   const { "content-type": contentType = "", ...otherHeaders } = headers;
   const cached = new LRUCache<string, CachedPage>({
     maxSize: maxCachedBytes,
@@ -41,7 +42,7 @@ export function createPageRenderer({ publicUrl, vendorsUrl, headers, assets, clo
     const inputs = [...readings.map((reading) => reading?.data), stale?.minutes];
     const known = cached.get(path);
     if (known !== undefined && isSame(known.inputs, inputs)) return known.representation;
-    const representation = createRepresentation(write({ assets, publicUrl, vendorsUrl, path, stale }), {
+    const representation = createRepresentation(write({ assets, publicUrl, vendorsUrl, supportUrl, path, stale }), {
       contentType,
       cacheControl: stale === undefined ? cacheControl : staleCacheControl,
       headers: otherHeaders,

@@ -1,5 +1,7 @@
 import type { Representation } from "@ehr-marketplace/service-kit/http";
+import { LRUCache } from "lru-cache";
 import type { Catalog } from "../catalog/catalog.ts";
+import { isRateLimited } from "../catalog/catalog-client.ts";
 import { countSitemaps, type SitemapEntry, writeSitemap, writeSitemapIndex } from "./sitemap-xml.ts";
 
 export interface SitemapOptions {
@@ -17,24 +19,33 @@ const maxAppsPerRequest = 100;
 /** New apps are added at the end, so that earlier sitemaps stay as they are. */
 const sort = "publishedAt,asc";
 const cacheMs = 3_600_000;
+/** Crawlers repeat what fails. */
+const failureMs = 5_000;
+/** About a megabyte each. */
+const maxCached = 20;
 const site: SitemapEntry[] = [{ path: "/" }, { path: "/apps" }];
 
 /** The sitemap, or if there are too many apps for one, an index of several. */
 export function createSitemaps({ publicUrl, clock, appsPerSitemap = defaultAppsPerSitemap }: SitemapOptions) {
-  const cached = new Map<string, { until: number; sitemap: Promise<Representation> }>();
+  const cached = new LRUCache<string, { until: number; result: Promise<unknown> }>({ max: maxCached });
 
-  /** One request of several readers reads the catalog; a failure isn't kept. */
-  const share = (key: string, write: () => Promise<Representation>): Promise<Representation> => {
+  /** One request of several readers reads the catalog. A failure is kept for seconds; that one of them asks too often isn't, since it concerns no other. */
+  const share = <T>(key: string, read: () => Promise<T>): Promise<T> => {
     const now = clock().getTime();
-    for (const [name, { until }] of cached) if (until <= now) cached.delete(name);
     const known = cached.get(key);
-    if (known !== undefined) return known.sitemap;
-    const sitemap = write().catch((error: unknown) => {
-      cached.delete(key);
+    if (known !== undefined && known.until > now) {
+      return (known.result as Promise<T>).catch((error: unknown) => {
+        if (isRateLimited(error)) return share(key, read);
+        throw error;
+      });
+    }
+    const entry = { until: now + cacheMs, result: read() };
+    cached.set(key, entry);
+    return entry.result.catch((error: unknown) => {
+      if (isRateLimited(error)) cached.delete(key);
+      else entry.until = clock().getTime() + failureMs;
       throw error;
     });
-    cached.set(key, { until: now + cacheMs, sitemap });
-    return sitemap;
   };
 
   const appsPerRequest = Math.min(maxAppsPerRequest, appsPerSitemap);
@@ -46,20 +57,21 @@ export function createSitemaps({ publicUrl, clock, appsPerSitemap = defaultAppsP
     const vendors = new Set<string>();
     const first = (number - 1) * requestsPerSitemap;
     for (let page = first; page < first + requestsPerSitemap; page += 1) {
-      const reading = await catalog.listApps({ sort, page, size: appsPerRequest });
-      for (const { slug, vendor, updatedAt } of reading?.data.content ?? []) {
+      const listed = await catalog.listAllApps({ sort, page, size: appsPerRequest });
+      for (const { slug, vendor, updatedAt } of listed?.content ?? []) {
         apps.push({ path: `/apps/${slug}`, changedAt: updatedAt });
         vendors.add(`/vendors/${vendor.slug}`);
       }
-      if (reading?.data.last !== false) break;
+      if (listed?.last !== false) break;
     }
     return [...(number === 1 ? site : []), ...apps, ...Array.from(vendors, (path) => ({ path }))];
   };
 
-  const count = async (catalog: Catalog): Promise<number> => {
-    const reading = await catalog.listApps({ sort, page: 0, size: appsPerRequest });
-    return countSitemaps(reading?.data.totalElements ?? 0, appsPerSitemap);
-  };
+  const count = (catalog: Catalog): Promise<number> =>
+    share("count", async () => {
+      const first = await catalog.listAllApps({ sort, page: 0, size: 1 });
+      return countSitemaps(first?.totalElements ?? 0, appsPerSitemap);
+    });
 
   return {
     getRoot: (catalog: Catalog): Promise<Representation> =>

@@ -80,6 +80,15 @@ describe("public pages can be cached by anyone", () => {
     }
     // Unpacked: the budget of scripts, 15 kB, is for the packed ones.
     assert.ok(sizes.js <= 15_000 && sizes.css <= 20_000, JSON.stringify(sizes));
-    assert.equal((await fetch(`${web.url}/assets/no-such-file.js`)).status, 404);
+  });
+
+  test("an asset of another version is a 404 that no cache keeps, and the page is readable without it", async () => {
+    for (const name of ["storefront-0abcdef1.css", "main-0abcdef1.js"]) {
+      const response = await fetch(`${web.url}/assets/${name}`);
+      const { headers } = response;
+      assert.deepEqual([response.status, headers.get("cache-control"), headers.get("etag")], [404, "no-store", null]);
+    }
+    const html = await (await fetch(`${web.url}/apps/northwind-scribe`)).text();
+    assert.match(html, /<h1[^>]*>Northwind Scribe<\/h1>/);
   });
 });

@@ -3,6 +3,7 @@ import { before, describe, test } from "node:test";
 import type { PricingPlanDto, QuoteDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { type RunningMarketplace, type RunningWeb, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { describeLine } from "./describe-price.ts";
 import { formatMoney } from "./format.ts";
 
 const text = (html: string): string =>
@@ -20,7 +21,7 @@ describe("the storefront of the demo catalog", () => {
   before(async () => {
     const database = await cloneDatabase(cleanUp, "demo");
     marketplace = await startMarketplace(cleanUp, database.serviceUrl);
-    const environment = { VENDORS_URL: "https://developers.example" };
+    const environment = { VENDORS_URL: "https://developers.example", SUPPORT_URL: "https://help.example" };
     web = await startWeb(cleanUp, { marketplaceUrl: marketplace.url, environment });
   });
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -30,6 +31,12 @@ describe("the storefront of the demo catalog", () => {
     assert.equal(response.status, 200, path);
     return response.text();
   };
+
+  test("each page, and each error, links to the operator's help", async () => {
+    for (const path of ["/", "/apps", "/apps/nowhere"]) {
+      assert.match(await (await get(path)).text(), /<a[^>]* href="https:\/\/help\.example"[^>]*>Get help<\/a>/, path);
+    }
+  });
 
   test("home has search, categories, featured, new and popular apps", async () => {
     const html = await read("/");
@@ -112,7 +119,7 @@ describe("the storefront of the demo catalog", () => {
       const { fullMonth } = (await quoted.json()) as QuoteDto;
       const shown = text(await read(`/apps/northwind-referrals?plan=${id}&quantity=7`));
       for (const { description, amount } of fullMonth.lines) {
-        assert.ok(shown.includes(description), description);
+        assert.ok(shown.includes(describeLine(description)), description);
         assert.ok(shown.includes(formatMoney(amount, currency)));
       }
       assert.ok(shown.includes(`Total ${formatMoney(fullMonth.total, currency)}`), shown);

@@ -24,6 +24,7 @@ export interface StorefrontOptions {
   built: BuiltPages;
   publicUrl: string;
   vendorsUrl: string | undefined;
+  supportUrl: string | undefined;
   headers: Record<string, string>;
   requestsPerMinute: number;
   clock: () => Date;
@@ -31,7 +32,9 @@ export interface StorefrontOptions {
 
 const anyone = { config: { access: "anyone" } } as const;
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
-const slugParams = Type.Object({ slug: Type.String() });
+/** Longer ones than any slug are 404, as others are that no app has. */
+const maxSlugLength = 1_000;
+const slugParams = Type.Object({ slug: Type.String({ maxLength: maxSlugLength }) });
 const slugRegExp = new RegExp(slugPattern);
 const maxPage = 1_000_000;
 const vendorApps = 48;

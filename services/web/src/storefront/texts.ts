@@ -15,11 +15,15 @@ export const texts = {
     searchButton: "Search",
     allApps: "All apps",
     vendors: "For vendors",
+    help: "Get help",
     signIn: "Sign in",
     navigation: "Main",
     breadcrumbs: "Breadcrumbs",
     darkTheme: "Dark theme",
     home: "Home",
+    needsScript: "This page needs JavaScript. The catalog works without it.",
+    starting: "The console is being loaded. If nothing appears:",
+    reload: "Load it anew",
     footer: "Prices and descriptions are the vendors'. Every app is reviewed before it is listed.",
     suggestions: "Suggestions",
     allResults: (text: string): string => `All results for “${text}”`,
@@ -81,9 +85,12 @@ export const texts = {
     unit: "unit",
     per: perInterval,
     perUnit: (unit: string, interval: string | null): string => `per ${unit}, ${perInterval(interval)}`,
+    perMaybeUnit: (interval: string | null): string => `${perInterval(interval)}, some plans per unit`,
+    fixed: "fixed amount",
     /** Metrics are plurals, such as "letters_sent". */
     perUse: (metric: string): string => `each (${metric.replaceAll(/[_-]/g, " ")})`,
-    ofUse: (metric: string): string => `of ${metric.replaceAll(/[_-]/g, " ")}`,
+    upTo: (amount: string): string => `up to ${amount}`,
+    byVolume: (per: string): string => `${per}, by volume`,
     included: "included",
     tierRange: (from: string, to: string): string => `${from} to ${to}`,
     tierFrom: (from: string): string => `${from} and more`,
@@ -103,9 +110,15 @@ export const texts = {
   error: {
     notFoundTitle: "This page doesn't exist",
     notFound: "The app may have been renamed or taken out of the catalog, or the address has a typing error.",
-    unavailableTitle: "The catalog can't be read at the moment",
-    unavailable:
+    catalogTitle: "The catalog can't be read at the moment",
+    catalog:
       "The marketplace doesn't respond. Apps that are installed in your EHR keep working, and so does signing in. Reload this page in a minute.",
+    unavailableTitle: "This page can't be shown at the moment",
+    unavailable:
+      "We are too busy, or something that the page needs doesn't respond. Apps that are installed in your EHR keep working. Reload this page in a minute.",
+    tooManyTitle: "Too many pages were opened at once",
+    tooMany:
+      "Everyone who shares your internet connection counts together. Wait a minute, then reload this page. Apps that are installed in your EHR keep working.",
     failedTitle: "Something went wrong on our side",
     failed: "The error is recorded. Reload the page; if it happens again, tell support the request id.",
     invalidTitle: "This request can't be processed",

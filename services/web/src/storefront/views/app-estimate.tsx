@@ -1,4 +1,5 @@
 import type { PricingPlanDto, QuoteDto } from "@ehr-marketplace/contracts";
+import { describeLine } from "../describe-price.ts";
 import { formatDecimal, formatMoney, formatMonth } from "../format.ts";
 import type { Estimate } from "../page-data.ts";
 import { texts } from "../texts.ts";
@@ -18,11 +19,12 @@ export function EstimateView({ estimate, plan }: { estimate: Estimate; plan: Pri
     return <p className={estimate.status === "refused" ? "notice" : "muted"}>{messages[estimate.status]}</p>;
   }
   const { currency, firstMonth, fullMonth } = estimate.quote;
+  const full = plan.trialDays > 0 ? t.fullMonthAfterTrial : t.fullMonth(formatMonth(fullMonth.month));
   return (
     <div className="estimate">
       <p className="muted small">{plan.name}</p>
       <MonthTable caption={t.firstMonth(formatMonth(firstMonth.month))} month={firstMonth} currency={currency} />
-      <MonthTable caption={t.fullMonth(formatMonth(fullMonth.month))} month={fullMonth} currency={currency} />
+      <MonthTable caption={full} month={fullMonth} currency={currency} />
     </div>
   );
 }
@@ -47,7 +49,7 @@ function MonthTable({ caption, month, currency }: MonthTableProps) {
         {month.lines.map((line) => (
           <tr key={`${line.description} ${line.quantity} ${String(line.unitAmount)} ${line.days}`}>
             <td>
-              {line.description}
+              {describeLine(line.description)}
               <span className="muted small line-detail">
                 {t.lineQuantity}: {formatDecimal(line.quantity)} × {formatMoney(line.unitAmount, currency)}
                 {line.days !== null &&

@@ -1,5 +1,12 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import { countsUnits, countsUsage, describePlanPrice, describeTiers } from "../describe-price.ts";
+import {
+  countsUnits,
+  countsUsage,
+  describeIncluded,
+  describePlanPrice,
+  describeTierMode,
+  describeTiers,
+} from "../describe-price.ts";
 import type { AppData } from "../page-data.ts";
 import { texts } from "../texts.ts";
 import { EstimateView } from "./app-estimate.tsx";
@@ -29,12 +36,14 @@ export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }
           </button>
           <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
           <div className="subscribe">
-            <a
+            {/* What is selected and entered goes along, also without having been calculated. */}
+            <button
+              type="submit"
               className="button wide"
-              href={`/login?returnTo=${encodeURIComponent(`${path}?plan=${calculator.plan.id}`)}`}
+              formAction={`/console/subscribe/${encodeURIComponent(app.slug)}`}
             >
               {t.subscribe}
-            </a>
+            </button>
             <p className="muted small">{t.cancelAnytime}</p>
           </div>
         </form>
@@ -61,18 +70,18 @@ function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean 
 }
 
 function PlanDetails({ plan }: { plan: PricingPlanDto }) {
+  const included = describeIncluded(plan);
+  const tierMode = describeTierMode(plan);
   return (
     <span className="plan-detail">
       {plan.description !== "" && <span>{plan.description}</span>}
-      {plan.includedUnits !== null && plan.includedUnits > 0 && (
-        <span>{t.includedUnits(plan.includedUnits, plan.unitName ?? plan.metric ?? texts.price.unit)}</span>
-      )}
+      {included !== undefined && <span>{included}</span>}
       {describeTiers(plan).map((tier) => (
         <span key={tier} className="tier">
           {tier}
         </span>
       ))}
-      {plan.tierMode !== null && <span>{plan.tierMode === "VOLUME" ? t.volume : t.graduated}</span>}
+      {tierMode !== undefined && <span>{tierMode}</span>}
       {plan.features.map((feature) => (
         <span key={feature} className="feature">
           {feature}

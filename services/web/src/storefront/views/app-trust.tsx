@@ -54,19 +54,19 @@ function TrustFacts({ trust: { certifications = [], dataHandling = {}, accessibi
       <Fact term={t.trainsOnData}>{yesOrNo(trainsOnData)}</Fact>
       {accessibility !== undefined && (
         <Fact term={t.accessibility}>
-          {accessibility.standard}{" "}
+          {accessibility.standard}
+          {accessibility.reportDate !== undefined && `, ${t.accessibilityReport(formatDate(accessibility.reportDate))}`}
           {accessibility.reportUrl !== undefined && (
-            <ExternalLink href={accessibility.reportUrl}>
-              {t.accessibilityReport(
-                accessibility.reportDate === undefined ? "" : formatDate(accessibility.reportDate),
-              )}
-            </ExternalLink>
+            <>
+              . <ExternalLink href={accessibility.reportUrl}>{t.accessibilityRead}</ExternalLink>
+            </>
           )}
         </Fact>
       )}
       {ai !== undefined && (
         <Fact term={t.ai}>
-          {ai.kind} {ai.modelCard !== undefined && <ExternalLink href={ai.modelCard}>{t.modelCard}</ExternalLink>}
+          {t.aiKinds[ai.kind ?? ""] ?? ai.kind}{" "}
+          {ai.modelCard !== undefined && <ExternalLink href={ai.modelCard}>{t.modelCard}</ExternalLink>}
         </Fact>
       )}
     </>

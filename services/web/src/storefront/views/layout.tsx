@@ -19,7 +19,7 @@ export interface LayoutProps {
 }
 
 export function Layout({ context, title, description, canonicalPath, jsonLd, search, children }: LayoutProps) {
-  const { assets, publicUrl, vendorsUrl, stale } = context;
+  const { assets, publicUrl, vendorsUrl, supportUrl, stale } = context;
   const canonical = canonicalPath === undefined ? undefined : `${publicUrl}${canonicalPath}`;
   return (
     <html lang={texts.language}>
@@ -55,6 +55,11 @@ export function Layout({ context, title, description, canonicalPath, jsonLd, sea
         <footer className="footer">
           <div className="footer-inner">
             <p>{t.footer}</p>
+            {supportUrl !== undefined && (
+              <p>
+                <a href={supportUrl}>{t.help}</a>
+              </p>
+            )}
             {vendorsUrl !== undefined && (
               <p>
                 <a href={vendorsUrl}>{t.vendors}</a>
@@ -68,7 +73,7 @@ export function Layout({ context, title, description, canonicalPath, jsonLd, sea
 }
 
 function Header({ search, context }: Pick<LayoutProps, "search" | "context">) {
-  const { path, vendorsUrl } = context;
+  const { vendorsUrl } = context;
   return (
     <header className="header">
       <div className="header-inner">
@@ -101,7 +106,7 @@ function Header({ search, context }: Pick<LayoutProps, "search" | "context">) {
               {t.vendors}
             </a>
           )}
-          <a href={`/login?returnTo=${encodeURIComponent(path)}`}>{t.signIn}</a>
+          <a href="/console">{t.signIn}</a>
           <button type="button" className="theme-switch" data-theme-switch hidden aria-pressed={false}>
             <ThemeIcon />
             <span className="hidden">{t.darkTheme}</span>

@@ -1,0 +1,152 @@
+import type { InstallationDto } from "@ehr-marketplace/client/ehr";
+import { type ConfigSchema, checkSchema, type JsonObject } from "@ehr-marketplace/config-schema";
+import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
+// Not from the package's index: it also exports a function for tests, which imports Ajv.
+import withTheme from "@rjsf/core/lib/withTheme.js";
+import type { RJSFSchema } from "@rjsf/utils";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { ehr } from "../api/apis.ts";
+import { appQuery } from "../api/catalog-queries.ts";
+import { installationQuery } from "../api/practice-queries.ts";
+import { useSession } from "../api/session.ts";
+import { practiceName } from "../practice-name.ts";
+import { TextLink } from "../shell/links.tsx";
+import { Page } from "../shell/page.tsx";
+import { isNotFound } from "../states/describe-error.ts";
+import { EmptyNotice, ErrorNotice } from "../states/notices.tsx";
+import { QueryView } from "../states/query-view.tsx";
+import { texts } from "../texts.ts";
+import { configValidator } from "./config-validator.ts";
+import { createUiSchema, hasForm } from "./form-schema.ts";
+import { formTheme } from "./form-theme.tsx";
+
+const t = texts.settings;
+const route = getRouteApi("/practice/$alias/apps/$slug");
+const ThemedForm = withTheme<JsonObject>(formTheme);
+
+/** What the practice has configured of an app. */
+export function SettingsPage() {
+  const { alias, slug } = route.useParams();
+  const isAdmin = useSession().practices.some((practice) => practice.alias === alias && practice.isAdmin);
+  const installation = useQuery({ ...installationQuery(alias, slug), refetchOnWindowFocus: false });
+  const app = useQuery({ ...appQuery(slug), refetchOnWindowFocus: false });
+  return (
+    <Page
+      title={t.title(installation.data?.name ?? app.data?.name ?? slug)}
+      action={
+        isAdmin && installation.data ? (
+          <TextLink to="/practice/$alias/apps/$slug/launches" params={{ alias, slug }}>
+            {texts.launches.link}
+          </TextLink>
+        ) : null
+      }
+    >
+      <QueryView query={installation} skeleton={<Skeleton height={240} />}>
+        {(installed) =>
+          installed === null ? (
+            <EmptyNotice title={t.notInstalled} text={texts.installedApps.emptyText} />
+          ) : isNotFound(app.error) ? (
+            <Text>{t.notInCatalog}</Text>
+          ) : (
+            <QueryView query={app} skeleton={<Skeleton height={240} />}>
+              {({ configSchema }) => <Settings alias={alias} installed={installed} schema={configSchema} />}
+            </QueryView>
+          )
+        }
+      </QueryView>
+    </Page>
+  );
+}
+
+interface SettingsProps {
+  alias: string;
+  installed: InstallationDto;
+  schema: Record<string, unknown> | null;
+}
+
+function Settings({ alias, installed, schema }: SettingsProps) {
+  if (schema === null) return <Text>{t.none}</Text>;
+  // The schema is a vendor's: a form is made of it only if it keeps to the profile.
+  if (checkSchema(schema).length > 0 || !hasForm(schema as ConfigSchema)) return <Text>{t.unknownSchema}</Text>;
+  return <SettingsForm alias={alias} installed={installed} schema={schema as ConfigSchema} />;
+}
+
+function SettingsForm({
+  alias,
+  installed,
+  schema,
+}: {
+  alias: string;
+  installed: InstallationDto;
+  schema: ConfigSchema;
+}) {
+  const isAdmin = useSession().practices.some((practice) => practice.alias === alias && practice.isAdmin);
+  const [config, setConfig] = useState<JsonObject>(installed.config);
+  const [problems, setProblems] = useState(0);
+  // A new form after each save, so that secrets that were set are stored ones.
+  const [version, setVersion] = useState(0);
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: async (body: JsonObject) => {
+      const input = { path: { appSlug: installed.appSlug }, headers: { "x-org-alias": alias }, body };
+      return (await ehr("PUT /app-installations/{appSlug}/config", input)).data;
+    },
+    onSuccess: (saved) => {
+      queries.setQueryData(installationQuery(alias, installed.appSlug).queryKey, saved);
+      setConfig(saved.config);
+      setVersion(version + 1);
+    },
+  });
+  return (
+    <Stack maw="40rem">
+      <Text c="dimmed">{isAdmin ? t.text(practiceName(alias)) : texts.memberNote}</Text>
+      <ThemedForm
+        key={version}
+        schema={schema as unknown as RJSFSchema}
+        uiSchema={createUiSchema(schema)}
+        validator={configValidator}
+        formData={config}
+        noHtml5Validate
+        showErrorList={false}
+        focusOnFirstError
+        // A vendor's `minItems` isn't a number of fields that we add.
+        experimental_defaultFormStateBehavior={{ arrayMinItems: { populate: "never" } }}
+        readonly={!isAdmin}
+        onChange={({ formData }) => {
+          save.reset();
+          setConfig(formData ?? {});
+        }}
+        onError={(errors) => setProblems(errors.length)}
+        onSubmit={({ formData }) => {
+          setProblems(0);
+          save.mutate(formData ?? {});
+        }}
+      >
+        <Stack mt="lg">
+          {problems > 0 && (
+            <Alert color="danger" variant="light" role="alert" className="notice">
+              {t.problems(problems)}
+            </Alert>
+          )}
+          {save.error !== null && <ErrorNotice error={save.error} />}
+          <div role="status">
+            {save.isSuccess && (
+              <Alert color="positive" variant="light" className="notice">
+                {t.saved}
+              </Alert>
+            )}
+          </div>
+          {isAdmin && (
+            <Group>
+              <Button type="submit" loading={save.isPending}>
+                {t.save}
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </ThemedForm>
+    </Stack>
+  );
+}

@@ -1,0 +1,128 @@
+import type { EstimateDto } from "@ehr-marketplace/client/marketplace";
+import { Alert, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { formatMoney, formatMonth } from "../../storefront/format.ts";
+import { estimateQuery } from "../api/practice-queries.ts";
+import { texts } from "../texts.ts";
+import { RemoveLimitDialog, SpendLimitDialog } from "./spend-limit-dialogs.tsx";
+import type { SubscriptionActionsProps } from "./subscription-actions.tsx";
+
+const t = texts.spendLimit;
+
+export interface SpendLimitProps extends SubscriptionActionsProps {
+  isAdmin: boolean;
+}
+
+/** The limit of a subscription and what is spent of it: the estimate has both. Admins set, change and remove it. */
+export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProps) {
+  const { alias, subscription } = of;
+  const { data: estimate } = useQuery(estimateQuery(alias, subscription.id));
+  const [done, setDone] = useState<string>();
+  if (estimate === undefined) return null;
+  const { status, pauseReason, app, appSlug } = subscription;
+  const { spendLimit, currency } = estimate;
+  const isCancelled = status === "cancelled";
+  if (isCancelled && spendLimit === null) return null;
+  const name = app?.name ?? appSlug;
+  const close = (): void => setAction(undefined);
+  const finish = (text: string): void => {
+    close();
+    setDone(pauseReason === "SPEND_LIMIT" ? `${text} ${t.thenResume}` : text);
+  };
+  return (
+    <Stack gap="sm">
+      <Title order={2}>{t.title}</Title>
+      {spendLimit === null ? <Text>{t.none}</Text> : <LimitFacts estimate={estimate} limit={spendLimit} />}
+      <div role="status">
+        {done !== undefined && (
+          <Alert color="positive" variant="light" className="notice">
+            {done}
+          </Alert>
+        )}
+      </div>
+      {isAdmin && !isCancelled && (
+        <Group gap="xs">
+          <Button variant="default" onClick={() => setAction("limit")}>
+            {spendLimit === null ? t.set : t.change}
+          </Button>
+          {spendLimit !== null && (
+            <Button variant="default" onClick={() => setAction("remove-limit")}>
+              {t.remove}
+            </Button>
+          )}
+        </Group>
+      )}
+      {action === "limit" && (
+        <SpendLimitDialog
+          {...of}
+          name={name}
+          estimate={estimate}
+          onClose={close}
+          onDone={(amount) => finish(t.done.set(formatMoney(amount, currency)))}
+        />
+      )}
+      <RemoveLimitDialog
+        {...of}
+        name={name}
+        isOpen={action === "remove-limit"}
+        onClose={close}
+        onDone={() => finish(t.done.removed)}
+      />
+    </Stack>
+  );
+}
+
+type Limit = NonNullable<EstimateDto["spendLimit"]>;
+
+function LimitFacts({ estimate: { total, month }, limit }: { estimate: EstimateDto; limit: Limit }) {
+  const { amount, currency, onReached } = limit;
+  return (
+    <>
+      <dl className="facts">
+        <dt>{t.limit}</dt>
+        <dd>{formatMoney(amount, currency)}</dd>
+        <dt>{t.spent}</dt>
+        <dd>
+          {t.of(formatMoney(total, currency), formatMoney(amount, currency))}
+          <Text size="sm" c="dimmed">
+            {formatMonth(month)}
+          </Text>
+        </dd>
+        <dt>{t.reached}</dt>
+        <dd>{t[onReached]}</dd>
+      </dl>
+      <meter className="spent" min={0} max={amount} value={total} aria-label={t.meter} />
+    </>
+  );
+}
+
+/** Says why the app doesn't work, and what to do, if it is paused for its limit. */
+export function SpendLimitPause({
+  alias,
+  subscription,
+  isAdmin,
+}: Pick<SpendLimitProps, "alias" | "subscription" | "isAdmin">) {
+  const isPaused = subscription.pauseReason === "SPEND_LIMIT";
+  const { data: estimate } = useQuery({ ...estimateQuery(alias, subscription.id), enabled: isPaused });
+  if (!isPaused) return null;
+  const { app, appSlug } = subscription;
+  const spendLimit = estimate?.spendLimit ?? null;
+  return (
+    <Alert color="warning" variant="light" className="notice warning" title={t.paused.title(app?.name ?? appSlug)}>
+      <Stack gap="xs">
+        <Text size="sm">{t.paused.text}</Text>
+        {estimate !== undefined && spendLimit !== null && (
+          <Text size="sm">
+            {t.paused.amounts(
+              formatMonth(estimate.month),
+              formatMoney(estimate.total, estimate.currency),
+              formatMoney(spendLimit.amount, spendLimit.currency),
+            )}
+          </Text>
+        )}
+        <Text size="sm">{isAdmin ? t.paused.admin : t.paused.member}</Text>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Persona } from "@ehr-marketplace/dev/identity-provider";
+import { eventually } from "@ehr-marketplace/test-kit";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { DevStack } from "./dev-stack.ts";
+
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const patienceMs = 120_000;
+const maxTabs = 80;
+
+export interface OpenedConsole {
+  page: Page;
+  context: BrowserContext;
+  /** What must not happen: errors of scripts, and violations of the Content-Security-Policy. */
+  mistakes: string[];
+}
+
+/** Opens a page of the local stack that records mistakes. */
+export async function openConsole(
+  browser: Browser,
+  { webUrl }: Pick<DevStack, "webUrl">,
+  options: BrowserContextOptions = {},
+): Promise<OpenedConsole> {
+  const context = await browser.newContext({ baseURL: webUrl, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(patienceMs);
+  const mistakes: string[] = [];
+  const watch = (page: Page): void => {
+    page.on("pageerror", (error) => mistakes.push(`error: ${error.message}`));
+    page.on("console", (message) => {
+      // The browser logs responses that a test expects: of an ended session, of what isn't installed yet, and of an outage.
+      const isExpected = /status of (401|404|503)/.test(message.text());
+      if (message.type() === "error" && !isExpected) mistakes.push(message.text());
+    });
+  };
+  context.on("page", watch);
+  const page = await context.newPage();
+  return { page, context, mistakes };
+}
+
+/** Chooses a persona at the identity provider, whose page is open. */
+export async function choosePersona(page: Page, persona: string): Promise<void> {
+  await page.getByRole("heading", { name: "Who are you today?" }).waitFor();
+  await page.locator(`button[value="${persona}"]`).click();
+}
+
+/** Opens a page of the console, and signs in there. */
+export async function signInAs(page: Page, persona: Persona, path: string): Promise<void> {
+  await page.goto(path);
+  await page.getByRole("link", { name: "Sign in", exact: true }).click();
+  await choosePersona(page, persona);
+  await page.waitForURL(`**${path}**`);
+}
+
+const themes = ["light", "dark"] as const;
+type Theme = (typeof themes)[number];
+
+/** Runs in the page: whether it shows this theme, and no colour is on its way to another. Paper has the light one. */
+const showsTheme = (theme: Theme): string => `(() => {
+  const { documentElement: root } = document;
+  const expected = matchMedia("print").matches ? "light" : "${theme}";
+  const { mantineColorScheme: consoles = "${theme}" } = root.dataset;
+  const isChanging = document.getAnimations().some((animation) => animation instanceof CSSTransition);
+  return getComputedStyle(root).colorScheme === expected && consoles === "${theme}" && !isChanging;
+})()`;
+
+/** Fails if axe finds a violation of WCAG 2.2 AA in the page as it is now, in the light or in the dark theme. */
+export async function assertAccessible(page: Page, state: string): Promise<void> {
+  const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches');
+  // The theme that it has comes last, and so stays.
+  for (const theme of isDark ? themes : themes.toReversed()) {
+    await page.emulateMedia({ colorScheme: theme });
+    await eventually(`${state} is shown in the ${theme} theme`, patienceMs, () =>
+      page.evaluate<boolean>(showsTheme(theme)),
+    );
+    // Our pages have no frames: without the mode for them, each analysis would open and load another page.
+    const axe = new AxeBuilder({ page })
+      .options({ resultTypes: ["violations"] })
+      .withTags(tags)
+      .setLegacyMode();
+    const { violations } = await axe.analyze();
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
+      [],
+      `${state}, ${theme} theme`,
+    );
+  }
+}
+
+/** As if the person came back to the tab, whereupon the console refetches stale data. */
+export const refocus = (page: Page): Promise<void> =>
+  page.evaluate('void window.dispatchEvent(new Event("visibilitychange"))');
+
+const unavailable = {
+  type: "/problems/upstream-unavailable",
+  title: "A service can't be reached",
+  status: 503,
+  detail: "The marketplace can't be reached, or responds too slowly.",
+  instance: "request-of-a-test",
+  code: "upstream-unavailable",
+};
+
+/** Fails requests to the URLs, until the screen marks its data as stale and, after a reload, shows an error. The page's clock must be installed. */
+export async function assertStaleAndFailed(page: Page, urls: string, screen: string): Promise<void> {
+  const content = page.locator("#content");
+  await page.route(urls, (route) =>
+    route.fulfill({ status: 503, contentType: "application/problem+json", json: unavailable }),
+  );
+  await eventually(`${screen} is marked as stale`, patienceMs, async () => {
+    await page.clock.fastForward("01:00");
+    await refocus(page);
+    return content.getByText("It is shown as it was").isVisible();
+  });
+  await assertAccessible(page, `${screen}: stale`);
+  await page.reload();
+  await content.getByText("request-of-a-test").waitFor();
+  await assertAccessible(page, `${screen}: error`);
+  await page.unroute(urls);
+}
+
+/** Fails if the page is wider than the window. */
+export async function assertNoSidewaysScroll(page: Page, state: string): Promise<void> {
+  const excess = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+  assert.equal(excess, 0, `${state} is ${excess} pixels too wide`);
+}
+
+/** Moves the focus by Tab until it is on the element. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let tabs = 0; tabs < maxTabs; tabs += 1) {
+    await page.keyboard.press("Tab");
+    if ((await target.and(page.locator(":focus")).count()) > 0) return;
+  }
+  assert.fail(`the focus doesn't reach ${String(target)}`);
+}
