@@ -119,12 +119,13 @@ export async function attachToRealm(named: ReturnType<typeof nameRealm>): Promis
   return realm;
 }
 
-async function sendAsAdmin(
+/** Sends a request to the Admin API of the realm, and returns the body of the response, if it has one. */
+export async function sendAsAdmin<T = void>(
   { KEYCLOAK_URL, KEYCLOAK_CLIENT_ID = "", KEYCLOAK_CLIENT_SECRET = "", REALM }: Record<string, string>,
   method: string,
   path: string,
   body?: object,
-): Promise<void> {
+): Promise<T> {
   const granted = await fetch(`${KEYCLOAK_URL}/realms/master/protocol/openid-connect/token`, {
     method: "POST",
     body: new URLSearchParams({
@@ -139,7 +140,9 @@ async function sendAsAdmin(
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
 /**
