@@ -9,6 +9,7 @@ import { publishingBench } from "./publishing/publishing-bench.ts";
 import { searchBench } from "./search/search-bench.ts";
 import { subscriptionsBench } from "./subscriptions/subscriptions-bench.ts";
 import { usageBench } from "./usage/usage-bench.ts";
+import { webBench } from "./web/web-bench.ts";
 import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
@@ -20,6 +21,7 @@ const benches: Record<string, typeof catalogBench> = {
   search: searchBench,
   subscriptions: subscriptionsBench,
   usage: usageBench,
+  web: webBench,
   webhooks: webhooksBench,
 };
 

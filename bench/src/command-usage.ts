@@ -35,6 +35,12 @@ anything else meanwhile.
     --figures LIST              which of its measurements (1,2,3)
     --records NUMBER            stored records when a month is read (10000000)
     --subscriptions NUMBER      subscriptions of the month that is closed (1000000)
+  web            the storefront: CPU time, latency and sizes of its pages, and what Lighthouse says about them
+    --figures LIST              which of its measurements (1,2)
+    --seconds NUMBER            duration of each measurement of latency (40)
+    --requests NUMBER           requests of each round of CPU time (10000)
+    --lighthouse-runs NUMBER    runs of Lighthouse for each page, of which the median counts (3)
+    --profiles DIRECTORY        also write a CPU profile of the web there
   --help         print this text
 
 Examples:

@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import { ehrEnvironment, marketplaceEnvironment, type TokenIssuer } from "@ehr-marketplace/dev/service-environments";
+import {
+  ehrEnvironment,
+  marketplaceEnvironment,
+  type TokenIssuer,
+  webEnvironment,
+} from "@ehr-marketplace/dev/service-environments";
 import { stopProcess } from "@ehr-marketplace/dev/stop-process";
 
 export interface BenchServer {
@@ -16,9 +21,25 @@ export interface BenchServer {
 }
 
 /** Starts the marketplace's API. */
-export function startApi(databaseUrl: string, environment: Record<string, string> = {}): Promise<BenchServer> {
+export function startApi(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+  port?: number,
+): Promise<BenchServer> {
   const serviceEnvironment = { ...marketplaceEnvironment(databaseUrl), ...environment };
-  return startServer("marketplace/src/api.ts", "/api/v1", serviceEnvironment);
+  return startServer({ entry: "marketplace/src/api.ts", basePath: "/api/v1", environment: serviceEnvironment, port });
+}
+
+/** Starts the web. Nobody signs in, so it needs neither the EHR nor an identity provider. */
+export async function startWeb(
+  databaseUrl: string,
+  given: { marketplaceUrl: string; profiles: string | undefined; environment: Record<string, string> },
+): Promise<BenchServer> {
+  const { marketplaceUrl, profiles } = given;
+  const port = await freePort();
+  const urls = { publicUrl: `http://127.0.0.1:${port}`, marketplaceUrl, ehrUrl: "http://127.0.0.1:9" };
+  const environment = { ...webEnvironment(databaseUrl, urls), ...given.environment };
+  return startServer({ entry: "web/src/web.ts", basePath: "", environment, port, profiles });
 }
 
 /** Starts the EHR's API. */
@@ -28,22 +49,28 @@ export function startEhr(
 ): Promise<BenchServer> {
   const urls = { marketplaceUrl: given.marketplaceUrl ?? "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example" };
   const serviceEnvironment = { ...ehrEnvironment(databaseUrl, urls, given.issuer), ...given.environment };
-  return startServer("ehr/src/api.ts", "/api", serviceEnvironment, given.port);
+  return startServer({ entry: "ehr/src/api.ts", basePath: "/api", environment: serviceEnvironment, port: given.port });
+}
+
+interface ServerOptions {
+  /** Below `services`. */
+  entry: string;
+  basePath: string;
+  environment: Record<string, string>;
+  port: number | undefined;
+  /** A directory for a CPU profile. */
+  profiles?: string | undefined;
 }
 
 /** Starts a service with raised rate limits; other limits, logs and metrics are on as in production. */
-async function startServer(
-  entry: string,
-  basePath: string,
-  serviceEnvironment: Record<string, string>,
-  givenPort?: number,
-): Promise<BenchServer> {
-  const port = givenPort ?? (await freePort());
+async function startServer({ entry, basePath, environment, ...given }: ServerOptions): Promise<BenchServer> {
+  const port = given.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const logDirectory = await mkdtemp(join(tmpdir(), "ehr-marketplace-log-"));
   const log = await open(join(logDirectory, "api.log"), "w");
+  const profile = given.profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${given.profiles}`];
   const child = fork(new URL(`../../services/${entry}`, import.meta.url).pathname, [], {
-    execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href],
+    execArgv: ["--import", new URL("./report-cpu.process.ts", import.meta.url).href, ...profile],
     env: {
       PATH: process.env["PATH"] ?? "",
       // Production would require TLS for the issuer's keys.
@@ -52,9 +79,10 @@ async function startServer(
       HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(port),
       EHR_PORT: String(port),
+      WEB_PORT: String(port),
       PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
       CALLER_REQUESTS_PER_MINUTE: "1000000000",
-      ...serviceEnvironment,
+      ...environment,
     },
     // Log to a file, as a container runtime does: reading a pipe would take CPU from the measured process.
     stdio: ["ignore", log.fd, "inherit", "ipc"],

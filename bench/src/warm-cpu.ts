@@ -4,7 +4,7 @@ import { Client, median } from "./measure.ts";
 import { type BareTokens, type BenchServer, startBare } from "./servers.ts";
 
 const connections = 20;
-const requestsPerRound = 20_000;
+export const requestsPerRound = 20_000;
 const rounds = 7;
 const warmUpRounds = 3;
 
@@ -26,12 +26,13 @@ export async function cpuPerRequest(
   server: BenchServer,
   path: string,
   headers: Record<string, string>,
+  requests = requestsPerRound,
 ): Promise<number> {
   const before = await server.cpu();
-  const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requestsPerRound, headers });
+  const result = await autocannon({ url: `${server.url}${path}`, connections, amount: requests, headers });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${result.non2xx} non-2xx responses, ${result.errors} errors`);
-  return ((await server.cpu()) - before) / requestsPerRound;
+  return ((await server.cpu()) - before) / requests;
 }
 
 /** Measures the CPU time per request of a warm server, against a bare Fastify that sends the same bytes. */
