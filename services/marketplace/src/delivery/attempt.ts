@@ -12,15 +12,20 @@ export interface AttemptDeps {
   clock: () => Date;
 }
 
-/** Sends one request. Every error becomes a failed attempt with its reason. */
+/**
+ * Sends one request. Every error becomes a failed attempt with its reason. Sends nothing and returns undefined if the worker no longer owns
+ * the delivery: it may have been frozen since the claim, for example while it signed, and another worker may have taken the delivery over.
+ */
 export async function attempt(
   { encryption, outboundClient, vendorNetworks, clock }: AttemptDeps,
   delivery: ClaimedDelivery,
-): Promise<AttemptResult> {
+  isOwner: () => boolean,
+): Promise<AttemptResult | undefined> {
   const startedAt = performance.now();
   try {
     const allowedNetworks = delivery.kind === "ehr" ? (delivery.networks ?? []) : vendorNetworks;
     const headers = buildHeaders(delivery, encryption, clock());
+    if (!isOwner()) return undefined;
     return toAttemptResult(
       await outboundClient.request({ url: delivery.url, headers, body: delivery.payload, allowedNetworks }),
     );

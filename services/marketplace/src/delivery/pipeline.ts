@@ -44,9 +44,18 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const settlements = createSettlementQueue(deps);
   const responses = createResponseTracker();
 
-  async function attemptAndSettle({ job, slot }: StartedJob, delivery: ClaimedDelivery): Promise<void> {
+  async function attemptAndSettle(
+    { job, slot }: StartedJob,
+    delivery: ClaimedDelivery,
+    isOwner: () => boolean,
+  ): Promise<void> {
     const startedAt = performance.now();
-    const result = responses.classify(delivery.origin, startedAt, await attempt(deps, delivery));
+    const attempted = await attempt(deps, delivery, isOwner);
+    if (attempted === undefined) {
+      deps.onLost([job]);
+      return;
+    }
+    const result = responses.classify(delivery.origin, startedAt, attempted);
     // Failures are settled one by one, so a recipient that fails gets no further requests until then.
     if (result.outcome === "delivered") slot.endRequest();
     deps.metrics.recordAttempt(delivery, result, deps.clock());
@@ -68,17 +77,13 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   }
 
   function send(started: StartedJob[], claimed: Claimed, workerId: number): void {
-    // A worker that was frozen since the claim may have lost its deliveries to another one.
-    const isOwner = deps.workerId() === workerId;
     const unclaimed = started.filter(({ job }) => !claimed.has(job.id));
     if (unclaimed.length > 0) void returnUnclaimed(unclaimed);
+    const isOwner = (): boolean => deps.workerId() === workerId;
     for (const each of started) {
       const delivery = claimed.get(each.job.id);
-      if (delivery === undefined) continue;
-      if (isOwner) void attemptAndSettle(each, delivery).finally(() => each.slot.release());
-      else each.slot.release();
+      if (delivery !== undefined) void attemptAndSettle(each, delivery, isOwner).finally(() => each.slot.release());
     }
-    if (!isOwner) deps.onLost(started.filter(({ job }) => claimed.has(job.id)).map(({ job }) => job));
   }
 
   return {
