@@ -5,6 +5,7 @@ import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-k
 import {
   type Callers,
   fetchCallers,
+  patientLimits,
   type ServiceProcess,
   sendApiRequest,
   startApiProcess,
@@ -21,7 +22,7 @@ describe("200 concurrent identical creates on two processes", () => {
   before(async () => {
     callers = await fetchCallers();
     databaseUrl = (await cloneDatabase(cleanUp, "demo")).serviceUrl;
-    const environment = { ...callers.environment, LOG_LEVEL: "warn" };
+    const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
     processes = await Promise.all([1, 2].map(() => startApiProcess(cleanUp, databaseUrl, { environment })));
   });
 

@@ -36,8 +36,8 @@ test("a database crash under 200 events a second loses no acknowledged event and
     const unavailable = load.unavailableCount();
     refusedWhileUp += unavailable - countAtRecovery;
     await cluster.crash();
-    await eventually("changes fail", 10_000, () => load.unavailableCount() > unavailable);
-    for (const each of processes) await eventually("not ready", 10_000, async () => !(await each.isReady()));
+    await eventually("changes fail", 30_000, () => load.unavailableCount() > unavailable);
+    for (const each of processes) await eventually("not ready", 30_000, async () => !(await each.isReady()));
     await cluster.restart();
     for (const each of processes) await eventually("ready without a restart", 15_000, () => each.isReady());
     countAtRecovery = load.unavailableCount();

@@ -53,7 +53,7 @@ test("after a crash of the database, changes succeed, events arrive and listener
   const measured: Record<"change" | "arrival" | "listeners", number[]> = { change: [], arrival: [], listeners: [] };
   for (let round = 0; round < rounds(2, 10); round += 1) {
     const before = await subscribe();
-    await eventually("an event arrives", 10_000, () => hasArrived(before));
+    await eventually("an event arrives", 30_000, () => hasArrived(before));
     const reconnects = [api, worker].map(countFailedReconnects);
     await cluster.crash();
     // After so many failures their back-off has reached its maximum.

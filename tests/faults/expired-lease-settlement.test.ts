@@ -51,7 +51,7 @@ test("a worker that was disconnected for longer than its lease doesn't settle de
     const paused = await post(`/subscriptions/${created.id}/pause`, { reason: "ORG_REQUEST" });
     expected.set(created.id, [created.updatedAt, paused.updatedAt]);
   }
-  await eventually("the first worker has sent all deliveries", 10_000, () => waitingAt("1").length === count);
+  await eventually("the first worker has sent all deliveries", 30_000, () => waitingAt("1").length === count);
   proxy.interrupt("delay");
   await expireLeases(ownerUrl);
   other.child.kill("SIGCONT");

@@ -112,7 +112,7 @@ test("a worker's memory stays bounded with any number of hostile receivers, and 
     const { collections } = await measure();
     worker.child.kill("SIGWINCH");
     const collected = async (): Promise<boolean> => (await measure()).collections > collections;
-    await eventually("garbage is collected", 10_000, collected);
+    await eventually("garbage is collected", 30_000, collected);
     return (await measure()).held;
   };
   /** Reads outcome and error of the finished first attempts, by recipient. */

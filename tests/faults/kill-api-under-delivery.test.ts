@@ -5,6 +5,7 @@ import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, rounds, withClient } from "@ehr-marketplace/test-kit";
 import {
   fetchCallers,
+  patientLimits,
   registerPractices,
   sendApiRequest,
   startApiProcess,
@@ -15,9 +16,6 @@ import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts"
 
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
 const clients = 8;
-
-/** On a busy machine, the service would otherwise respond with 503. */
-const patient = { STATEMENT_TIMEOUT_MS: "60000", REQUEST_TIMEOUT_MS: "120000" };
 
 test("kill -9 of the API between commit and response: exactly the committed subscriptions reach their EHR", async (t) => {
   const cleanUp = cleanUpAfter(t);
@@ -58,7 +56,7 @@ test("kill -9 of the API between commit and response: exactly the committed subs
     const api = await startApiProcess(cleanUp, serviceUrl, {
       environment: {
         ...callers.environment,
-        ...patient,
+        ...patientLimits,
         LOG_LEVEL: "error",
         KILL_AFTER_COMMITS: String(randomInt(10, 60)),
       },

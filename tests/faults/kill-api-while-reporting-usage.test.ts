@@ -3,11 +3,9 @@ import { randomInt, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { PricingPlanDto, SubscriptionDto, UsageDto, UsageResults } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, rounds, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers, patientLimits, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
 
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
-/** On a busy machine, the service would otherwise respond with 503. */
-const patient = { STATEMENT_TIMEOUT_MS: "60000", REQUEST_TIMEOUT_MS: "120000" };
 const recordsPerBatch = 100;
 
 test("a batch of usage that is sent five times at once to two processes, one of them killed, counts once", async (t) => {
@@ -16,7 +14,7 @@ test("a batch of usage that is sent five times at once to two processes, one of 
   const callers = await fetchCallers();
   const start = (environment: Record<string, string> = {}, nodeOptions: string[] = []) =>
     startApiProcess(cleanUp, serviceUrl, {
-      environment: { ...callers.environment, ...patient, LOG_LEVEL: "error", ...environment },
+      environment: { ...callers.environment, ...patientLimits, LOG_LEVEL: "error", ...environment },
       nodeOptions,
     });
   const survivor = await start();

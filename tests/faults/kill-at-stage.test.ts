@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   fetchCallers,
+  patientLimits,
   registerPractices,
   sendApiRequest,
   startApiProcess,
@@ -26,7 +27,9 @@ describe("a delivery completes after its worker is killed at any stage", { concu
       const callers = await fetchCallers();
       const receiver = await startReceiver(cleanUp);
       const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: receiver.url });
-      const api = await startApiProcess(cleanUp, serviceUrl, { environment: callers.environment });
+      const api = await startApiProcess(cleanUp, serviceUrl, {
+        environment: { ...callers.environment, ...patientLimits },
+      });
       const victim = await startWorkerProcess(cleanUp, serviceUrl, {
         environment: { KILL_AT: stage },
         nodeOptions: ["--import", fixture],

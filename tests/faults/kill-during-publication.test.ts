@@ -9,6 +9,7 @@ import {
   fetchCallers,
   findHalfPublished,
   type Publisher,
+  patientLimits,
   type ServiceProcess,
   sendApiRequest,
   signToken,
@@ -57,7 +58,10 @@ test("kill -9 of API and worker during publications: nothing is half published, 
   };
   const options = { environment: { ...callers.environment, LOG_LEVEL: "error" } };
   const startBoth = (): Promise<[ServiceProcess, ServiceProcess]> =>
-    Promise.all([startApiProcess(cleanUp, serviceUrl, options), startWorkerProcess(cleanUp, serviceUrl, options)]);
+    Promise.all([
+      startApiProcess(cleanUp, serviceUrl, { environment: { ...options.environment, ...patientLimits } }),
+      startWorkerProcess(cleanUp, serviceUrl, options),
+    ]);
   const killSoon = async ({ child, exited }: ServiceProcess, beforeKill?: () => void): Promise<void> => {
     await delay(randomInt(300));
     beforeKill?.();

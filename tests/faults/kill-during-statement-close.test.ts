@@ -13,6 +13,7 @@ import {
 import {
   fetchCallers,
   insertBilledSubscriptions,
+  patientLimits,
   readClosedStatements,
   sendApiRequest,
   startApiProcess,
@@ -40,7 +41,9 @@ const months = Array.from({ length: closedMonths }, (_, index) =>
 
 async function readStreams(cleanUp: CleanUp, serviceUrl: string): Promise<string[]> {
   const callers = await fetchCallers();
-  const api = await startApiProcess(cleanUp, serviceUrl, { environment: { ...callers.environment, ...environment } });
+  const api = await startApiProcess(cleanUp, serviceUrl, {
+    environment: { ...callers.environment, ...patientLimits, ...environment },
+  });
   const texts: string[] = [];
   for (const month of months) {
     const response = await sendApiRequest(api.url, `/admin/statements/${month}`, callers.token("operator"));

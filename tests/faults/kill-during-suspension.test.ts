@@ -16,6 +16,7 @@ import {
   fetchCallers,
   findInconsistencies,
   insertSubscribers,
+  patientLimits,
   registerPractices,
   type ServiceProcess,
   sendApiRequest,
@@ -42,7 +43,8 @@ test("kill -9 of API and worker during suspensions and reinstatements: each subs
   const practices = await registerPractices(ownerUrl, { count: subscribers, callbackUrl: receiver.url });
   const ids = await insertSubscribers(ownerUrl, slug, practices);
   const environment = { ...callers.environment, LOG_LEVEL: "error" };
-  const startApi = (): Promise<ServiceProcess> => startApiProcess(cleanUp, serviceUrl, { environment });
+  const startApi = (): Promise<ServiceProcess> =>
+    startApiProcess(cleanUp, serviceUrl, { environment: { ...environment, ...patientLimits } });
   const startWorker = (): Promise<ServiceProcess> => startWorkerProcess(cleanUp, serviceUrl, { environment });
   let [api, worker] = await Promise.all([startApi(), startWorker()]);
 

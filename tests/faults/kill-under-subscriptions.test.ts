@@ -4,7 +4,13 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, rounds, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, findInconsistencies, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import {
+  fetchCallers,
+  findInconsistencies,
+  patientLimits,
+  sendApiRequest,
+  startApiProcess,
+} from "@ehr-marketplace/tests/support";
 
 const workers = 8;
 
@@ -69,7 +75,7 @@ test("kill -9 under creates and cancels: acknowledged changes are committed, and
 
   const count = rounds(4, 20);
   for (let round = 0; round < count; round += 1) {
-    const environment = { ...callers.environment, LOG_LEVEL: "warn" };
+    const environment = { ...callers.environment, ...patientLimits, LOG_LEVEL: "warn" };
     const api = await startApiProcess(cleanUp, serviceUrl, { environment });
     let alive = true;
     const before = creates;

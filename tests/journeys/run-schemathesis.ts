@@ -4,15 +4,9 @@ import { existsSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
-import { fetchCallers, startApiProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers, patientLimits, startApiProcess } from "@ehr-marketplace/tests/support";
 
 const schemathesis = new URL("../../.venv/bin/schemathesis", import.meta.url).pathname;
-/** On a busy machine a service would respond with 503 within its usual limits, which counts as a server error here. */
-export const patientLimits = {
-  MAX_EVENT_LOOP_DELAY_MS: "60000",
-  STATEMENT_TIMEOUT_MS: "60000",
-  REQUEST_TIMEOUT_MS: "120000",
-};
 
 /** Sends generated requests to every operation of a document and validates the responses against it. */
 export async function runSchemathesis(

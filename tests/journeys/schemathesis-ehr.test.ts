@@ -3,9 +3,16 @@ import { test } from "node:test";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { fetchCallers, insertKnownApps, sendRequest, signToken, startEhrProcess } from "@ehr-marketplace/tests/support";
+import {
+  fetchCallers,
+  insertKnownApps,
+  patientLimits,
+  sendRequest,
+  signToken,
+  startEhrProcess,
+} from "@ehr-marketplace/tests/support";
 import { signBody } from "@ehr-marketplace/webhook-signature";
-import { patientLimits, runSchemathesis } from "./run-schemathesis.ts";
+import { runSchemathesis } from "./run-schemathesis.ts";
 
 test("the EHR responds to generated requests as its OpenAPI document says", async (t) => {
   const cleanUp = cleanUpAfter(t);

@@ -57,7 +57,7 @@ describe("delivery to the EHR", () => {
     await operate(`/subscriptions/${id}/pause`, { reason: "NON_PAYMENT" });
     await operate(`/subscriptions/${id}/resume`);
     await operate(`/subscriptions/${id}/cancel`);
-    await eventually("all four arrive", 10_000, () => receivedFor(id).length === 4);
+    await eventually("all four arrive", 30_000, () => receivedFor(id).length === 4);
     assert.deepEqual(
       receivedFor(id).map(({ event }) => [event.event, event.subscription.status]),
       [
@@ -93,7 +93,7 @@ describe("delivery to the EHR", () => {
     };
     await eventually(
       "the last delivery is settled",
-      10_000,
+      30_000,
       async () => (await stored()).at(-1)?.status === "delivered",
     );
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe("delivery to the EHR", () => {
       await operate(`/subscriptions/${id}/resume`);
     }
     await operate(`/subscriptions/${id}/cancel`);
-    await eventually("the last event arrives", 10_000, () =>
+    await eventually("the last event arrives", 30_000, () =>
       receivedFor(id).some(({ event }) => event.event === "subscription.cancelled"),
     );
     assert.deepEqual(
@@ -148,10 +148,10 @@ describe("delivery to the EHR", () => {
       response.writeHead(refuse ? 500 : 204).end(refuse ? "not now" : "");
     };
     const { id } = await subscribe(failing?.alias ?? "");
-    await eventually("the delivery is refused", 5_000, () => refused === 1);
+    await eventually("the delivery is refused", 30_000, () => refused === 1);
     await operate(`/subscriptions/${id}/cancel`);
     const other = await subscribe(fine?.alias ?? "");
-    await eventually("the other practice's event arrives", 5_000, () => receivedFor(other.id).length === 1);
+    await eventually("the other practice's event arrives", 30_000, () => receivedFor(other.id).length === 1);
     assert.equal(receivedFor(id).length, 1, "the successor waits");
     await eventually("the retry and its successor arrive", 15_000, () => receivedFor(id).length === 3);
     const [first, retried, successor] = receivedFor(id);

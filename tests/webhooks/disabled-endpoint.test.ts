@@ -73,9 +73,9 @@ test("an endpoint that is enabled after three days receives all events in order,
     ids.push((await post<SubscriptionDto>("operator", "/subscriptions", body)).id);
   }
   for (const endpoint of [unavailable, forgotten]) {
-    await eventually("410 disables the endpoint", 10_000, () => isDisabled(endpoint));
+    await eventually("410 disables the endpoint", 30_000, () => isDisabled(endpoint));
     const waits = async (): Promise<boolean> => (await statuses(endpoint))["waiting"] === practices;
-    await eventually("no delivery is in flight", 10_000, waits);
+    await eventually("no delivery is in flight", 30_000, waits);
   }
   const receivedBefore = vendor.received.length;
 

@@ -99,8 +99,8 @@ describe("a failing recipient, each process with one database connection", () =>
     assert.equal(receiver.received.length, receivedBefore, "no request is sent while the recipient is held");
 
     await advanceTime(ownerUrl, 2 * minute);
-    await eventually("one probe is sent", 10_000, () => receiver.received.length === receivedBefore + 1);
-    await eventually("the probe fails", 5_000, async () => (await getRecipient(practice.id)).probes === 1);
+    await eventually("one probe is sent", 30_000, () => receiver.received.length === receivedBefore + 1);
+    await eventually("the probe fails", 30_000, async () => (await getRecipient(practice.id)).probes === 1);
     assert.equal((await getRecipient(practice.id)).status, "held");
 
     await advanceTime(ownerUrl, 4 * day);
@@ -127,7 +127,7 @@ describe("a failing recipient, each process with one database connection", () =>
     assert.equal(received().length, 0);
     const callback = { callbackUrl: receiver.url, callbackNetworks: ["127.0.0.0/8"] };
     assert.equal((await register({ displayName: "Silent", ...callback })).status, 200);
-    await eventually("both events arrive in order", 10_000, () => received().length === 2);
+    await eventually("both events arrive in order", 30_000, () => received().length === 2);
     assert.deepEqual(
       received().map(({ event }) => event.event),
       ["subscription.created", "subscription.cancelled"],
@@ -138,7 +138,7 @@ describe("a failing recipient, each process with one database connection", () =>
     const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: receiver.url, prefix: "twelve" });
     assert.ok(practice);
     const { id } = await subscribe(practice, 30);
-    await eventually("the event arrives", 5_000, async () => (await countDue(practice.id)) === 0);
+    await eventually("the event arrives", 30_000, async () => (await countDue(practice.id)) === 0);
     receiver.respond = ({ event }, response) =>
       response.writeHead(event.event === "subscription.paused" ? 500 : 204).end();
     await operate(`/subscriptions/${id}/pause`, { reason: "SECURITY" });
@@ -152,7 +152,7 @@ describe("a failing recipient, each process with one database connection", () =>
         return found.rows[0];
       });
     for (let failed = 1; failed <= 12; failed += 1) {
-      await eventually(`failure ${failed}`, 10_000, async () => ((await failures())?.failures ?? 0) >= failed);
+      await eventually(`failure ${failed}`, 30_000, async () => ((await failures())?.failures ?? 0) >= failed);
       // Reset the count as if other deliveries had succeeded in between, so that the recipient isn't held.
       await withClient(ownerUrl, (client) =>
         client.query("update recipients set consecutive_failures = 0 where id = $1", [practice.id]),
@@ -160,7 +160,7 @@ describe("a failing recipient, each process with one database connection", () =>
       if (failed < 12) await advanceTime(ownerUrl, 2 * day);
     }
     assert.deepEqual(await failures(), { failures: 12, status: "failed" });
-    await eventually("its successor arrives", 10_000, async () => (await countDue(practice.id)) === 0);
+    await eventually("its successor arrives", 30_000, async () => (await countDue(practice.id)) === 0);
     assert.equal(receiver.received.at(-1)?.event.event, "subscription.cancelled");
   });
 });

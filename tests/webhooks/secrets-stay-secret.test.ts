@@ -144,7 +144,7 @@ test("no database dump contains a secret, and no log contains a secret or a toke
 
   const lines = (): string => [...api.logEntries, ...worker.logEntries].map((line) => JSON.stringify(line)).join("\n");
   for (const known of ["/rotate-secret", '"level":"error"', '"status":500', "marketplace-worker"]) {
-    await eventually(`the log contains: ${known}`, 5_000, () => lines().includes(known));
+    await eventually(`the log contains: ${known}`, 30_000, () => lines().includes(known));
   }
   const log = lines();
   assert.deepEqual(foundIn(log, [...secrets, ...tokens, key]), []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertPrompt, cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
 import { createResolver } from "./resolver.ts";
 import { findRefusal } from "./target.ts";
@@ -11,10 +11,11 @@ test("a name whose servers don't respond in time, or that has no address, is not
   const names = await startNameServer(cleanUp, zone);
   const resolver = createResolver(names);
   cleanUp(async () => resolver.close());
-  const began = performance.now();
-  assert.equal(await findRefusal("https://silent.example/", [], resolver.resolve, 50), undefined);
-  assert.ok(performance.now() - began < 1_000, "without the resolver's own patience");
-  await eventually("both types of addresses were queried", 5_000, () => names.queries("silent.example") === 2);
+  // The resolver itself would wait longer.
+  await assertPrompt(1_000, async () => {
+    assert.equal(await findRefusal("https://silent.example/", [], resolver.resolve, 50), undefined);
+  });
+  await eventually("both types of addresses were queried", 30_000, () => names.queries("silent.example") >= 2);
   assert.equal(await findRefusal("https://empty.example/", [], resolver.resolve), undefined);
 });
 

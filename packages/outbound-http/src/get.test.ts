@@ -74,7 +74,7 @@ test("nothing of an endless body is returned, nor of one with endless framing", 
     const sent = await get();
     assert.equal(sent.outcome === "responded" && sent.statusCode, 200);
     assert.equal(textOf(sent), null);
-    await eventually("the connection is gone", 1_000, () => receiver.open() === 0);
+    await eventually("the connection is gone", 3_000, () => receiver.open() === 0);
   }
 });
 

@@ -164,7 +164,7 @@ describe("a receiver that", () => {
     test(`${name} is one ${outcome}`, async (t) => {
       const receiver = await assertSentTo(t, behave, expected);
       assert.equal(receiver.connections.length, 1);
-      await eventually("the connection is gone", 1_000, () => receiver.open() === 0);
+      await eventually("the connection is gone", 3_000, () => receiver.open() === 0);
     });
   }
 
@@ -212,7 +212,7 @@ describe("a receiver that", () => {
     const port = Number(printed.toString());
     const queued = Array.from({ length: 8 }, () => connect(port, "127.0.0.1").on("error", () => {}));
     cleanUp(async () => queued.forEach((socket) => socket.destroy()));
-    await eventually("the queue is full", 2_000, () => queued.some(({ connecting }) => !connecting));
+    await eventually("the queue is full", 30_000, () => queued.some(({ connecting }) => !connecting));
     const client = createOutboundClient({ timeoutMs: shortMs });
     cleanUp(() => client.close());
     assertSent(await client.request(outgoing(`http://127.0.0.1:${port}/`)), "connect: timed-out");

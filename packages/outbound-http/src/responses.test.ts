@@ -83,7 +83,7 @@ test("of an endless response little more than the limit is read", async (t) => {
     onRequest(socket, () => socket.write("HTTP/1.1 200 OK\r\n\r\n", () => pour(socket, "x".repeat(65_536)))),
   );
   assert.equal((await send()).outcome, "responded");
-  await eventually("the connection is gone", 1_000, () => receiver.open() === 0);
+  await eventually("the connection is gone", 3_000, () => receiver.open() === 0);
   const [taken = 0] = receiver.connections.map(({ bytesWritten }) => bytesWritten);
   // The system's buffers on both sides hold some megabytes before anyone waits.
   assert.ok(taken < 16 * 1_048_576, `${taken} bytes`);
@@ -111,5 +111,5 @@ test("headers that can't be sent are one failure, and no connection is left behi
     const sent = await send({ headers });
     assert.equal(sent.outcome === "failed" && `${sent.stage}: ${sent.reason}`, "headers: request-invalid");
   }
-  await eventually("no connection is left", 1_000, () => receiver.open() === 0);
+  await eventually("no connection is left", 3_000, () => receiver.open() === 0);
 });

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Polls a condition until it is true, and fails after `withinMs`. */
+/** Polls until the condition is true. After `withinMs`, it is checked once more: a check that began earlier may have seen an older state. */
 export async function eventually(
   what: string,
   withinMs: number,
   condition: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+  for (;;) {
+    const isLast = performance.now() > deadline;
+    if (await condition()) return;
+    if (isLast) throw new Error(`not within ${withinMs} ms: ${what}`);
     await delay(10);
   }
 }

@@ -82,7 +82,7 @@ describe("requests that can't be served or parsed get an error in the wrapper", 
       return fetch(`${busy.url}/api${apps}`);
     };
     let response = await send();
-    await eventually("it is overloaded", 10_000, async () => {
+    await eventually("it is overloaded", 30_000, async () => {
       response = await send();
       return response.status === 503;
     });

@@ -35,21 +35,21 @@ test("a worker registers scheduled jobs and processes recipients while maintenan
     const worker = await startWorkerProcess(cleanUp, serviceUrl, { environment: { LOG_LEVEL: "warn" } });
     const isFetched = async (): Promise<boolean> =>
       (await run("select from pgboss.job where name = $1 and state = 'active'", replays)).length === 1;
-    await eventually("the replay's job is active", 10_000, isFetched);
+    await eventually("the replay's job is active", 30_000, isFetched);
     await boss.insert(recoveries, [{ id: practice?.id ?? "", data: {} }]);
     // It has no waiting deliveries, so the worker reactivates it.
-    await eventually("the recipient is active", 8_000, async () => {
+    await eventually("the recipient is active", 30_000, async () => {
       const [recipient] = await run("select status from recipients where id = $1", practice?.id);
       return recipient?.status === "active";
     });
     await eventually(
       "the scheduled jobs are registered",
-      8_000,
+      30_000,
       async () => (await run("select from pgboss.schedule")).length === 9,
     );
     const hasFailureLogged = (): boolean =>
       worker.logEntries.some(({ msg }) => String(msg).startsWith("failed to run maintenance at startup"));
-    await eventually("the log has the failure", 8_000, hasFailureLogged);
+    await eventually("the log has the failure", 30_000, hasFailureLogged);
     await client.query("commit");
 
     await run("grant execute on function prepare_attempt_partitions to marketplace_service");

@@ -95,7 +95,7 @@ test("items that are added within the interval after a batch share the next one"
   const later = [add(2)];
   await setImmediate();
   later.push(add(3));
-  await eventually("the next batch is written", 5_000, () => writes.length === 2);
+  await eventually("the next batch is written", 30_000, () => writes.length === 2);
   assert.deepEqual(writes[1]?.items, [2, 3]);
   writes[1]?.end(["two", "three"]);
   assert.deepEqual(await Promise.all(later), ["two", "three"]);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import {
+  assertPrompt,
   type CleanUp,
   cleanUpAfter,
   cloneDatabase,
@@ -74,7 +75,7 @@ test("an idle transaction is ended and releases its locks", async (t) => {
   await client.query("select 1");
   const open =
     "select from pg_stat_activity where application_name = 'connect-test' and state like 'idle in transaction%'";
-  await eventually("it is ended", 5_000, () =>
+  await eventually("it is ended", 30_000, () =>
     withClient(ownerUrl, async (observer) => (await observer.query(open)).rowCount === 0),
   );
   await assert.rejects(client.query("select 1"), isDatabaseUnavailable);
@@ -93,50 +94,71 @@ test("a broken idle connection is logged and replaced", async (t) => {
 
 test("returns 503 with Retry-After when the database server stays down for 2 s", async (t) => {
   const database = await connected(cleanUpAfter(t), "postgres://nobody:hunter2@127.0.0.1:1/nothing");
-  const began = performance.now();
-  await assertUnavailable(await requestQuery(t, database, "select 1"));
-  const elapsedMs = performance.now() - began;
-  assert.ok(elapsedMs > 1_900 && elapsedMs < 5_000, `${elapsedMs} ms`);
+  await assertPrompt(5_000, async () => {
+    const began = performance.now();
+    await assertUnavailable(await requestQuery(t, database, "select 1"));
+    const elapsedMs = performance.now() - began;
+    assert.ok(elapsedMs > 1_900, `${elapsedMs} ms`);
+  });
 });
 
 test("a request waits for a database that returns within 2 s", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
   const database = await connected(cleanUp, proxy.url);
-  await database.pool.query("select 1");
-  proxy.interrupt("reset");
-  await eventually("the pool has noticed", 5_000, () => database.pool.totalCount === 0);
-  const response = requestQuery(t, database, "select 1");
-  // The pool itself fails at once.
-  await assert.rejects(database.pool.query("select 1"), isDatabaseUnavailable);
-  proxy.restore();
-  assert.equal((await response).status, 200);
+  // On a busy machine, it may take longer than a request waits.
+  await eventually("the database returns within 2 s", 120_000, async () => {
+    await database.pool.query("select 1");
+    proxy.interrupt("reset");
+    await eventually("the pool has noticed", 30_000, () => database.pool.totalCount === 0);
+    const began = performance.now();
+    const response = requestQuery(t, database, "select 1");
+    // The pool itself fails at once.
+    await assert.rejects(database.pool.query("select 1"), isDatabaseUnavailable);
+    proxy.restore();
+    const { status } = await response;
+    if (performance.now() - began >= 2_000) return false;
+    assert.equal(status, 200);
+    return true;
+  });
 });
 
 test("at most 200 callers wait for an unavailable database; the others fail at once", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
   const { query, pool } = await connected(cleanUp, proxy.url, 5_000, 10);
-  const counts = { succeeded: 0, failed: 0 };
-  const call = async (): Promise<void> => {
-    try {
-      await sql`select 1`.execute(query);
-      counts.succeeded += 1;
-    } catch (error) {
-      assert.ok(isDatabaseUnavailable(error), String(error));
-      counts.failed += 1;
-    }
+  const callAll = async () => {
+    const counts = { succeeded: 0, failed: 0 };
+    const call = async (): Promise<void> => {
+      try {
+        await sql`select 1`.execute(query);
+        counts.succeeded += 1;
+      } catch (error) {
+        assert.ok(isDatabaseUnavailable(error), String(error));
+        counts.failed += 1;
+      }
+    };
+    proxy.interrupt("reset");
+    await eventually("the pool has noticed", 30_000, () => pool.totalCount === 0);
+    // The first caller finds out that the database is unavailable; the others don't try to connect, so they wait or fail immediately.
+    const first = call();
+    await assert.rejects(pool.query("select 1"), isDatabaseUnavailable);
+    const others = Array.from({ length: 229 }, call);
+    await eventually("30 have failed", 30_000, () => counts.failed >= 30);
+    const atInterruption = { ...counts };
+    proxy.restore();
+    await Promise.all([first, ...others]);
+    return { atInterruption, counts };
   };
-  proxy.interrupt("reset");
-  // The first caller finds out that the database is unavailable; the others don't try to connect, so they wait or fail immediately.
-  const first = call();
-  await assert.rejects(pool.query("select 1"), isDatabaseUnavailable);
-  const others = Array.from({ length: 229 }, call);
-  await eventually("30 have failed", 5_000, () => counts.failed >= 30);
-  assert.deepEqual(counts, { succeeded: 0, failed: 30 });
-  proxy.restore();
-  await Promise.all([first, ...others]);
-  assert.deepEqual(counts, { succeeded: 200, failed: 30 });
+  // On a busy machine, it may take longer than callers wait.
+  await eventually("they are called and served within 2 s", 120_000, async () => {
+    const began = performance.now();
+    const { atInterruption, counts } = await callAll();
+    if (performance.now() - began >= 2_000) return false;
+    assert.deepEqual(atInterruption, { succeeded: 0, failed: 30 });
+    assert.deepEqual(counts, { succeeded: 200, failed: 30 });
+    return true;
+  });
 });
 
 test("a statement whose connection breaks fails, and is not repeated", async (t) => {
@@ -157,7 +179,7 @@ test("a statement whose connection breaks fails, and is not repeated", async (t)
     sql`select nextval('executions'), pg_sleep(60)`.execute(query),
     isDatabaseUnavailable,
   );
-  await eventually("the statement is being executed", 5_000, async () => (await countExecutions()) === 1);
+  await eventually("the statement is being executed", 30_000, async () => (await countExecutions()) === 1);
   proxy.interrupt("reset");
   proxy.restore();
   await executed;
@@ -170,9 +192,9 @@ test("fails at once when the database refuses the login", async (t) => {
   const url = new URL((await cloneDatabase(cleanUp)).serviceUrl);
   url.username = "nobody";
   const { query } = await connected(cleanUp, url.href);
-  const began = performance.now();
-  await assert.rejects(sql`select 1`.execute(query), (error) => !isDatabaseUnavailable(error));
-  assert.ok(performance.now() - began < 1_900);
+  await assertPrompt(1_900, () =>
+    assert.rejects(sql`select 1`.execute(query), (error) => !isDatabaseUnavailable(error)),
+  );
 });
 
 test("returns 503 within seconds when the database server doesn't respond", async (t) => {
@@ -187,9 +209,7 @@ test("returns 503 within seconds when the database server doesn't respond", asyn
   const address = listening.address();
   const port = typeof address === "object" ? address?.port : undefined;
   const database = await connected(cleanUp, `postgres://nobody@127.0.0.1:${port}/nothing`);
-  const began = performance.now();
-  await assertUnavailable(await requestQuery(t, database, "select 1"));
-  assert.ok(performance.now() - began < 5_000);
+  await assertPrompt(5_000, async () => assertUnavailable(await requestQuery(t, database, "select 1")));
 });
 
 test("a half-open connection is closed after the first query that times out", async (t) => {

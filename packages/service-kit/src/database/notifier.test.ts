@@ -29,10 +29,10 @@ test("calls while a notification is being sent share the next one, and none is l
   await connected.promise;
   const notifier = createNotifier({ pool, channel: "changed", logger });
   for (let call = 0; call < 100; call += 1) notifier.notify();
-  await eventually("both arrive", 5_000, () => notified === 2);
+  await eventually("both arrive", 30_000, () => notified === 2);
   await notifier.stop();
   notifier.notify();
-  await eventually("a later call sends its own", 5_000, () => notified === 3);
+  await eventually("a later call sends its own", 30_000, () => notified === 3);
 });
 
 test("an unavailable database fails neither the caller nor later notifications", async (t) => {

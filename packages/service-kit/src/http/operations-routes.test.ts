@@ -23,7 +23,7 @@ test("/health/ready is 200 when the service is ready, and 503 with the reason an
   assert.equal(ready.headers.get("cache-control"), "no-store");
 
   reason = "the schema lacks 0002";
-  await eventually("it isn't ready", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
+  await eventually("it isn't ready", 30_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
   const response = await fetch(`${running.url}/health/ready`);
   const { detail, instance } = await assertProblem(response, 503, "unavailable");
   assert.equal(detail, "Not ready: the schema lacks 0002.");
@@ -36,7 +36,11 @@ test("/health/ready is 200 when the service is ready, and 503 with the reason an
   );
 
   reason = undefined;
-  await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
+  await eventually(
+    "it is ready again",
+    30_000,
+    async () => (await fetch(`${running.url}/health/ready`)).status === 200,
+  );
 });
 
 test("checks readiness at most twice a second, however often it is probed", async (t) => {
@@ -48,15 +52,13 @@ test("checks readiness at most twice a second, however often it is probed", asyn
     },
   });
   const began = performance.now();
-  let probes = 0;
-  await eventually("readiness is checked for the third time", 10_000, async () => {
+  await eventually("readiness is checked for the third time", 30_000, async () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(`${running.url}/health/ready`)));
     for (const response of responses) assert.equal(response.status, 200);
-    probes += responses.length;
-    return checks === 3;
+    return checks >= 3;
   });
-  assert.ok(performance.now() - began >= 1_000, "three times in less than a second");
-  assert.ok(probes >= 60, String(probes));
+  const elapsedMs = performance.now() - began;
+  assert.ok(elapsedMs >= (checks - 1) * 500, `${checks} times in ${elapsedMs} ms`);
 });
 
 test("a failed readiness check is 503 or 500, and repeated half a second later", async (t) => {
@@ -66,7 +68,11 @@ test("a failed readiness check is 503 or 500, and repeated half a second later",
   });
   await assertProblem(await fetch(`${running.url}/health/ready`), 500, "internal-error");
   broken = false;
-  await eventually("it is ready again", 5_000, async () => (await fetch(`${running.url}/health/ready`)).status === 200);
+  await eventually(
+    "it is ready again",
+    30_000,
+    async () => (await fetch(`${running.url}/health/ready`)).status === 200,
+  );
 });
 
 test("/metrics is public if no token is set", async (t) => {
@@ -110,7 +116,7 @@ test("/metrics has a histogram by route, pool and event loop metrics, and no URL
   await rawResponse(running, "GET http://evil.example/jane HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 
   const metrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
-  await eventually("all are counted", 5_000, async () => {
+  await eventually("all are counted", 30_000, async () => {
     const counted = await metrics();
     return /route="unknown",status="404"\} 2\n/.test(counted) && /_count\{.*:id",status="200"\} 2\n/.test(counted);
   });

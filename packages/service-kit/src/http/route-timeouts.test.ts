@@ -137,7 +137,7 @@ test("a streamed response may take any time while it is being sent, and is cut w
   const [long, cut] = await Promise.all([fetch(`${url}/sending`), fetch(`${url}/silent`)]);
   await assert.rejects(cut.text(), /terminated/);
   await assertProblem(await fetch(`${url}/never`), 503, "unavailable");
-  await eventually("more than three limits are over", 10_000, () => Promise.resolve(performance.now() - began > 1_000));
+  await eventually("more than three limits are over", 30_000, () => Promise.resolve(performance.now() - began > 1_000));
   sending?.push(null);
   assert.match(await long.text(), /^(part )+$/);
 });
@@ -155,7 +155,7 @@ test("a client that leaves early is no failure", async (t) => {
   });
   const socket = connect(port, "127.0.0.1");
   socket.write(`${head("/never")}}`);
-  await eventually("the request is received", 5_000, () => started === 1);
+  await eventually("the request is received", 30_000, () => started === 1);
   socket.destroy();
   const response = await fetch(`${url}/never`, { method: "POST" });
   const { instance } = await assertProblem(response, 503, "unavailable");

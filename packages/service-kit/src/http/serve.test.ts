@@ -13,7 +13,7 @@ async function started(t: TestContext): Promise<TestService> {
 }
 
 const requestsBegun = (service: TestService, count: number): Promise<void> =>
-  eventually("they began", 10_000, () => service.begun === count);
+  eventually("they began", 30_000, () => service.begun === count);
 
 const whole = { status: 200, connection: "close", bytes: 1_000_000 };
 

@@ -18,7 +18,7 @@ test("returns 503 with Retry-After while the event loop is overloaded, except fo
     blockTheLoop(100);
     return fetch(`${running.url}${path}`);
   };
-  await eventually("it is overloaded", 10_000, async () => (await sendRequest("/work")).status === 503);
+  await eventually("it is overloaded", 30_000, async () => (await sendRequest("/work")).status === 503);
   const response = await sendRequest("/work");
   const { instance } = await assertProblem(response, 503, "overloaded");
   assertSecurityHeaders(response, instance);
@@ -26,7 +26,7 @@ test("returns 503 with Retry-After while the event loop is overloaded, except fo
   for (const path of ["/health/live", "/health/ready", "/metrics"])
     assert.equal((await sendRequest(path)).status, 200, path);
 
-  await eventually("it works again", 10_000, async () => (await fetch(`${running.url}/work`)).status === 200);
+  await eventually("it works again", 30_000, async () => (await fetch(`${running.url}/work`)).status === 200);
 });
 
 test("ignores event loop delay from before the server listens", async (t) => {
@@ -37,7 +37,7 @@ test("ignores event loop delay from before the server listens", async (t) => {
       blockTheLoop(700);
     },
   });
-  await eventually("the lag has been measured", 5_000, () => running.server.memoryUsage().eventLoopDelay > 20);
+  await eventually("the lag has been measured", 30_000, () => running.server.memoryUsage().eventLoopDelay > 20);
   assert.equal((await fetch(`${running.url}/work`)).status, 200);
 });
 
@@ -48,7 +48,7 @@ test("ignores samples without a measurement, as after a pause of the process", a
     limits: { eventLoopDelayMs: 60_000 },
     routes: (server) => server.get("/work", () => ({})),
   });
-  await eventually("the start is over", 5_000, () => performance.now() - begun > 1_100);
+  await eventually("the start is over", 30_000, () => performance.now() - begun > 1_100);
   for (let pause = 0; pause < 3; pause += 1) {
     blockTheLoop(1_200);
     assert.equal((await fetch(`${running.url}/work`)).status, 200);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assertPrompt } from "@ehr-marketplace/test-kit";
 import fc from "fast-check";
 import { type Caller, hasRole, hasRoleInOrganisation, roles } from "./caller.ts";
 import { buildCaller, type ClaimPaths } from "./claims.ts";
@@ -220,12 +221,12 @@ describe("hostile claims", () => {
     );
   });
 
-  test("are parsed quickly in great number, with few reasons", () => {
+  test("are parsed quickly in great number, with few reasons", async () => {
     const many = Array.from({ length: 10_000 }, (_, n) => `organisation-${n}`);
-    const began = performance.now();
-    const caller = callerWith({ organization: many, vendor: many, roles: many.map(() => "org-admin") });
-    assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`);
-    assert.deepEqual(caller.ignoredRoleReasons, [reasons.several("org-admin", 10_000)]);
-    assert.equal(hasRole(caller, "org-admin"), false);
+    await assertPrompt(1_000, () => {
+      const caller = callerWith({ organization: many, vendor: many, roles: many.map(() => "org-admin") });
+      assert.deepEqual(caller.ignoredRoleReasons, [reasons.several("org-admin", 10_000)]);
+      assert.equal(hasRole(caller, "org-admin"), false);
+    });
   });
 });

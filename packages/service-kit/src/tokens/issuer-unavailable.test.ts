@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertPrompt, cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
   createKey,
   isRefused,
@@ -29,7 +29,7 @@ describe("while the issuer is unavailable", () => {
     const { issuer, tokens, warnings } = await startVerifierWithKeys(t, first);
     await issuer.stop();
     t.mock.timers.tick(hour);
-    await eventually("the fetch has failed", 5_000, () => warnings.length > 0);
+    await eventually("the fetch has failed", 30_000, () => warnings.length > 0);
     assert.equal((await tokens.verify(await signToken(first))).subject, "somebody");
     assert.match(String(warnings[0]), /failed to fetch the token issuer's keys; continuing with the known keys/);
   });
@@ -50,12 +50,12 @@ describe("while the issuer is unavailable", () => {
       const { issuer, tokens, warnings } = await startVerifierWithKeys(t, first);
       issuer.respondWith(listener);
       t.mock.timers.tick(refreshInterval);
-      await eventually("the response was refused", 5_000, () => warnings.length === 1);
+      await eventually("the response was refused", 30_000, () => warnings.length === 1);
       assert.equal(issuer.requestCount, 2);
       await tokens.verify(await signToken(first));
       issuer.publish(second);
       t.mock.timers.tick(refreshInterval);
-      await eventually("the next valid response is used", 5_000, () => isRefused(tokens, first));
+      await eventually("the next valid response is used", 30_000, () => isRefused(tokens, first));
       await tokens.verify(await signToken(second));
     });
   }
@@ -64,10 +64,9 @@ describe("while the issuer is unavailable", () => {
     const { issuer, tokens } = await startVerifierWithKeys(t, first);
     issuer.respondWith(() => undefined);
     t.mock.timers.tick(refreshInterval);
-    await eventually("it has received the request", 5_000, () => issuer.requestCount === 2);
-    const began = performance.now();
-    await tokens.verify(await signToken(first));
-    assert.ok(performance.now() - began < 1_000);
+    await eventually("it has received the request", 30_000, () => issuer.requestCount === 2);
+    const token = await signToken(first);
+    await assertPrompt(1_000, () => tokens.verify(token));
   });
 
   test("from the start, verification fails with IssuerUnavailableError, and recovers later", async (t) => {

@@ -54,7 +54,7 @@ export async function startCatalog(
   });
   const change = async (slug: string, status: "published" | "withdrawn"): Promise<void> => {
     await withClient(ownerUrl, (client) => client.query("update apps set status = $2 where slug = $1", [slug, status]));
-    await eventually(`the catalog shows that ${slug} is ${status}`, 10_000, async () => {
+    await eventually(`the catalog shows that ${slug} is ${status}`, 30_000, async () => {
       const { status: code } = await marketplace.get(`/apps/${slug}`);
       return code === (status === "published" ? 200 : 404);
     });

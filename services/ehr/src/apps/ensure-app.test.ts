@@ -85,7 +85,7 @@ describe("the stored app of an event", () => {
         await fromCatalog(slug);
         isStored = true;
       })();
-      await eventually("the fetch waits for the event", 10_000, () =>
+      await eventually("the fetch waits for the event", 30_000, () =>
         withClient(ownerUrl, async (client) => {
           const { rowCount } = await client.query(
             "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

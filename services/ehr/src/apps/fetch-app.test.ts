@@ -69,7 +69,7 @@ describe("fetching an app from the catalog", () => {
     assert.ok(earlier !== null && later !== null && later >= earlier);
 
     await change(catalog.ownerUrl, "update apps set name = 'Cuffline 2' where slug = $1", [slug]);
-    await eventually("the catalog shows it", 10_000, async () => {
+    await eventually("the catalog shows it", 30_000, async () => {
       await refetch(slug);
       return (await appIn(ownerUrl, slug)).name === "Cuffline 2";
     });
@@ -83,7 +83,7 @@ describe("fetching an app from the catalog", () => {
     assert.match(first ?? "", /^https:.*\/cds-services$/);
     for (const moved of ["https://heart.example/v2/cds-services", null]) {
       await change(catalog.ownerUrl, "update apps set cds_services_url = $2 where slug = $1", [slug, moved]);
-      await eventually("the catalog shows it", 10_000, async () => {
+      await eventually("the catalog shows it", 30_000, async () => {
         await refetch(slug);
         return (await appIn(ownerUrl, slug)).cds_services_url === moved;
       });
@@ -125,7 +125,7 @@ describe("fetching an app from the catalog", () => {
     await fetchApp(deps, slug);
     const draft07 = { type: "object", dependencies: { a: { properties: { key: { writeOnly: true } } } } };
     await change(catalog.ownerUrl, "update apps set config_schema = $2 where slug = $1", [slug, draft07]);
-    await eventually("the catalog shows it", 10_000, async () => {
+    await eventually("the catalog shows it", 30_000, async () => {
       await refetch(slug);
       return (await appIn(ownerUrl, slug)).schema_problem !== null;
     });

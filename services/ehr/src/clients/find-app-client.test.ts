@@ -101,7 +101,7 @@ describe("GET /api/internal/app-clients", () => {
       await client.query(`alter database ${name} connection limit 0`);
       try {
         await client.query(`select pg_terminate_backend(pid) ${listeners}`);
-        await eventually("nothing listens", 10_000, async () => !(await isListening()));
+        await eventually("nothing listens", 30_000, async () => !(await isListening()));
         await client.query("update installations set status = 'paused' where app_slug = 'unheard'");
         // A cached response would be served for a minute.
         await eventually("it is inactive", 20_000, async () => !(await ehr.grantOf(clientId)).active);

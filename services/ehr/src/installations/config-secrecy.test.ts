@@ -78,7 +78,7 @@ describe("a value marked writeOnly is returned to the role ehr-service only", ()
       ownerUrl,
       await readFile(new URL("../../migrations/0004-config-profile.sql", import.meta.url), "utf8"),
     );
-    await eventually("it is hidden", 5_000, async () => (await configShown(practice, slug))["open"] === null);
+    await eventually("it is hidden", 30_000, async () => (await configShown(practice, slug))["open"] === null);
     assert.deepEqual(await configShown(practice, slug), { key: null, open: null });
     await assertFailure(await putConfig(practice, slug, { key: null }), 422);
 

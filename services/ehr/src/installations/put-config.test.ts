@@ -286,7 +286,7 @@ describe("configuring an app", () => {
       "update apps set config_schema = $1, schema_problem = $2, config_secrets = $3, name = $4 where slug = $5",
       [text, problem, secrets === null ? null : JSON.stringify(secrets), name, slug],
     );
-    await eventually("it is seen", 5_000, async () => {
+    await eventually("it is seen", 30_000, async () => {
       const response = await practice.as("riverside-member", `/app-installations/${slug}`);
       return (await dataOf<InstallationDto>(response)).name === name;
     });
@@ -362,7 +362,7 @@ describe("configuring an app", () => {
 });
 
 async function lockedWaiters(client: { query(text: string): Promise<{ rowCount: number | null }> }, count: number) {
-  await eventually(`${count} wait for the row`, 5_000, async () => {
+  await eventually(`${count} wait for the row`, 30_000, async () => {
     const { rowCount } = await client.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );

@@ -54,7 +54,7 @@ test("logs, metrics and traces contain no patients and launches, whatever the ou
   assert.match(metrics, /launches_total\{launch_type="smart",outcome="launched"/);
   assert.match(metrics, /launch_redemptions_total\{outcome="refused"/);
   const lines = (): string => JSON.stringify(service.logEntries);
-  await eventually("the failure is logged", 10_000, async () => lines().includes("internal-error"));
+  await eventually("the failure is logged", 30_000, async () => lines().includes("internal-error"));
   service.child.kill("SIGTERM");
   await service.exited;
   const traces = collector.received.map(({ body }) => body).join("\n");

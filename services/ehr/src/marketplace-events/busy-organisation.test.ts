@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
+import { fetchCallers, patientLimits, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
 import { install } from "../installations/installations.test-support.ts";
 import { eventOf, hilltop, riverside, send, storeApps } from "./events.test-support.ts";
 
@@ -14,8 +14,8 @@ test("200 concurrent events of one organisation use two connections, and another
   const callers = await fetchCallers();
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   // On a busy machine, those that wait for the lock would otherwise give up meanwhile.
-  const patient = { STATEMENT_TIMEOUT_MS: "60000", REQUEST_TIMEOUT_MS: "120000" };
-  const ehr = await startEhr(cleanUp, serviceUrl, { ...callers.environment, ...patient, DATABASE_POOL_SIZE: "10" });
+  const environment = { ...callers.environment, ...patientLimits, DATABASE_POOL_SIZE: "10" };
+  const ehr = await startEhr(cleanUp, serviceUrl, environment);
   const theirs = await install(ownerUrl, { orgAlias: hilltop });
   await storeApps(ownerUrl, ["northwind-scribe"]);
   const launch = async (): Promise<number> => {

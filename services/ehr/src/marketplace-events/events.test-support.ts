@@ -107,9 +107,13 @@ export interface InstalledRow {
   removed_at: Date | null;
 }
 
+/** All columns but the one that a job changes when it has reported an installation to the marketplace. */
 export function readInstallationRows(ownerUrl: string): Promise<InstalledRow[]> {
   return withClient(ownerUrl, async (client) => {
-    const found = await client.query<InstalledRow>("select * from installations order by org_alias, app_slug");
+    const found = await client.query<InstalledRow>(
+      `select id, org_alias, app_slug, status, subscription_id, encrypted_config, config_secrets, installed_at, updated_at, removed_at
+       from installations order by org_alias, app_slug`,
+    );
     return found.rows;
   });
 }

@@ -51,6 +51,13 @@ describe("importing the secrets of organisations", () => {
       [alias],
     );
 
+  /** All jobs, also those that the service has begun: a later change then requests another one. */
+  const reconciliationsRequested = () =>
+    rowsOf<{ key: string; requests: number }>(
+      `select singleton_key as key, count(*)::int as requests from pgboss.job
+       where name = 'reconciliations' group by 1 order by 1`,
+    );
+
   test("creates, changes and leaves organisations as a PUT of each line would", async () => {
     const results = await send([
       { alias: "imported", secret: first },
@@ -77,9 +84,15 @@ describe("importing the secrets of organisations", () => {
       changed.map(({ status }) => status),
       ["updated", "updated"],
     );
+    const requested = await reconciliationsRequested();
+    assert.deepEqual(
+      requested.map(({ key }) => key),
+      ["ended now", "imported now"],
+    );
     assert.deepEqual(await send([{ alias: "imported", secret: second }]), [
       { line: 1, alias: "imported", status: "unchanged" },
     ]);
+    assert.deepEqual(await reconciliationsRequested(), requested, "nothing has changed that could be reconciled");
     assert.deepEqual([await verifies("imported", first), await verifies("imported", second)], [true, true]);
     assert.deepEqual([await verifies("ended", first), await verifies("ended", second)], [false, true]);
     const entries = await auditOf("imported");
@@ -94,10 +107,6 @@ describe("importing the secrets of organisations", () => {
       "select previous_until from organisations where alias = 'imported'",
     );
     assert.equal(entries[1]?.after.previousUntil, row?.previous_until.toISOString());
-    assert.deepEqual(
-      await rowsOf("select singleton_key from pgboss.job where name = 'reconciliations' order by singleton_key"),
-      [{ singleton_key: "ended now" }, { singleton_key: "imported now" }],
-    );
   });
 
   const entriesLike = (pattern: string) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { assertPrompt, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
 import fc from "fast-check";
@@ -162,10 +162,10 @@ describe("hostile input never causes a 5xx", () => {
         fc.array(word, { maxLength: 4 }),
         fc.constantFrom(...targets),
         async (words, [path, parameter]) => {
-          const began = performance.now();
-          const status = await get(`${path}?${parameter}=${encodeURIComponent(words.join(" ").toWellFormed())}`);
-          assert.ok([200, 400, 414].includes(status), String(status));
-          assert.ok(performance.now() - began < 2_000);
+          await assertPrompt(2_000, async () => {
+            const status = await get(`${path}?${parameter}=${encodeURIComponent(words.join(" ").toWellFormed())}`);
+            assert.ok([200, 400, 414].includes(status), String(status));
+          });
         },
       ),
       { numRuns: 400 },

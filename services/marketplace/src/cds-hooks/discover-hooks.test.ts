@@ -143,7 +143,7 @@ describe("a draft that names hooks, installed in a sandbox organisation", () => 
     );
     await marketplace.create("hooked-slowly", url, "patient-view");
     const installing = marketplace.install("hooked-slowly");
-    await eventually("the services are requested", 10_000, () => respond.length === 1);
+    await eventually("the services are requested", 30_000, () => respond.length === 1);
     const edited: ListingDto = await marketplace.publisher.edit("hooked-slowly", { summary: "Edited meanwhile" });
     assert.equal(edited.draft.summary, "Edited meanwhile");
     const { rows } = await withClient(marketplace.database.ownerUrl, (client) =>

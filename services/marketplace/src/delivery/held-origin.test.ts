@@ -448,7 +448,7 @@ describe("the practices of a host that can't be reached", () => {
       assert.equal((await originState())?.status, "active");
       // The first step of the recovery waits for this transaction.
       recovered = recover();
-      await eventually("the recovery waits", 10_000, async () => {
+      await eventually("the recovery waits", 30_000, async () => {
         const waiting = await rows("select from pg_locks where locktype = 'advisory' and not granted");
         return waiting.length > 0;
       });

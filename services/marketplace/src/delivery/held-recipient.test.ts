@@ -191,7 +191,7 @@ describe("a held recipient", () => {
     const delivery = async (): Promise<object | undefined> =>
       (
         await rows(
-          `select d.status, j.state, j.start_after > now() as later from deliveries d
+          `select d.status, j.state, j.start_after > j.created_on as later from deliveries d
            left join pgboss.job j on j.name = $2 and j.id = d.id where d.id = $1`,
           [due[0], deliveries],
         )

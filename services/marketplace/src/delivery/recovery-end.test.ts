@@ -138,7 +138,7 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
         });
         await recorded.promise;
         const recovering = recover();
-        await eventually("the recovery waits", 5_000, () => isWaitingFor("advisory"));
+        await eventually("the recovery waits", 30_000, () => isWaitingFor("advisory"));
         commit.resolve();
         await Promise.all([writing, recovering]);
         await assertQueuedOrRecovering();
@@ -150,9 +150,9 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
           // Keeps the recovery from updating the recipient after it has found nothing that waits.
           await client.query("begin; lock table recipients in share mode");
           const recovering = recover();
-          await eventually("the recovery is about to end", 5_000, () => isWaitingFor("relation"));
+          await eventually("the recovery is about to end", 30_000, () => isWaitingFor("relation"));
           const writing = connected.database.transaction().execute(record);
-          await eventually("the recording waits", 5_000, () => isWaitingFor("advisory"));
+          await eventually("the recording waits", 30_000, () => isWaitingFor("advisory"));
           await client.query("commit");
           await Promise.all([writing, recovering]);
         });
@@ -173,7 +173,7 @@ describe("a delivery that is recorded while the recovery of its recipient ends",
       const writing = connected.database
         .transaction()
         .execute(async (transaction) => recordings["event"]?.(transaction));
-      await eventually("the event waits", 5_000, () => isWaitingFor("advisory"));
+      await eventually("the event waits", 30_000, () => isWaitingFor("advisory"));
       // The recovery of an origin locks its recipients, whose recoveries take this lock: an event that had it would close a circle.
       const free = await client.query<{ taken: boolean }>(
         `select pg_try_advisory_xact_lock(${lockOf(recipient)}) as taken`,

@@ -46,7 +46,7 @@ describe("deliveries that a worker has fetched", () => {
       closeSession();
       const isOpen = `select from pg_locks join pg_database on pg_database.oid = database
         where datname = current_database() and locktype = 'advisory' and objid = $1`;
-      await eventually("its session has ended", 10_000, async () => (await run(isOpen, id)).length === 0);
+      await eventually("its session has ended", 30_000, async () => (await run(isOpen, id)).length === 0);
     };
     const id = await insertWorker(client, host);
     return { id, end };

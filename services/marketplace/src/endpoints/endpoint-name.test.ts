@@ -113,7 +113,7 @@ describe("a name that resolves to an internal address after its registration", (
       const response = await marketplace.requestAs("northwind-developer", `${path}/deliveries/${deliveryId}/attempts`);
       return ((await response.json()) as WebhookDeliveryLogPage).items;
     };
-    await eventually("it was tried", 10_000, async () => (await attempts())[0]?.outcome === "failed");
+    await eventually("it was tried", 30_000, async () => (await attempts())[0]?.outcome === "failed");
     assert.equal((await attempts())[0]?.error, "address: address-not-allowed");
     assert.equal(local.connections.length, 0);
   });

@@ -136,9 +136,9 @@ describe("a request with an Idempotency-Key", () => {
         [body["pricingPlanId"]],
       );
       const first = post("riverside-admin", "/subscriptions", "halfway", body);
-      await eventually("the first waits", 5_000, async () => (await waiting()).length === 1);
+      await eventually("the first waits", 30_000, async () => (await waiting()).length === 1);
       const duplicate = post("riverside-admin", "/subscriptions", "halfway", body);
-      await eventually("the duplicate request waits", 5_000, async () => (await waiting()).length === 2);
+      await eventually("the duplicate request waits", 30_000, async () => (await waiting()).length === 2);
       await client.query("select pg_terminate_backend($1)", [(await waiting())[0]?.pid]);
       await first;
       await client.query("rollback");

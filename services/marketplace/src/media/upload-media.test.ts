@@ -320,16 +320,16 @@ describe("uploading media", () => {
     const send = (): Promise<Response> => upload("document", "application/pdf", pdf("slots"));
     for (let round = 0; round < 3; round += 1) {
       const sockets = [await openUntilRead(), await openUntilRead()];
-      await eventually("both slots are taken", 10_000, async () => (await send()).status === 429);
+      await eventually("both slots are taken", 30_000, async () => (await send()).status === 429);
       const response = await send();
       assert.equal(response.headers.get("retry-after"), "1");
       await assertProblem(response, 429, "too-many-uploads");
       for (const socket of sockets) socket.destroy();
-      await eventually("the slots are released", 10_000, async () => (await send()).status === 201);
+      await eventually("the slots are released", 30_000, async () => (await send()).status === 201);
     }
     // Closed before the server has read the request.
     for (let nth = 0; nth < 50; nth += 1) open().end().destroy();
-    await eventually("no slot is lost", 10_000, async () => {
+    await eventually("no slot is lost", 30_000, async () => {
       const both = await Promise.all([send(), send()]);
       return both.every(({ status }) => status === 201);
     });

@@ -35,7 +35,7 @@ describe("the check of the mail server", () => {
         environment: { LOG_LEVEL: "info", SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "notices@example.com" },
       });
     const working = await start(server.port);
-    await eventually("the check is logged", 8_000, async () =>
+    await eventually("the check is logged", 30_000, async () =>
       working.logEntries.some(({ msg }) => msg === "the mail server accepts mails"),
     );
     const address = silent.address();

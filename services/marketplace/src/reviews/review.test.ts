@@ -116,7 +116,7 @@ describe("a revision's way into the catalog", () => {
     assert.deepEqual([plan?.name, others], ["Free", []]);
     const { draft, publishedRevision, status } = await publisher.read("quill-public");
     assert.deepEqual([publishedRevision, status, draft.plans?.[0]?.id], [1, "published", plan?.id]);
-    await eventually("the search finds it", 1_000, async () => {
+    await eventually("the search finds it", 20_000, async () => {
       const found = await json<FoundAppDto[]>(marketplace.get("/apps/search?q=zephyrine"));
       return found.some(({ slug }) => slug === "quill-public");
     });
@@ -197,7 +197,7 @@ describe("a revision's way into the catalog", () => {
     const { draft } = await publisher.read("quill-plans");
     await publisher.edit("quill-plans", { plans: draft.plans?.toReversed() });
     await publisher.approve(await publisher.submit("quill-plans"));
-    await eventually("the order is new", 5_000, async () => {
+    await eventually("the order is new", 30_000, async () => {
       const now = await pricing("quill-plans");
       return isDeepStrictEqual(now, first.toReversed());
     });
@@ -334,9 +334,9 @@ describe("a revision's way into the catalog", () => {
     const at = "/developer/apps/quill-hidden";
     await assertProblem(await post(vendor, `${at}/republish`), 409, "not-unpublished");
     assert.equal((await json<ListingDto>(post(vendor, `${at}/unpublish`))).status, "unpublished");
-    await eventually("it is gone", 5_000, async () => (await app("quill-hidden")).status === 404);
+    await eventually("it is gone", 30_000, async () => (await app("quill-hidden")).status === 404);
     assert.equal((await json<ListingDto>(post(vendor, `${at}/republish`))).status, "published");
-    await eventually("it is back", 5_000, async () => (await app("quill-hidden")).status === 200);
+    await eventually("it is back", 30_000, async () => (await app("quill-hidden")).status === 200);
     await asOwner("update listings set republished_at = now() + interval '1 hour' where slug = 'quill-hidden'");
     await assertProblem(await post(vendor, `${at}/unpublish`), 429, "unpublished-too-often");
     await asOwner("update listings set republished_at = now() - interval '11 seconds' where slug = 'quill-hidden'");
@@ -368,7 +368,7 @@ describe("a revision's way into the catalog", () => {
     assertShape("AdminAppDto", suspended);
     assert.deepEqual([suspended.status, suspended.suspension?.reason], ["suspended", "Its page was taken over"]);
     await assertProblem(await subscribe(), 422, "unknown-app");
-    await eventually("it is gone", 5_000, async () => (await app("quill-suspended")).status === 404);
+    await eventually("it is gone", 30_000, async () => (await app("quill-suspended")).status === 404);
     const { status, suspension } = await publisher.read("quill-suspended");
     assert.deepEqual([status, suspension?.reason], ["suspended", "Its page was taken over"]);
     await assertProblem(await post("operator", `${at}/suspend`, { reason: "again" }), 409, "already-suspended");
@@ -385,7 +385,7 @@ describe("a revision's way into the catalog", () => {
     await publisher.approve(await publisher.submit("quill-suspended"));
     assert.equal((await app("quill-suspended")).status, 404);
     assert.equal((await json<AdminAppDto>(post("operator", `${at}/reinstate`))).status, "published");
-    await eventually("the approved revision is public", 5_000, async () => {
+    await eventually("the approved revision is public", 30_000, async () => {
       const response = await app("quill-suspended");
       return response.status === 200 && ((await response.json()) as AppDto).version === "2.0.0";
     });
@@ -400,7 +400,7 @@ describe("a revision's way into the catalog", () => {
     for (const featured of [true, false]) {
       const path = `/admin/apps/quill-featured/${featured ? "feature" : "unfeature"}`;
       assert.equal((await json<AdminAppDto>(post("operator", path))).featured, featured);
-      await eventually(`featured: ${featured}`, 5_000, async () => {
+      await eventually(`featured: ${featured}`, 30_000, async () => {
         const apps = await json<AppDto[]>(marketplace.get("/apps/featured"));
         return apps.some(({ slug }) => slug === "quill-featured") === featured;
       });
@@ -441,7 +441,7 @@ describe("a revision's way into the catalog", () => {
       return rows;
     });
     assert.equal(ended, 1);
-    await eventually("no badge is shown", 5_000, async () => (await trust())?.certifications?.length === 0);
+    await eventually("no badge is shown", 30_000, async () => (await trust())?.certifications?.length === 0);
   });
 
   test("a vendor can have 20 open reviews", async () => {

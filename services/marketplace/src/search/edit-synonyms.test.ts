@@ -57,7 +57,7 @@ describe("The synonyms of search", () => {
     assert.equal(response.status, 200, await response.clone().text());
     assert.notEqual(response.headers.get("etag"), etag);
     assert.deepEqual((await read()).synonyms.at(-1), added);
-    await eventually("the cached response is dropped", 10_000, async () => {
+    await eventually("the cached response is dropped", 30_000, async () => {
       return (await first("quokkagram")) === "lumen-twelve-lead";
     });
     assert.equal(await first("quokagram"), "lumen-twelve-lead");
@@ -69,7 +69,7 @@ describe("The synonyms of search", () => {
     const oneWay = { term: "warbler", synonyms: ["odontogram"] };
     assert.equal((await put([...synonyms, oneWay], etag)).status, 200);
     const both = ["fax-warbler", "molar-map"];
-    await eventually("the term finds both apps", 10_000, async () => {
+    await eventually("the term finds both apps", 30_000, async () => {
       const found = await search("warbler");
       return both.every((slug) => found.includes(slug));
     });

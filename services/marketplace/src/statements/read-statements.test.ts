@@ -221,7 +221,7 @@ describe("statements", () => {
     assert.equal(other.status, 200);
     await other.text();
     for (const stream of streams) await stream.body?.cancel();
-    await eventually("the slots are released", 10_000, async () => {
+    await eventually("the slots are released", 30_000, async () => {
       const response = await running.requestAs("billing", path);
       await response.text();
       return response.status === 200;

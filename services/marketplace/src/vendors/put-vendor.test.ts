@@ -67,7 +67,7 @@ describe("registering a vendor", () => {
     await done(200, "northwind-health", { name: "Northwind Renamed", websiteUrl: vendor.websiteUrl });
     await eventually(
       "the cached response is dropped",
-      10_000,
+      30_000,
       async () => (await nameInCatalog()) === "Northwind Renamed",
     );
   });
