@@ -37,7 +37,7 @@ function checkMarkdown(text: string, report: (code: CriterionCode, detail: strin
   }
   if (isTooComplex) {
     const detail =
-      "Readers see a part as text: use at most 1,000 table cells, 1,000 lists and quotes, 10 levels of lists and 20 of quotes.";
+      "Readers see a part as text: use at most 1,000 table cells, 1,000 lists and quotes, and 10 levels of them.";
     report("markdown-too-complex", detail);
   }
 }

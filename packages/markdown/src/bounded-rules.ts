@@ -6,8 +6,9 @@ import MarkdownIt, { type Env, type MarkdownIt as Parser, type StateBlock } from
  */
 const maxTableCells = 1_000;
 const maxContainers = 1_000;
-/** A quote is one level, a list with its item two. A line is read again for each level that it may belong to. */
-const maxLevel = 20;
+/** A quote is one level, a list with its item two. A line is read again for each quote and list that it may belong to. */
+const maxQuoteLevel = 10;
+const maxListLevel = 20;
 /**
  * markdown-it's own limit: it leaves out blocks that are deeper, so it is above ours. Text is read again for each square bracket that
  * is open, up to this number.
@@ -40,8 +41,10 @@ export function boundRules(parser: Parser): void {
   const { ruler } = parser.block;
   // The names are those of the blocks that the rule interrupts, as in markdown-it.
   ruler.at("table", boundTable(getRule("table")), { alt: ["paragraph"] });
-  ruler.at("blockquote", boundContainer(getRule("blockquote")), { alt: ["paragraph", "blockquote", "list"] });
-  ruler.at("list", boundContainer(getRule("list")), { alt: ["paragraph", "blockquote"] });
+  ruler.at("blockquote", boundContainer(getRule("blockquote"), maxQuoteLevel), {
+    alt: ["paragraph", "blockquote", "list"],
+  });
+  ruler.at("list", boundContainer(getRule("list"), maxListLevel), { alt: ["paragraph", "blockquote"] });
   ruler.at("reference", refuseDefinition(getRule("reference")));
 }
 
@@ -79,7 +82,7 @@ function countColumns({ src, bMarks, tShift, eMarks }: StateBlock, line: number)
   return text.match(/-+/g)?.length ?? 1;
 }
 
-function boundContainer(container: BlockRule): BlockRule {
+function boundContainer(container: BlockRule, maxLevel: number): BlockRule {
   return (state, startLine, endLine, isSilent) => {
     if (!container(state, startLine, endLine, true)) return false;
     const usage = usageOf(state);

@@ -229,15 +229,17 @@ describe("what isn't in the profile is shown as it is written, and is noticed", 
     assert.equal(count(rows(1), "td"), 2, "a text doesn't use the limits of another");
   });
 
-  test("lists and quotes after the thousandth, and those within more than 19 others", () => {
+  test("lists and quotes after the thousandth, and those within more than nine others", () => {
     assert.equal(count("- a\n+ a\n".repeat(501), "ul"), 1_000);
     assert.ok(inspectMarkdown("- a\n+ a\n".repeat(501)).isTooComplex);
     assert.ok(!inspectMarkdown("- a\n+ a\n".repeat(500)).isTooComplex);
-    assert.equal(count(`${">".repeat(20)}a`, "blockquote"), 20);
-    assert.ok(renderMarkdown(`${">".repeat(21)}a`).includes("<p>&gt;a</p>"));
-    assert.ok(!inspectMarkdown(`${">".repeat(20)}a`).isTooComplex);
-    assert.ok(inspectMarkdown(`${">".repeat(21)}a`).isTooComplex);
-    assert.ok(renderMarkdown(`${">".repeat(19)}* > + a`).includes("<li>&gt; + a</li>"));
+    assert.equal(count(`${">".repeat(10)}a`, "blockquote"), 10);
+    assert.ok(renderMarkdown(`${">".repeat(11)}a`).includes("<p>&gt;a</p>"));
+    assert.ok(!inspectMarkdown(`${">".repeat(10)}a`).isTooComplex);
+    assert.ok(inspectMarkdown(`${">".repeat(11)}a`).isTooComplex);
+    assert.ok(renderMarkdown(`${">".repeat(9)}* > + a`).includes("<li>&gt; + a</li>"));
+    assert.equal(count(`${">".repeat(10)}${"* + ".repeat(3)}a`, "li"), 5);
+    assert.ok(renderMarkdown(`${">".repeat(10)}${"* + ".repeat(3)}a`).includes("<li>+ a</li>"));
     assert.equal(count(`${"* + ".repeat(6)}a`, "li"), 10);
     assert.ok(renderMarkdown(`${"* + ".repeat(6)}a`).includes("<li>* + a</li>"));
   });
@@ -353,6 +355,10 @@ describe("no text of 20,000 characters takes 75 ms, or becomes much longer", () 
     ["nested pictures", `${"![".repeat(half / 3)}a${"](b)".repeat(half / 3)}`.slice(0, size)],
     ["groups of nested pictures", fill(`${"![".repeat(24)}a${"](b)".repeat(24)}`)],
     ["nested quotes with lazy lines", `${">".repeat(99)}${"a\n".repeat(half)}`.slice(0, size)],
+    [
+      "lists within quotes with lazy lines",
+      `${">".repeat(10)}${"* + ".repeat(24)}${"a\n".repeat(half)}`.slice(0, size),
+    ],
     ["nested lists with lazy lines", `${"* + ".repeat(24)}${"a\n".repeat(half)}`.slice(0, size)],
     ["nested quotes and lists with lazy lines", `${"> - ".repeat(33)}${"a\n".repeat(half)}`.slice(0, size)],
     ["a long title, used often", `[a]: https://x '${'"'.repeat(half - 30)}'\n\n${"[a]".repeat(half / 3)}`],
