@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { cleanUpAfter, cloneDatabase, eventually, isFullRun, rounds } from "@ehr-marketplace/test-kit";
-import { fetchCallers, type ServiceProcess, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import {
+  fetchCallers,
+  patientLimits,
+  type ServiceProcess,
+  sendApiRequest,
+  startApiProcess,
+} from "@ehr-marketplace/tests/support";
 import { insertSubscriptions } from "./insert-subscriptions.ts";
 
 /**
@@ -11,7 +17,7 @@ import { insertSubscriptions } from "./insert-subscriptions.ts";
  */
 const perSecond = isFullRun ? 200 : 50;
 const maxPending = isFullRun ? Number.POSITIVE_INFINITY : 8;
-const maxEventLoopDelayMs = isFullRun ? 200 : 60_000;
+const limits = isFullRun ? { MAX_EVENT_LOOP_DELAY_MS: "200" } : patientLimits;
 const maxFirstSuccessMs = isFullRun ? 1_000 : 10_000;
 const successesPerRound = 3 * perSecond;
 
@@ -42,7 +48,7 @@ test(`kill -9 of the API under ${perSecond} changes a second: requests fail only
   const subscriptions = await insertSubscriptions(ownerUrl, 2_000);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const environment = { ...callers.environment, MAX_EVENT_LOOP_DELAY_MS: String(maxEventLoopDelayMs) };
+  const environment = { ...callers.environment, ...limits };
   const start = (): Promise<ServiceProcess> => startApiProcess(cleanUp, serviceUrl, { environment, port });
 
   const sent: SentChange[] = [];

@@ -96,9 +96,9 @@ function sendOnce(
 }
 
 const maxCpuMs = 100;
-const maxTries = 5;
+const maxTries = 20;
 
-/** Takes the best of five tries, so that garbage collection and uncompiled code don't decide. */
+/** Takes the best of many tries, so that garbage collection and uncompiled code don't decide. */
 export async function assertQuick(
   measure: MeasuredService["measure"],
   name: string,

@@ -80,7 +80,7 @@ test("nothing of an endless body is returned, nor of one with endless framing", 
 
 test("a body that isn't complete at the deadline, or is broken off, is a failure", async (t) => {
   const partial = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{";
-  const slow = await getFrom(t, saying(partial), { timeoutMs: 300 });
+  const slow = await getFrom(t, saying(partial), { timeoutMs: 2_000 });
   assert.equal(textOf(await slow.get()), "body: timed-out");
   const broken = await getFrom(t, (socket) => onRequest(socket, () => socket.end(partial)));
   assert.equal(textOf(await broken.get()), "body: connection-closed");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually, rawResponse } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support";
+import { type RequestOptions, type RunningEhr, sendRequest } from "@ehr-marketplace/tests/support";
 import { apps, type ErrorTest, kib, patientId, startErrorTest, webhook } from "./error-responses.test-support.ts";
 import type { Practice } from "./installations/installations.test-support.ts";
 import { eventOf } from "./marketplace-events/events.test-support.ts";
@@ -13,8 +13,10 @@ describe("requests that can't be served or parsed get an error in the wrapper", 
   let documented: ErrorTest["documented"];
   let installed: ErrorTest["installed"];
   let refused: ErrorTest["refused"];
+  let impatient: RunningEhr;
   before(async () => {
-    ({ practice, documented, installed, refused } = await startErrorTest(cleanUp, { REQUEST_TIMEOUT_MS: "1500" }));
+    ({ practice, documented, installed, refused } = await startErrorTest(cleanUp));
+    impatient = await practice.startAnother({ REQUEST_TIMEOUT_MS: "1500" });
   });
 
   test("returns 429 with Retry-After to a caller, and to an address with invalid tokens or signatures, beyond its limit", async () => {
@@ -114,7 +116,7 @@ describe("requests that can't be served or parsed get an error in the wrapper", 
     ],
   ] as const) {
     test(`${status}: ${what}, to Node's parser`, async () => {
-      const response = await rawResponse(practice.ehr, bytes);
+      const response = await rawResponse(status === 408 ? impatient : practice.ehr, bytes);
       assert.equal(response.headers.get("connection"), "close");
       await assertFailure(response, status);
     });

@@ -6,7 +6,7 @@ import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { connectAsService, type RunningEhr } from "@ehr-marketplace/tests/support";
+import { connectAsService, patientLimits, type RunningEhr } from "@ehr-marketplace/tests/support";
 import type { DB } from "../database-schema.ts";
 import {
   change,
@@ -317,7 +317,7 @@ describe("a configuration that can't be decrypted", () => {
 });
 
 test("a load that began before a change resolves for its waiting callers, and isn't cached", async (t) => {
-  const practice = await startPractice(cleanUpAfter(t));
+  const practice = await startPractice(cleanUpAfter(t), patientLimits);
   const { ownerUrl } = practice.database;
   const slug = await install(ownerUrl, { schema: null });
   const isInstalled = async (): Promise<boolean> =>
@@ -341,7 +341,7 @@ test("a load that began before a change resolves for its waiting callers, and is
     });
     await client.query("select pg_advisory_lock(1)");
     const early = isInstalled();
-    await eventually("it waits", 4_000, async () => {
+    await eventually("it waits", 30_000, async () => {
       const { rowCount } = await client.query("select from pg_locks where locktype = 'advisory' and not granted");
       return rowCount === 1;
     });
@@ -349,7 +349,7 @@ test("a load that began before a change resolves for its waiting callers, and is
     // Not awaited one by one: requests before the notification share the early load, and wait with it.
     let seen = false;
     const others: Promise<void>[] = [];
-    await eventually("others see it", 4_000, () => {
+    await eventually("others see it", visibleWithinMs, () => {
       others.push(isInstalled().then((installed) => void (seen ||= !installed)));
       return seen;
     });
