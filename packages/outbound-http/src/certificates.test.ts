@@ -21,7 +21,7 @@ describe("the certificate of a receiver", () => {
   before(() => {
     authority = issue({ names: [] });
     client = createOutboundClient({
-      timeoutMs: 2_000,
+      timeoutMs: 5_000,
       trustedCertificates: authority.cert,
       resolve: async () => [{ address: "127.0.0.1", family: 4 }],
     });

@@ -247,13 +247,13 @@ test("a process that has closed its client ends, whatever became of its requests
   const proxies = { NODE_USE_ENV_PROXY: "1", http_proxy: proxyUrl, https_proxy: proxyUrl, ALL_PROXY: proxyUrl };
   const script = `
     import { createOutboundClient } from ${JSON.stringify(new URL("./outbound-client.ts", import.meta.url).href)};
-    const client = createOutboundClient({ timeoutMs: 1_000 });
+    const client = createOutboundClient({ timeoutMs: 5_000 });
     const urls = ${JSON.stringify([receiver.url, mute.url, "https://127.0.0.1/", "https://no-such-name.invalid/"])};
     const sending = urls.map((url) => client.request({ url, headers: {}, body: "{}", allowedNetworks: ["127.0.0.0/8"] }));
     await client.close();
     console.log((await Promise.all(sending)).map(({ outcome }) => outcome).join());`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module-typescript", "--eval", script], {
-    timeout: 10_000,
+    timeout: 60_000,
     env: { ...process.env, ...proxies },
   });
   assert.equal(stdout.trim(), "responded,failed,failed,failed");

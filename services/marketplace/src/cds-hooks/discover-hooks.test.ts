@@ -236,7 +236,7 @@ describe("reading services", () => {
     marketplace = await startSandbox(cleanUp);
     deps = await connectAsService<DB>(cleanUp, marketplace.database.serviceUrl);
     discoveryClient = createOutboundClient({
-      timeoutMs: 500,
+      timeoutMs: 3_000,
       trustedCertificates: authority.cert,
       resolve: async () => [{ address: "127.0.0.1", family: 4 }],
     });
