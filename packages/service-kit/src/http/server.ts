@@ -7,6 +7,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { type AccessOptions, controlAccess } from "./access.ts";
+import { buildSerializer } from "./build-serializer.ts";
 import { type About, indexRoutes } from "./index-routes.ts";
 import { registerJsonParser } from "./json-parser.ts";
 import { type LogHash, observeRequests } from "./observe-requests.ts";
@@ -20,7 +21,7 @@ import { createRouteTable } from "./route-table.ts";
 import { limitRequestTime } from "./route-timeouts.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
-import { strictValidation } from "./strict-validation.ts";
+import { buildValidator } from "./strict-validation.ts";
 import { redirectTrailingSlashes } from "./trailing-slash.ts";
 
 export interface ServerOptions {
@@ -72,7 +73,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       // The request guard refuses requests without Host with a problem response; Node would send a bare status.
       requireHostHeader: false,
     },
-    schemaController: strictValidation,
+    schemaController: { compilersFactory: { buildSerializer, buildValidator } },
     // The request guard refuses long URLs; the router's default limit is lower and would apply first.
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,

@@ -6,10 +6,15 @@ export const uuidFormat: RegExp = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
 /** Compiling the meta-schemas takes longer than compiling all schemas of a service, so they are compiled once and shared. */
 const metaSchemas = new Ajv2020();
+/** Each scope of a service has an Ajv of its own, with the same shared schemas. */
+const validSchemas = new WeakSet<object>();
 
 class StrictAjv extends Ajv2020 {
   override validateSchema(schema: AnySchema, throwOrLogError?: boolean): boolean | Promise<unknown> {
-    return metaSchemas.validateSchema(schema, throwOrLogError);
+    if (typeof schema === "object" && validSchemas.has(schema)) return true;
+    const isValid = metaSchemas.validateSchema(schema, throwOrLogError);
+    if (isValid === true && typeof schema === "object") validSchemas.add(schema);
+    return isValid;
   }
 }
 

@@ -32,7 +32,7 @@ function createQueryConverter({ properties = {} }: FieldSchema): (query: Record<
  * Fastify builds one compiler for each scope that adds schemas. Such scopes ignore a compiler set with `setValidatorCompiler`, but use
  * a builder.
  */
-function buildValidator(sharedSchemas: Record<string, AnySchema>) {
+function createCompiler(sharedSchemas: Record<string, AnySchema>) {
   // Collects all errors, so that a client can correct them in one go. Their number is bounded by the limits of body and URL.
   const ajv = createStrictAjv({ allErrors: true, useDefaults: true, verbose: true });
   for (const schema of Object.values(sharedSchemas)) ajv.addSchema(schema);
@@ -50,7 +50,5 @@ function buildValidator(sharedSchemas: Record<string, AnySchema>) {
 type SchemaController = NonNullable<FastifyServerOptions["schemaController"]>;
 type Builder = NonNullable<NonNullable<SchemaController["compilersFactory"]>["buildValidator"]>;
 
-export const strictValidation: SchemaController = {
-  // Fastify's type requires the builder of its own Ajv package; at run time any builder with this signature works.
-  compilersFactory: { buildValidator: buildValidator as unknown as Builder },
-};
+/** Fastify's type requires the builder of its own Ajv package; at run time any builder with this signature works. */
+export const buildValidator = createCompiler as unknown as Builder;
