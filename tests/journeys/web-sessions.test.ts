@@ -78,6 +78,9 @@ describe("sessions in a browser", () => {
     assert.ok(seen.length > 20 && seen.some((text) => text.includes("riverside-clinic")), "responses were recorded");
     for (const text of seen) assert.doesNotMatch(text, tokenPattern);
     assert.ok(!stack.output().includes(cookie.value), "nor the cookie in a log");
+    await page.goto("/");
+    await page.getByRole("link", { name: "Your practice" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     assert.deepEqual(mistakes, []);
     await context.close();
   });
@@ -152,6 +155,7 @@ describe("sessions in a browser", () => {
     const other = await context.newPage();
     await other.goto(riverside);
     await signOut(other);
+    await other.getByRole("link", { name: "Sign in" }).waitFor();
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
     await signInInNewTab(page, context, "riverside-admin");

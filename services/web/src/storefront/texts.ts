@@ -17,6 +17,7 @@ export const texts = {
     vendors: "For vendors",
     help: "Get help",
     signIn: "Sign in",
+    yourPractice: "Your practice",
     navigation: "Main",
     breadcrumbs: "Breadcrumbs",
     darkTheme: "Dark theme",

@@ -1,5 +1,6 @@
 import { toApiError } from "@ehr-marketplace/client/errors";
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { noteSignedIn } from "../../islands/signed-in.ts";
 import type { SessionDto } from "../../sessions/session-dto.ts";
 import { headers } from "./apis.ts";
 import { rememberPerson } from "./session-person.ts";
@@ -19,6 +20,7 @@ export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async () => {
     const session = await getSession();
+    noteSignedIn(session.signedIn);
     if (session.signedIn) rememberPerson(session.person);
     return session;
   },

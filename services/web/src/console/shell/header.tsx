@@ -1,4 +1,5 @@
 import { ActionIcon, Burger, Group, Menu, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { noteSignedIn } from "../../islands/signed-in.ts";
 import { useSession } from "../api/session.ts";
 import { supportUrl } from "../support-url.ts";
 import { texts } from "../texts.ts";
@@ -69,6 +70,7 @@ function AccountMenu() {
       form.append(field);
     }
     document.body.append(form);
+    noteSignedIn(false);
     form.submit();
   };
   return (

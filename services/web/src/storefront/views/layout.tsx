@@ -106,7 +106,9 @@ function Header({ search, context }: Pick<LayoutProps, "search" | "context">) {
               {t.vendors}
             </a>
           )}
-          <a href="/console">{t.signIn}</a>
+          <a href="/console" data-signed-in={t.yourPractice}>
+            {t.signIn}
+          </a>
           <button type="button" className="theme-switch" data-theme-switch hidden aria-pressed={false}>
             <ThemeIcon />
             <span className="hidden">{t.darkTheme}</span>
