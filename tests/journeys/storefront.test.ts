@@ -120,7 +120,14 @@ describe("the storefront in a browser", () => {
     await page.getByRole("radio", { name: /Senders/ }).check();
     await page.getByLabel("Number of units").or(page.getByLabel("How many units")).fill("5");
     await page.getByRole("button", { name: "Calculate" }).click();
-    await page.getByText("$145.00").first().waitFor();
+    const calculated = page.getByText("$145.00").first();
+    await calculated.waitFor();
+    assert.match(page.url(), /#estimate$/, "the estimate is scrolled into view");
+    const outdated = page.getByText("Press Calculate to see what the plan that you have chosen costs.");
+    assert.equal(await outdated.isVisible(), false);
+    await page.locator('input[name="plan"]:not([checked])').first().check();
+    await outdated.waitFor();
+    assert.equal(await calculated.isVisible(), false, "the estimate isn't of this plan");
     await page.getByText("Show the technical scopes").click();
     await page.getByText("user/ServiceRequest.rus").waitFor();
     assert.deepEqual(mistakes, []);

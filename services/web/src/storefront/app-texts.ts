@@ -38,6 +38,7 @@ export const appTexts = {
   estimateRefused:
     "These numbers can't be calculated for this plan. Enter a whole number of at least 1 for units, and at least 0 for usage.",
   estimateFree: "This plan is free.",
+  estimateOutdated: "Press Calculate to see what the plan that you have chosen costs.",
   estimateUsage: "Enter how much you would use in a month to see what it costs.",
   subscribe: "Subscribe",
   cancelAnytime: "You can cancel at any time, and pay for the days until then.",

@@ -42,7 +42,9 @@ export function AppPage({ data, context }: { data: AppData; context: PageContext
             </p>
           </div>
         </header>
-        <AppPlans data={data} />
+        <div className="plans-column">
+          <AppPlans data={data} />
+        </div>
         <div className="app-body">
           <AppGallery app={app} />
           <section aria-labelledby="about">

@@ -22,7 +22,7 @@ export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }
       {plans === undefined && <p className="notice">{t.plansUnavailable}</p>}
       {plans?.length === 0 && <p>{t.noPlans}</p>}
       {plans !== undefined && calculator !== undefined && (
-        <form action={`${path}#plans`}>
+        <form action={`${path}#estimate`}>
           <fieldset>
             <legend className="hidden">{t.choosePlan}</legend>
             {plans.map((plan) => (
@@ -31,10 +31,13 @@ export function AppPlans({ data: { app, plans, calculator } }: { data: AppData }
           </fieldset>
           <h3>{t.calculator}</h3>
           <QuantityFields calculator={calculator} plans={plans} />
-          <button type="submit" className="button quiet">
+          <button type="submit" className="button quiet calculate">
             {t.calculate}
           </button>
-          <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
+          <div id="estimate">
+            <p className="muted outdated">{t.estimateOutdated}</p>
+            <EstimateView estimate={calculator.estimate} plan={calculator.plan} />
+          </div>
           <div className="subscribe">
             {/* What is selected and entered goes along, also without having been calculated. */}
             <button
@@ -56,7 +59,7 @@ function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean 
   const { amount, per } = describePlanPrice(plan);
   return (
     <label className="plan">
-      <input type="radio" name="plan" value={plan.id} defaultChecked={isChosen} />
+      <input type="radio" name="plan" value={plan.id} defaultChecked={isChosen} data-counts={countedBy(plan)} />
       <span className="plan-name">{plan.name}</span>
       <span className="price">
         <strong>{amount}</strong> {per}
@@ -68,6 +71,10 @@ function PlanCard({ plan, isChosen }: { plan: PricingPlanDto; isChosen: boolean 
     </label>
   );
 }
+
+/** Which of the calculator's fields the plan needs. The styles hide the others. */
+const countedBy = (plan: PricingPlanDto): string =>
+  countsUnits(plan) ? "units" : countsUsage(plan) ? "usage" : "nothing";
 
 function PlanDetails({ plan }: { plan: PricingPlanDto }) {
   const included = describeIncluded(plan);
@@ -106,13 +113,13 @@ function QuantityFields({
   return (
     <>
       {unit !== undefined && (
-        <label className="field">
+        <label className="field units">
           {units.size === 1 ? t.quantityOf(unit) : t.quantity}
           <input type="number" name="quantity" min={1} max={2_147_483_647} defaultValue={calculator.quantity ?? "1"} />
         </label>
       )}
       {metric !== undefined && (
-        <label className="field">
+        <label className="field usage">
           {metrics.size === 1 ? t.usageOf(metric) : t.usage}
           <input type="text" name="usage" inputMode="decimal" maxLength={40} defaultValue={calculator.usage} />
         </label>
