@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import {
+  consoleApi as api,
   assertAccessible,
   demoSettings,
+  fail,
+  failNotFound,
+  fastForwardUntil,
   type InterruptibleWeb,
   launchChromium,
   openConsole,
@@ -16,47 +20,11 @@ import {
   startMarketplaceStub,
   startWeb,
 } from "@ehr-marketplace/tests/support";
-import type { Browser, Locator, Page, Route } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 
 const riverside = "/practice/riverside-clinic";
 const scribe = "Northwind Scribe";
-const patienceMs = 120_000;
 const drawing = '<svg xmlns="http://www.w3.org/2000/svg"/>';
-const api = {
-  subscriptions: "**/bff/marketplace/subscriptions?*",
-  estimate: "**/bff/marketplace/subscriptions/*/estimate*",
-  audit: "**/bff/marketplace/organisations/*/audit?*",
-  statement: "**/bff/marketplace/organisations/*/statements/*",
-  mails: "**/bff/marketplace/organisations/*/notice-settings",
-  app: "**/bff/marketplace/apps/*",
-  pricing: "**/bff/marketplace/apps/*/pricing",
-  installations: "**/bff/ehr/app-installations",
-  installation: "**/bff/ehr/app-installations/*",
-  launches: "**/bff/ehr/app-installations/*/launches?*",
-  config: "**/bff/ehr/app-installations/*/config",
-};
-const problem = {
-  type: "/problems/internal-error",
-  title: "Something went wrong",
-  status: 500,
-  detail: "The request could not be completed.",
-  instance: "request-of-a-test",
-  code: "internal-error",
-};
-const fail = (route: Route): Promise<void> =>
-  route.fulfill({ status: 500, contentType: "application/problem+json", json: problem });
-const failNotFound = (route: Route): Promise<void> =>
-  route.fulfill({ status: 404, contentType: "application/problem+json", json: { ...problem, status: 404 } });
-
-/** Past the delays before the console retries. */
-async function fastForwardUntil(page: Page, expected: Locator): Promise<void> {
-  await eventually(String(expected), patienceMs, async () => {
-    if (await expected.isVisible()) return true;
-    await page.clock.fastForward(2_000);
-    return false;
-  });
-}
-
 /**
  * What other journeys don't show of each screen: the APIs are real, and the test holds, changes or refuses their responses on the way
  * to the browser. Lists of subscriptions, statements and records are in the journeys of those; outages are in that of outages.
@@ -270,6 +238,25 @@ describe("every state of the console", () => {
     await page.getByRole("button", { name: "Save settings" }).click();
     await assertError(page, "settings: not saved");
     assert.equal(await notice.inputValue(), "7");
+    await close();
+  });
+
+  test("a dialog that was left by going back isn't open for another app, or for the same one", async () => {
+    const { page, close } = await open("riverside-admin", `${riverside}/subscriptions`);
+    const cancelling = page.getByRole("dialog", { name: /^Cancel / });
+    for (const name of [scribe, "Pocket Phrasebook", scribe]) {
+      await page.getByRole("button", { name }).click();
+      const details = page.getByRole("dialog", { name, exact: true });
+      await details.getByText("Projected for the month").waitFor();
+      assert.equal(await cancelling.count(), 0, `${name} is shown without a dialog`);
+      await details.getByRole("button", { name: "Cancel subscription" }).click();
+      await cancelling.getByText(`to ${name} ends now.`).waitFor();
+      await page.goBack();
+      await details.waitFor({ state: "hidden" });
+    }
+    await page.goForward();
+    await drawer(page).getByRole("button", { name: "Change plan" }).click();
+    assert.equal(await cancelling.count(), 0);
     await close();
   });
 

@@ -22,6 +22,7 @@ export {
   signInAs,
   tabTo,
 } from "./console.ts";
+export { consoleApi, fail, failNotFound, fastForwardUntil } from "./console-responses.ts";
 export { type DevStack, startDevStack } from "./dev-stack.ts";
 export { type DocumentedResponses, loadDocumentedResponses } from "./documented-responses.ts";
 export { type RunningEhr, startEhr } from "./ehr.ts";

@@ -35,6 +35,12 @@ export function SubscriptionDrawer({ alias, subscription, onClose }: Subscriptio
   if (subscription !== undefined) last.current = subscription;
   const shown = last.current;
   const [action, setAction] = useState<Action>();
+  // Back, forward and links change what is shown while a dialog is open: it was about the other subscription.
+  const [openId, setOpenId] = useState(subscription?.id);
+  if (openId !== subscription?.id) {
+    setOpenId(subscription?.id);
+    setAction(undefined);
+  }
   return (
     <Drawer
       opened={subscription !== undefined}
@@ -47,7 +53,9 @@ export function SubscriptionDrawer({ alias, subscription, onClose }: Subscriptio
       closeOnEscape={action === undefined}
       trapFocus={action === undefined}
     >
-      {shown !== undefined && <Details alias={alias} subscription={shown} action={action} setAction={setAction} />}
+      {shown !== undefined && (
+        <Details key={shown.id} alias={alias} subscription={shown} action={action} setAction={setAction} />
+      )}
     </Drawer>
   );
 }
@@ -63,7 +71,7 @@ function Details(props: SubscriptionActionsProps) {
       <SpendLimitPause alias={alias} subscription={subscription} isAdmin={isAdmin} />
       {isAdmin ? <SubscriptionActions {...props} /> : <Text c="dimmed">{texts.memberNote}</Text>}
       <Costs alias={alias} id={subscription.id} />
-      <SpendLimit key={subscription.id} {...props} isAdmin={isAdmin} />
+      <SpendLimit {...props} isAdmin={isAdmin} />
       <Stack gap="sm">
         <Title order={2}>{t.history}</Title>
         {isAdmin ? (
