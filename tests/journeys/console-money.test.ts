@@ -197,10 +197,11 @@ describe("what a practice pays, in the console", () => {
     ]);
     assert.equal(download.suggestedFilename(), `statement-riverside-clinic-${month}.csv`);
     const [header = "", ...rows] = (await readFile(await download.path(), "utf8")).trimEnd().split("\r\n");
-    assert.match(header, /^month,status,orgAlias,.*,amount,currency,adjusts$/);
+    assert.match(header, /^Month,State,App,Charge,.*,Amount,Currency,Corrects$/);
     assert.equal(rows.length, lines.length);
-    for (const [index, { appName, amount }] of lines.entries()) {
-      assert.ok(rows[index]?.includes(`"${appName}"`) && rows[index].includes(`,${amount},`), rows[index]);
+    for (const [index, { appName, amount, currency }] of lines.entries()) {
+      const decimal = (amount / 100).toFixed(2);
+      assert.ok(rows[index]?.includes(`"${appName}"`) && rows[index].includes(`,${decimal},${currency},`), rows[index]);
     }
     await page.getByText(`statement-riverside-clinic-${month}.csv is downloaded.`).waitFor();
     await showsOnPaper(page);

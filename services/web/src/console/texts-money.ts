@@ -32,6 +32,14 @@ export const moneyTexts = {
     caption: (currency: string): string => `Lines in ${currency}, by app`,
     inCurrency: (currency: string): string => `Charges in ${currency}`,
     columns: { what: "Charge", quantity: "Quantity", price: "Price of a unit", days: "Days", amount: "Amount" },
+    csvColumns: {
+      month: "Month",
+      state: "State",
+      app: "App",
+      intervalDays: "Days of the interval",
+      currency: "Currency",
+      corrects: "Corrects",
+    },
     days: (days: number, of: number): string => `${days} of ${formatCount(of, "day", "days")}`,
     byUsage: "By usage",
     correction: (month: string): string =>

@@ -1,12 +1,10 @@
-import { marketplace } from "../api/apis.ts";
+import type { QueryClient } from "@tanstack/react-query";
+import { statementQuery } from "../api/practice-queries.ts";
+import { statementToCsv } from "./statement-csv.ts";
 
-/** A link can't send the header that the proxy needs, so the file is read by a script, and given to the browser. */
-export async function downloadCsv(alias: string, month: string): Promise<string> {
-  const content: unknown = await marketplace("GET /organisations/{alias}/statements/{month}", {
-    path: { alias, month },
-    query: { format: "csv" },
-  });
-  if (typeof content !== "string") throw new Error("The statement isn't CSV.");
+/** The statement as it is now, as a file. */
+export async function downloadCsv(queries: QueryClient, alias: string, month: string): Promise<string> {
+  const content = statementToCsv(await queries.fetchQuery(statementQuery(alias, month)));
   const name = `statement-${alias}-${month}.csv`;
   saveFile(name, new Blob([content], { type: "text/csv;charset=utf-8" }));
   return name;

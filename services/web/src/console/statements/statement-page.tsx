@@ -1,6 +1,6 @@
 import type { StatementDto } from "@ehr-marketplace/client/marketplace";
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { formatMoney, formatMonth, formatTime } from "../../storefront/format.ts";
 import { statementQuery } from "../api/practice-queries.ts";
@@ -86,7 +86,8 @@ function Facts({ statement: { orgAlias, status, asOf, totals }, readAt }: { stat
 }
 
 function Tools({ alias, month }: { alias: string; month: string }) {
-  const download = useMutation({ mutationFn: () => downloadCsv(alias, month) });
+  const queries = useQueryClient();
+  const download = useMutation({ mutationFn: () => downloadCsv(queries, alias, month) });
   return (
     <Stack gap="xs" className="no-print">
       <Group gap="xs">
