@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, readResponse } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, readResponse, withClient } from "@ehr-marketplace/test-kit";
 import {
   type RunningWeb,
   startMarketplaceWithCallers,
@@ -11,7 +11,7 @@ import {
   startWebProcess,
   type WebBrowser,
 } from "@ehr-marketplace/tests/support";
-import { assertQuick, type MeasuredService, startMeasuredService } from "./event-loop.ts";
+import { assertQuick, type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
 
 const script = { "x-requested-with": "ehr-marketplace", "sec-fetch-site": "same-origin" };
@@ -45,11 +45,12 @@ const routeOf = ({ method, url }: ServedRoute): string => `${method} ${url}`;
 
 describe("no request blocks the web's event loop for 100 ms", () => {
   const cleanUp = cleanUpAfter();
+  let web: RunningWeb;
   let service: MeasuredService;
   let served: readonly ServedRoute[];
   before(async () => {
     const marketplace = await startMarketplaceWithCallers(cleanUp);
-    const web = await startWeb(cleanUp, { marketplaceUrl: marketplace.url });
+    web = await startWeb(cleanUp, { marketplaceUrl: marketplace.url });
     served = web.server.routesAndAccess;
     const urls = { marketplaceUrl: marketplace.url, ehrUrl: "http://127.0.0.1:9" };
     service = await startMeasuredService(({ environment, nodeOptions }) =>
@@ -82,6 +83,24 @@ describe("no request blocks the web's event loop for 100 ms", () => {
       t.diagnostic(`${inputs.length} requests; the worst took ${worst.cpuMs.toFixed(1)} ms: ${worst.name}`);
     });
   }
+
+  test("signing out everywhere, by somebody with many sessions", async () => {
+    const insertOthers = `
+      insert into web.sessions
+        (id, cookie_hash, issuer, subject, encrypted_tokens, access_expires_at, created_at, used_at)
+      select gen_random_uuid(), sha256(n::text::bytea), issuer, subject, '1.' || repeat('A', 4000), now(), created_at, created_at
+      from web.sessions, generate_series(1, 5000) n where subject = 'auditor'`;
+    const measure = async (sent: RawRequest): Promise<{ status: number; cpuMs: number }> => {
+      const browser = web.openBrowser();
+      await web.signIn(browser, "auditor");
+      await withClient(web.database.ownerUrl, (client) => client.query(insertOthers));
+      const cookie = `session=${browser.cookies.get("session")}`;
+      return service.measure({ ...sent, headers: { ...form, cookie } });
+    };
+    const sent = { method: "POST", path: "/logout", body: "everywhere=true" };
+    const { status } = await assertQuick(measure, "POST /logout", sent);
+    assert.equal(status, 303);
+  });
 });
 
 describe("the web refuses what is too large or too slow", () => {

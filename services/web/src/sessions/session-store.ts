@@ -1,16 +1,36 @@
-import type { Kysely, Selectable, Transaction } from "kysely";
+import type { Kysely, QueryCreator, Selectable, Transaction } from "kysely";
 import { sql } from "kysely";
 import type { DB, WebSessions } from "../database-schema.ts";
+import type { Session } from "./session.ts";
 
 export type StoredSession = Omit<Selectable<WebSessions>, "cookie_hash" | "provider_session">;
 
 const columns = ["id", "issuer", "subject", "encrypted_tokens", "access_expires_at", "created_at", "used_at"] as const;
 
+type Subject = Pick<Session, "issuer" | "subject">;
+
+/** Deletes the subject's sessions beyond the limit, those that were used least recently. */
 export async function insertSession(
-  database: Kysely<DB>,
+  transaction: Transaction<DB>,
   session: StoredSession & { cookie_hash: Buffer; provider_session: string | null },
+  maxOfSubject: number,
 ): Promise<void> {
-  await database.insertInto("web.sessions").values(session).execute();
+  const { issuer, subject } = session;
+  // Otherwise several sign-ins at once would each leave room for only their own session.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`sessions of ${subject}`}, 0))`.execute(transaction);
+  await transaction
+    .deleteFrom("web.sessions")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("web.sessions")
+        .select("id")
+        .where("subject", "=", subject)
+        .where("issuer", "=", issuer)
+        .orderBy("used_at", "desc")
+        .offset(maxOfSubject - 1),
+    )
+    .execute();
+  await transaction.insertInto("web.sessions").values(session).execute();
 }
 
 export function findSession(database: Kysely<DB>, cookieHash: Buffer): Promise<StoredSession | undefined> {
@@ -48,18 +68,33 @@ export async function deleteSession(database: Kysely<DB>, id: string): Promise<v
   await database.deleteFrom("web.sessions").where("id", "=", id).execute();
 }
 
-/** Returns those that there were. */
-export function deleteSessionsOfSubject(
-  database: Kysely<DB>,
-  { issuer, subject, before }: { issuer: string; subject: string; before: Date },
-): Promise<StoredSession[]> {
-  return database
+const deleteOfSubject = (database: QueryCreator<DB>, { issuer, subject }: Subject, before: Date) =>
+  database
     .deleteFrom("web.sessions")
     .where("subject", "=", subject)
     .where("issuer", "=", issuer)
-    .where("created_at", "<=", before)
-    .returning(columns)
+    .where("created_at", "<=", before);
+
+export async function deleteSessionsOfSubject(database: Kysely<DB>, subject: Subject, before: Date): Promise<number> {
+  const { numDeletedRows } = await deleteOfSubject(database, subject, before).executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Returns how many there were, and those that were used last. */
+export async function endSessionsOfSubject(
+  database: Kysely<DB>,
+  subject: Subject,
+  { before, limit }: { before: Date; limit: number },
+): Promise<{ count: number; newest: StoredSession[] }> {
+  const newest = await database
+    .with("ended", (query) => deleteOfSubject(query, subject, before).returning(columns))
+    .selectFrom("ended")
+    .select(columns)
+    .select(sql<string>`count(*) over ()`.as("count"))
+    .orderBy("used_at", "desc")
+    .limit(limit)
     .execute();
+  return { count: Number(newest[0]?.count ?? 0), newest };
 }
 
 export async function deleteSessionsOfProviderSession(

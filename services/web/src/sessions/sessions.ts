@@ -33,7 +33,7 @@ import {
 import {
   deleteOldSessions,
   deleteSession,
-  deleteSessionsOfSubject,
+  endSessionsOfSubject,
   findSession,
   insertSession,
   lockSession,
@@ -57,6 +57,8 @@ const cookieBytes = 32;
 const maxRefreshing = 4;
 const maxWaitingToRefresh = 100;
 const deletedAtOnce = 1_000;
+/** Far more than browsers that a person uses. Without a limit, one user could fill the table, and ending all sessions would take long. */
+const maxOfSubject = 100;
 /** At once, when a user signs out in all browsers. */
 const maxRevoked = 20;
 
@@ -194,7 +196,7 @@ export function createSessions({ database, encryption, provider, tokens, limits,
       };
       try {
         await endReplaced(replaced, { issuer, subject });
-        await insertSession(database, row);
+        await database.transaction().execute((transaction) => insertSession(transaction, row, maxOfSubject));
       } catch (error) {
         // Without a session nobody could ever end what was issued.
         await revoke(issued);
@@ -234,13 +236,16 @@ export function createSessions({ database, encryption, provider, tokens, limits,
 
     /** Of all browsers of the user. The tokens of those that were used last are revoked; more would take longer than a request may. */
     async endAll({ issuer, subject }: Session): Promise<void> {
-      const ended = await deleteSessionsOfSubject(database, { issuer, subject, before: clock() });
-      const known = ended.map(decrypt).filter((session) => session !== undefined);
-      const newest = known.toSorted((one, other) => other.usedAt.getTime() - one.usedAt.getTime());
-      if (newest.length > maxRevoked) {
-        logger.warn({ kept: newest.length - maxRevoked }, "some refresh tokens of ended sessions aren't revoked");
+      const { count, newest } = await endSessionsOfSubject(
+        database,
+        { issuer, subject },
+        { before: clock(), limit: maxRevoked },
+      );
+      if (count > newest.length) {
+        logger.warn({ kept: count - newest.length }, "some refresh tokens of ended sessions aren't revoked");
       }
-      await Promise.all(newest.slice(0, maxRevoked).map(({ tokens: content }) => revoke(content)));
+      const known = newest.map(decrypt).filter((session) => session !== undefined);
+      await Promise.all(known.map(({ tokens: content }) => revoke(content)));
     },
 
     /** For the hourly maintenance. */

@@ -119,6 +119,26 @@ describe("signing in", () => {
     });
   }
 
+  test("keeps the 100 sessions of a user that were used last, however many sign-ins are completed at once", async () => {
+    const insertOthers = `
+      insert into web.sessions
+        (id, cookie_hash, issuer, subject, encrypted_tokens, access_expires_at, created_at, used_at)
+      select gen_random_uuid(), sha256(n::text::bytea), $1, 'hilltop-admin', '1.AAAA', now(),
+        now() - interval '1 hour', now() - n * interval '1 second'
+      from generate_series(1, 110) n`;
+    await withClient(web.database.ownerUrl, (client) => client.query(insertOthers, [web.identityProvider.issuer]));
+    const browsers = Array.from({ length: 5 }, () => web.openBrowser());
+    await Promise.all(browsers.map((browser) => web.signIn(browser, "hilltop-admin")));
+    for (const browser of browsers) assert.equal((await readSession(browser)).signedIn, true);
+    const { rows } = await withClient(web.database.ownerUrl, (client) =>
+      client.query(`
+        select count(*)::int as count, extract(epoch from
+          max(created_at + interval '1 hour' - used_at) filter (where encrypted_tokens = '1.AAAA'))::int as oldest
+        from web.sessions where subject = 'hilltop-admin'`),
+    );
+    assert.deepEqual(rows, [{ count: 100, oldest: 95 }]);
+  });
+
   test("works in two tabs at once", async () => {
     const browser = web.openBrowser();
     const [first, second] = [await browser.open("/login?returnTo=/a"), await browser.open("/login?returnTo=/b")];

@@ -14,5 +14,5 @@ export async function signOutByProvider(database: Kysely<DB>, token: LogoutToken
   const { issuer, providerSession, subject, issuedAt } = token;
   if (providerSession !== undefined) return deleteSessionsOfProviderSession(database, { issuer, providerSession });
   const before = new Date(issuedAt.getTime() + secondMs - 1);
-  return subject === undefined ? 0 : (await deleteSessionsOfSubject(database, { issuer, subject, before })).length;
+  return subject === undefined ? 0 : deleteSessionsOfSubject(database, { issuer, subject }, before);
 }
