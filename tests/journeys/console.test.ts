@@ -91,7 +91,11 @@ describe("the console in a browser", () => {
     await page.getByLabel("Language of the note").selectOption("fr-CA");
     await page.getByText("No value is stored.").waitFor();
     await page.getByRole("button", { name: "Set", exact: true }).click();
-    await page.getByLabel("API key", { exact: true }).fill("a-secret-of-riverside");
+    await page
+      .locator(":focus")
+      .and(page.getByLabel("API key", { exact: true }))
+      .waitFor();
+    await page.keyboard.type("a-secret-of-riverside");
     await assertAccessible(page, "settings");
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByText("The settings are saved.").waitFor();
@@ -115,6 +119,8 @@ describe("the console in a browser", () => {
     await assertAccessible(page, "pausing");
     await pause.getByRole("button", { name: "Pause" }).click();
     await drawer.getByText(`${scribe} is paused.`).waitFor();
+    await drawer.getByText("Paused in the EHR", { exact: true }).waitFor();
+    assert.equal(await drawer.getByText("Ready in the EHR", { exact: true }).count(), 0);
     await drawer.getByText("Paused: by your practice").waitFor();
     await drawer.getByRole("button", { name: "Resume" }).click();
     await page

@@ -36,7 +36,7 @@ function writePage({ urls, supportUrl }: Pick<ConsoleOptions, "urls" | "supportU
 ${links.join("\n")}
 <script src="${theme}"></script>
 <script type="module" src="${script}"></script>
-</head><body><div id="console"><p class="starting">${escapeHtml(texts.site.starting)} <a href="">${escapeHtml(texts.site.reload)}</a></p></div><noscript>${escapeHtml(texts.site.needsScript)}</noscript></body></html>
+</head><body><div id="console"><p class="starting">${escapeHtml(texts.site.starting)} <a href="">${escapeHtml(texts.site.reload)}</a></p></div><noscript>${escapeHtml(texts.site.needsScript)} <a href="/apps">${escapeHtml(texts.site.allApps)}</a></noscript></body></html>
 `;
 }
 

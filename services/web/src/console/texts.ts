@@ -348,7 +348,7 @@ export const texts = {
     pause: (app: string): string => `${app} is paused.`,
     resume: (app: string): string => `${app} is resumed.`,
     cancel: (app: string): string => `${app} is cancelled.`,
-    plan: (app: string): string => `The plan of ${app} is changed.`,
+    plan: (app: string): string => `The plan of ${app} is changed. It counts from tomorrow (UTC).`,
     consent: recordTexts.consented,
   },
   installedApps: {

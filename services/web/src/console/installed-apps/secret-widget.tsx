@@ -19,7 +19,7 @@ export function SecretWidget({
 }: WidgetProps) {
   // What the EHR had when the form was opened.
   const [isStored] = useState(value === null);
-  const [isEntering, setEntering] = useState(false);
+  const [isEntering, setEntering] = useState<boolean>();
   const isDisabled = disabled === true || readonly === true;
   const without = isStored ? null : undefined;
   if (isEntering) {
@@ -34,6 +34,8 @@ export function SecretWidget({
           value={value === null || value === undefined ? "" : String(value)}
           maxLength={4_000}
           autoComplete="off"
+          // The button that opened it is gone, and with it the focus.
+          autoFocus
           disabled={isDisabled}
           error={rawErrors?.join("; ")}
           onChange={(event) => onChange(event.currentTarget.value === "" ? without : event.currentTarget.value)}
@@ -64,7 +66,13 @@ export function SecretWidget({
       <Group>
         <Text size="sm">{isStored ? t.secretStored : t.secretMissing}</Text>
         {!isDisabled && (
-          <Button variant="default" size="sm" onClick={() => setEntering(true)} aria-describedby={`${id}-label`}>
+          <Button
+            variant="default"
+            size="sm"
+            autoFocus={isEntering === false}
+            onClick={() => setEntering(true)}
+            aria-describedby={`${id}-label`}
+          >
             {isStored ? t.replace : t.set}
           </Button>
         )}

@@ -63,7 +63,7 @@ export function SubscriptionDrawer({ alias, subscription, onClose }: Subscriptio
 function Details(props: SubscriptionActionsProps) {
   const { alias, subscription } = props;
   const isAdmin = useSession().practices.some((practice) => practice.alias === alias && practice.isAdmin);
-  const { appSlug, fhirScopes, status } = subscription;
+  const { appSlug, fhirScopes } = subscription;
   return (
     <Stack gap="lg">
       <AddedAccess subscription={subscription} isAdmin={isAdmin} onReview={() => props.setAction("consent")} />
@@ -89,9 +89,7 @@ function Details(props: SubscriptionActionsProps) {
         <Title order={2}>{t.access}</Title>
         <AccessList fhirScopes={fhirScopes} purposes={{}} />
       </Stack>
-      {status !== "cancelled" && subscription.app && (
-        <Anchor href={`/apps/${encodeURIComponent(appSlug)}`}>{t.appPage}</Anchor>
-      )}
+      {subscription.app && <Anchor href={`/apps/${encodeURIComponent(appSlug)}`}>{t.appPage}</Anchor>}
     </Stack>
   );
 }
@@ -121,9 +119,7 @@ function Facts({ alias, subscription }: { alias: string; subscription: ListedSub
       {status !== "cancelled" && (
         <>
           <dt>{t.inEhr}</dt>
-          <dd>
-            <ConnectionOf alias={alias} subscriptionId={id} />
-          </dd>
+          <dd>{status === "paused" ? texts.connection.paused : <ConnectionOf alias={alias} subscriptionId={id} />}</dd>
         </>
       )}
       <dt>{t.id}</dt>
