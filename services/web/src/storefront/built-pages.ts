@@ -4,11 +4,12 @@ import { pathToFileURL } from "node:url";
 import { ConfigurationError } from "@ehr-marketplace/service-kit/config";
 import { createRepresentation, type Representation } from "@ehr-marketplace/service-kit/http";
 import type { AssetUrls } from "./page-data.ts";
-import type { pages } from "./views/render.tsx";
+import type { pages, prepareMarkdown } from "./views/render.tsx";
 
 /** What `npm run build` makes of the pages. */
 export interface BuiltPages {
   pages: typeof pages;
+  prepareMarkdown: typeof prepareMarkdown;
   urls: AssetUrls;
   console: ConsoleUrls;
   /** By the path of the URL. */
@@ -44,7 +45,10 @@ const contentTypes: Record<string, string> = {
 export async function loadBuiltPages(): Promise<BuiltPages> {
   const manifest = await readManifest("client");
   const find = (ending: string): ManifestEntry => findEntry(manifest, ending);
-  const built = (await import(pathToFileURL(join(dist, "server/render.js")).href)) as { pages: typeof pages };
+  const built = (await import(pathToFileURL(join(dist, "server/render.js")).href)) as Pick<
+    BuiltPages,
+    "pages" | "prepareMarkdown"
+  >;
   const urls = {
     styles: `/${find("styles/storefront.ts").css?.[0]}`,
     theme: `/${find("islands/theme.ts").file}`,
@@ -53,6 +57,7 @@ export async function loadBuiltPages(): Promise<BuiltPages> {
   };
   return {
     pages: built.pages,
+    prepareMarkdown: built.prepareMarkdown,
     urls,
     console: { ...findConsole(await readManifest("console")), font: urls.font, theme: urls.theme },
     assets: new Map([...(await readAssets("client")), ...(await readAssets("console"))]),

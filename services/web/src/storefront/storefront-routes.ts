@@ -1,4 +1,4 @@
-import { slugPattern } from "@ehr-marketplace/contracts";
+import { type AppVersionPage, slugPattern } from "@ehr-marketplace/contracts";
 import {
   limitRate,
   Problem,
@@ -39,6 +39,9 @@ const slugRegExp = new RegExp(slugPattern);
 const maxPage = 1_000_000;
 const vendorApps = 48;
 
+const notesOf = (versions: AppVersionPage | undefined): string[] =>
+  versions?.items.map(({ releaseNotes }) => releaseNotes).filter((notes) => notes !== null) ?? [];
+
 const notFound = (): Problem => new Problem(standardProblems.notFound, "No such page exists.");
 
 /** What was read, or a 404. */
@@ -56,7 +59,7 @@ function requireSlug({ slug }: { slug: string }): string {
 /** The public pages. They depend on the URL only, never on who reads them, so that caches may share them. */
 export const storefrontRoutes: FastifyPluginAsyncTypebox<StorefrontOptions> = async (scope, options) => {
   const { client, built, clock } = options;
-  const { pages } = built;
+  const { pages, prepareMarkdown } = built;
   const render = createPageRenderer({ ...options, assets: built.urls, clock });
   const catalogOf = ({ ip }: FastifyRequest): Catalog => createCatalog(client, ip);
   limitRate(scope, options.requestsPerMinute);
@@ -112,6 +115,7 @@ export const storefrontRoutes: FastifyPluginAsyncTypebox<StorefrontOptions> = as
     async (request, reply) => {
       const slug = requireSlug(request.params);
       const { data, readings } = required(await gatherApp(catalogOf(request), slug, request.query));
+      await prepareMarkdown([data.app.description, ...notesOf(data.versions)]);
       const { plan, quantity, usage } = request.query;
       const given = toQuery({ plan, quantity, usage });
       const path = `/apps/${slug}${given === "" ? "" : `?${given}`}`;
@@ -131,6 +135,7 @@ export const storefrontRoutes: FastifyPluginAsyncTypebox<StorefrontOptions> = as
     const catalog = catalogOf(request);
     const [app, versions] = await Promise.all([catalog.getApp(slug), catalog.listVersions(slug, after)]);
     const data = { app: required(app).data, versions: required(versions).data, isFirstPage: after === undefined };
+    await prepareMarkdown(notesOf(data.versions));
     const path = `/apps/${slug}/versions${after === undefined ? "" : `?after=${encodeURIComponent(after)}`}`;
     const write = (context: Parameters<typeof pages.versions>[1]) => pages.versions(data, context);
     return sendRepresentation(request, reply, render({ path, readings: [app, versions], write }));

@@ -18,6 +18,8 @@ import { ResultsPage } from "./results-page.tsx";
 import { VendorPage } from "./vendor-page.tsx";
 import { VersionsPage } from "./versions-page.tsx";
 
+export { prepareMarkdown } from "../markdown-html.ts";
+
 const write = (page: ReactNode): string => `<!doctype html>${renderToStaticMarkup(page)}`;
 
 /** The entry of the server's build: each page as HTML. */
