@@ -241,6 +241,40 @@ describe("every state of the console", () => {
     await close();
   });
 
+  test("what was saved meanwhile in another tab isn't overwritten unasked", async () => {
+    const { page, close } = await open("riverside-admin", riverside);
+    const other = await page.context().newPage();
+    const forms = [
+      [`${riverside}/apps/lumen-schedule`, "Minimum notice (hours)", ["3", "4", "5"]],
+      [`${riverside}/notices`, "Email address", ["a@example.com", "b@example.com", "c@example.com"]],
+    ] as const;
+    for (const [path, label, [first, second, third]] of forms) {
+      const field = page.getByLabel(label);
+      const save = async (tab: Page, value: string, says: string): Promise<void> => {
+        await tab.getByLabel(label).fill(value);
+        await tab.getByRole("button", { name: /^Save/ }).click();
+        await tab.getByText(says).waitFor();
+      };
+      await Promise.all([page.goto(path), other.goto(path)]);
+      await field.waitFor();
+      await save(other, first, "are saved.");
+      await save(page, second, "Somebody has saved other entries meanwhile");
+      assert.equal(await field.inputValue(), second, "what was entered stays");
+      await assertAccessible(page, `${path}: saved meanwhile`);
+      await page.getByRole("button", { name: "Load the saved entries" }).click();
+      await page.getByRole("alert").waitFor({ state: "hidden" });
+      assert.equal(await field.inputValue(), first);
+      await save(page, second, "are saved.");
+      await save(other, third, "Somebody has saved other entries meanwhile");
+      await other.getByRole("button", { name: "Overwrite with mine" }).click();
+      await other.getByText("are saved.").waitFor();
+      await page.reload();
+      await field.waitFor();
+      assert.equal(await field.inputValue(), third);
+    }
+    await close();
+  });
+
   test("a dialog that was left by going back isn't open for another app, or for the same one", async () => {
     const { page, close } = await open("riverside-admin", `${riverside}/subscriptions`);
     const cancelling = page.getByRole("dialog", { name: /^Cancel / });

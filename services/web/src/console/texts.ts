@@ -61,6 +61,12 @@ export const texts = {
     button: "Load anew",
     later: "Not now",
   },
+  changedMeanwhile: {
+    title: "Somebody has saved other entries meanwhile",
+    text: "Nothing of yours was saved. Load the saved entries, and yours are lost here; or overwrite them with yours.",
+    reload: "Load the saved entries",
+    overwrite: "Overwrite with mine",
+  },
   newVersion: {
     title: "There is a new version",
     text: "This page is of an older one, and can't load its next part. Load it anew to go on.",

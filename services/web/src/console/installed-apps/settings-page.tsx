@@ -14,9 +14,11 @@ import { useSession } from "../api/session.ts";
 import { practiceName } from "../practice-name.ts";
 import { TextLink } from "../shell/links.tsx";
 import { Page } from "../shell/page.tsx";
+import { refuseIfChanged } from "../states/changed-meanwhile.ts";
 import { isNotFound } from "../states/describe-error.ts";
-import { EmptyNotice, ErrorNotice } from "../states/notices.tsx";
+import { EmptyNotice } from "../states/notices.tsx";
 import { QueryView } from "../states/query-view.tsx";
+import { SaveError } from "../states/save-error.tsx";
 import { texts } from "../texts.ts";
 import { configValidator } from "./config-validator.ts";
 import { createUiSchema, hasForm } from "./form-schema.ts";
@@ -70,7 +72,9 @@ function Settings({ alias, installed, schema }: SettingsProps) {
   if (schema === null) return <Text>{t.none}</Text>;
   // The schema is a vendor's: a form is made of it only if it keeps to the profile.
   if (checkSchema(schema).length > 0 || !hasForm(schema as ConfigSchema)) return <Text>{t.unknownSchema}</Text>;
-  return <SettingsForm alias={alias} installed={installed} schema={schema as ConfigSchema} />;
+  // Another app's form is another one, also if one goes from the one to the other in the browser's history.
+  const { appSlug } = installed;
+  return <SettingsForm key={appSlug} alias={alias} installed={installed} schema={schema as ConfigSchema} />;
 }
 
 function SettingsForm({
@@ -83,21 +87,26 @@ function SettingsForm({
   schema: ConfigSchema;
 }) {
   const isAdmin = useSession().practices.some((practice) => practice.alias === alias && practice.isAdmin);
-  const [config, setConfig] = useState<JsonObject>(installed.config);
+  /** What has been entered, and what was stored before. Until then, the form shows what is read. */
+  const [draft, setDraft] = useState<{ config: JsonObject; base: JsonObject }>();
+  const { config, base } = draft ?? { config: installed.config, base: installed.config };
   const [problems, setProblems] = useState(0);
   // A new form after each save, so that secrets that were set are stored ones.
   const [version, setVersion] = useState(0);
   const queries = useQueryClient();
+  const show = (stored: InstallationDto): void => {
+    queries.setQueryData(installationQuery(alias, installed.appSlug).queryKey, stored);
+    setDraft({ config: stored.config, base: stored.config });
+    setVersion(version + 1);
+  };
   const save = useMutation({
-    mutationFn: async (body: JsonObject) => {
-      const input = { path: { appSlug: installed.appSlug }, headers: { "x-org-alias": alias }, body };
-      return (await ehr("PUT /app-installations/{appSlug}/config", input)).data;
+    mutationFn: async ({ body, isOverwriting }: { body: JsonObject; isOverwriting: boolean }) => {
+      const input = { path: { appSlug: installed.appSlug }, headers: { "x-org-alias": alias } };
+      const stored = isOverwriting ? undefined : (await ehr("GET /app-installations/{appSlug}", input)).data;
+      if (stored !== undefined) refuseIfChanged(base, stored.config, stored);
+      return (await ehr("PUT /app-installations/{appSlug}/config", { ...input, body })).data;
     },
-    onSuccess: (saved) => {
-      queries.setQueryData(installationQuery(alias, installed.appSlug).queryKey, saved);
-      setConfig(saved.config);
-      setVersion(version + 1);
-    },
+    onSuccess: show,
   });
   return (
     <Stack maw="40rem">
@@ -114,14 +123,16 @@ function SettingsForm({
         // A vendor's `minItems` isn't a number of fields that we add.
         experimental_defaultFormStateBehavior={{ arrayMinItems: { populate: "never" } }}
         readonly={!isAdmin}
-        onChange={({ formData }) => {
+        onChange={({ formData = {} }) => {
+          // The form also reports what it was given.
+          if (JSON.stringify(formData) === JSON.stringify(config)) return;
           save.reset();
-          setConfig(formData ?? {});
+          setDraft({ config: formData, base });
         }}
         onError={(errors) => setProblems(errors.length)}
         onSubmit={({ formData }) => {
           setProblems(0);
-          save.mutate(formData ?? {});
+          save.mutate({ body: formData ?? {}, isOverwriting: false });
         }}
       >
         <Stack mt="lg">
@@ -130,7 +141,14 @@ function SettingsForm({
               {t.problems(problems)}
             </Alert>
           )}
-          {save.error !== null && <ErrorNotice error={save.error} />}
+          <SaveError<InstallationDto>
+            error={save.error}
+            onReload={(stored) => {
+              save.reset();
+              show(stored);
+            }}
+            onOverwrite={() => save.mutate({ body: config, isOverwriting: true })}
+          />
           <div role="status">
             {save.isSuccess && (
               <Alert color="positive" variant="light" className="notice">

@@ -1,16 +1,18 @@
 import type { NoticeSettingsDto } from "@ehr-marketplace/client/marketplace";
 import { Alert, Button, Checkbox, Group, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { formatList } from "../../storefront/format.ts";
 import { marketplace } from "../api/apis.ts";
 import { noticeSettingsQuery } from "../api/record-queries.ts";
-import { ErrorNotice } from "../states/notices.tsx";
+import { refuseIfChanged } from "../states/changed-meanwhile.ts";
 import { QueryView, RowsSkeleton } from "../states/query-view.tsx";
+import { SaveError } from "../states/save-error.tsx";
 import { texts } from "../texts.ts";
 import { practiceKinds, readEmail, setMailed } from "./mail-kinds.ts";
 
 const t = texts.noticeMails;
+type Muted = NoticeSettingsDto["mutedKinds"];
 
 /** Where notices are mailed, and about what. */
 export function MailSettings({ alias, isAdmin }: { alias: string; isAdmin: boolean }) {
@@ -43,24 +45,46 @@ function MailFacts({ settings: { email, mutedKinds } }: { settings: NoticeSettin
   );
 }
 
+const toDraft = (base: NoticeSettingsDto) => ({ entered: base.email ?? "", mutedKinds: base.mutedKinds, base });
+
 function MailForm({ alias, settings }: { alias: string; settings: NoticeSettingsDto }) {
   const queries = useQueryClient();
-  const [entered, setEntered] = useState(settings.email ?? "");
-  const [mutedKinds, setMutedKinds] = useState(settings.mutedKinds);
+  /** What has been entered, and what was stored before. Until then, the form shows what is read. */
+  const [draft, setDraft] = useState<ReturnType<typeof toDraft>>();
+  const shown = draft ?? toDraft(settings);
+  const { entered, mutedKinds, base } = shown;
   const [isBad, setIsBad] = useState(false);
+  const show = (stored: NoticeSettingsDto): void => {
+    queries.setQueryData(noticeSettingsQuery(alias).queryKey, stored);
+    setDraft(toDraft(stored));
+  };
   const save = useMutation({
-    mutationFn: (body: NoticeSettingsDto) =>
-      marketplace("PUT /organisations/{alias}/notice-settings", { path: { alias }, body }),
-    onSuccess: (saved) => queries.setQueryData(noticeSettingsQuery(alias).queryKey, saved),
+    mutationFn: async ({ body, isOverwriting }: { body: NoticeSettingsDto; isOverwriting: boolean }) => {
+      if (!isOverwriting) {
+        const stored = await marketplace("GET /organisations/{alias}/notice-settings", { path: { alias } });
+        refuseIfChanged(base, stored, stored);
+      }
+      return marketplace("PUT /organisations/{alias}/notice-settings", { path: { alias }, body });
+    },
+    onSuccess: show,
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (isOverwriting: boolean): void => {
     const email = readEmail(entered);
     setIsBad(email === undefined);
-    if (email !== undefined) save.mutate({ email, mutedKinds });
+    if (email !== undefined) save.mutate({ body: { email, mutedKinds }, isOverwriting });
+  };
+  const change = (changes: { entered: string } | { mutedKinds: Muted }): void => {
+    save.reset();
+    setDraft({ ...shown, ...changes });
   };
   return (
-    <form onSubmit={submit} noValidate>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(false);
+      }}
+      noValidate
+    >
       <Stack gap="md" maw="32rem">
         <TextInput
           type="email"
@@ -70,10 +94,7 @@ function MailForm({ alias, settings }: { alias: string; settings: NoticeSettings
           description={t.emailHint}
           value={entered}
           error={isBad ? t.badEmail : undefined}
-          onChange={(event) => {
-            save.reset();
-            setEntered(event.currentTarget.value);
-          }}
+          onChange={(event) => change({ entered: event.currentTarget.value })}
         />
         <fieldset className="choices">
           <legend>{t.kinds}</legend>
@@ -82,14 +103,19 @@ function MailForm({ alias, settings }: { alias: string; settings: NoticeSettings
               key={kind}
               label={texts.notices.kinds[kind].name}
               checked={!mutedKinds.includes(kind)}
-              onChange={(event) => {
-                save.reset();
-                setMutedKinds(setMailed(mutedKinds, kind, event.currentTarget.checked));
-              }}
+              onChange={(event) => change({ mutedKinds: setMailed(mutedKinds, kind, event.currentTarget.checked) })}
             />
           ))}
         </fieldset>
-        {save.error !== null && <ErrorNotice error={save.error} />}
+        <SaveError<NoticeSettingsDto>
+          error={save.error}
+          onReload={(stored) => {
+            save.reset();
+            setIsBad(false);
+            show(stored);
+          }}
+          onOverwrite={() => submit(true)}
+        />
         <div role="status">
           {save.isSuccess && (
             <Alert color="positive" variant="light" className="notice">
