@@ -312,6 +312,22 @@ describe("the console in a browser", () => {
     await token.pressSequentially("second-token");
     await save();
     assert.deepEqual(await stored(), { step: 12.5, token: "second-token" });
+
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.goBack();
+    await step.fill("13.5");
+    await page.getByRole("link", { name: "Overview" }).click();
+    const unsaved = page.getByRole("dialog", { name: "Leave without saving?" });
+    await unsaved.waitFor();
+    await assertAccessible(page, "leaving without saving");
+    await unsaved.getByRole("button", { name: "Stay" }).click();
+    await unsaved.waitFor({ state: "hidden" });
+    assert.equal(await step.inputValue(), "13.5");
+    await page.getByRole("link", { name: "Overview" }).click();
+    await unsaved.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    assert.deepEqual(await stored(), { step: 12.5, token: "second-token" });
     assert.deepEqual(mistakes, []);
     await context.close();
 

@@ -372,6 +372,12 @@ export const texts = {
     empty: "No app is installed in your EHR",
     emptyText: "An app that your practice subscribes to is installed by itself, within seconds.",
   },
+  unsaved: {
+    title: "Leave without saving?",
+    text: "What you have entered isn't saved, and is lost if you leave.",
+    leave: "Leave",
+    stay: "Stay",
+  },
   settings: {
     title: (app: string): string => `Settings of ${app}`,
     text: (practice: string): string => `They apply to everybody at ${practice}, from the next launch of the app.`,

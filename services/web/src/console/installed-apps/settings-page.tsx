@@ -6,7 +6,7 @@ import withTheme from "@rjsf/core/lib/withTheme.js";
 import type { RJSFSchema } from "@rjsf/utils";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ehr } from "../api/apis.ts";
 import { appQuery } from "../api/catalog-queries.ts";
 import { installationQuery } from "../api/practice-queries.ts";
@@ -19,6 +19,7 @@ import { isNotFound } from "../states/describe-error.ts";
 import { EmptyNotice } from "../states/notices.tsx";
 import { QueryView } from "../states/query-view.tsx";
 import { SaveError } from "../states/save-error.tsx";
+import { UnsavedDialog } from "../states/unsaved-dialog.tsx";
 import { texts } from "../texts.ts";
 import { configValidator } from "./config-validator.ts";
 import { createUiSchema, hasForm } from "./form-schema.ts";
@@ -90,6 +91,7 @@ function SettingsForm({
   /** What has been entered, and what was stored before. Until then, the form shows what is read. */
   const [draft, setDraft] = useState<{ config: JsonObject; base: JsonObject }>();
   const { config, base } = draft ?? { config: installed.config, base: installed.config };
+  const [isEdited, setEdited] = useState(false);
   const [problems, setProblems] = useState(0);
   // A new form after each save, so that secrets that were set are stored ones.
   const [version, setVersion] = useState(0);
@@ -97,6 +99,7 @@ function SettingsForm({
   const show = (stored: InstallationDto): void => {
     queries.setQueryData(installationQuery(alias, installed.appSlug).queryKey, stored);
     setDraft({ config: stored.config, base: stored.config });
+    setEdited(false);
     setVersion(version + 1);
   };
   const save = useMutation({
@@ -108,9 +111,15 @@ function SettingsForm({
     },
     onSuccess: show,
   });
+  const result = useRef<HTMLDivElement>(null);
+  // The form that was saved is gone, and with it the focus.
+  useEffect(() => {
+    if (version > 0) result.current?.focus();
+  }, [version]);
   return (
     <Stack maw="40rem">
       <Text c="dimmed">{isAdmin ? t.text(practiceName(alias)) : texts.memberNote}</Text>
+      <UnsavedDialog isEdited={isEdited} />
       <ThemedForm
         key={version}
         schema={schema as unknown as RJSFSchema}
@@ -123,11 +132,12 @@ function SettingsForm({
         // A vendor's `minItems` isn't a number of fields that we add.
         experimental_defaultFormStateBehavior={{ arrayMinItems: { populate: "never" } }}
         readonly={!isAdmin}
-        onChange={({ formData = {} }) => {
+        onChange={({ formData = {} }, fieldId) => {
           // The form also reports what it was given.
           if (JSON.stringify(formData) === JSON.stringify(config)) return;
           save.reset();
           setDraft({ config: formData, base });
+          if (fieldId !== undefined) setEdited(true);
         }}
         onError={(errors) => setProblems(errors.length)}
         onSubmit={({ formData }) => {
@@ -149,7 +159,7 @@ function SettingsForm({
             }}
             onOverwrite={() => save.mutate({ body: config, isOverwriting: true })}
           />
-          <div role="status">
+          <div role="status" ref={result} tabIndex={-1} className="results">
             {save.isSuccess && (
               <Alert color="positive" variant="light" className="notice">
                 {t.saved}
