@@ -177,6 +177,7 @@ export {
   listingParams,
   listingStatuses,
   newSlugPattern,
+  reservedSlugs,
 } from "./listings.ts";
 export { type MediaDto, type MediaKind, mediaDto, mediaKinds, mediaParams, uploadMediaQuery } from "./media.ts";
 export {

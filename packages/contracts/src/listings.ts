@@ -174,8 +174,8 @@ export const listingDraft = Type.Object(
 );
 export type ListingDraft = Static<typeof listingDraft>;
 
-/** Names of paths below `/apps`. The slugs of sandbox apps are reserved too. */
-const reservedSlugs = ["search", "featured", "categories"];
+/** Names of paths below `/apps`, as in `apps_slug_check`. The slugs of sandbox apps are reserved too. */
+export const reservedSlugs: readonly string[] = ["search", "featured", "categories"];
 export const newSlugPattern: string = `^(?!(${reservedSlugs.join("|")})$|${sandboxSlugPrefix})[a-z0-9]+(-[a-z0-9]+)*$`;
 
 export const createListingBody = Type.Object(

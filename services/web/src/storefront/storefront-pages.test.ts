@@ -160,6 +160,14 @@ describe("the storefront of the demo catalog", () => {
     assert.deepEqual([apps[0]?.href, all.href], ["/apps/northwind-scribe", "/apps?q=scribe"]);
   });
 
+  test("no app's page shows a list of the API, which has fixed paths beside apps and vendors", async () => {
+    for (const name of ["search", "featured", "categories"]) {
+      for (const path of [`/apps/${name}`, `/apps/${name}/versions`, `/vendors/${name}`]) {
+        assert.equal((await get(path)).status, 404, path);
+      }
+    }
+  });
+
   test("what doesn't exist is a page for browsers, and a problem document for others", async () => {
     for (const path of ["/apps/no-such-app", "/vendors/no-such-vendor", "/nowhere", "/apps/..%2f..%2fhealth"]) {
       const page = await get(path);

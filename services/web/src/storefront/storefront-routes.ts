@@ -1,4 +1,4 @@
-import { type AppVersionPage, slugPattern } from "@ehr-marketplace/contracts";
+import { type AppVersionPage, reservedSlugs, slugPattern } from "@ehr-marketplace/contracts";
 import {
   limitRate,
   Problem,
@@ -54,6 +54,12 @@ function required<T>(reading: T | undefined): T {
 function requireSlug({ slug }: { slug: string }): string {
   if (!slugRegExp.test(slug)) throw notFound();
   return slug;
+}
+
+/** The API has lists at the reserved ones. */
+function requireAppSlug(params: { slug: string }): string {
+  if (reservedSlugs.includes(params.slug)) throw notFound();
+  return requireSlug(params);
 }
 
 /** The public pages. They depend on the URL only, never on who reads them, so that caches may share them. */
@@ -113,7 +119,7 @@ export const storefrontRoutes: FastifyPluginAsyncTypebox<StorefrontOptions> = as
     "/apps/:slug",
     { ...anyone, schema: { params: slugParams, querystring: appQuery } },
     async (request, reply) => {
-      const slug = requireSlug(request.params);
+      const slug = requireAppSlug(request.params);
       const { data, readings } = required(await gatherApp(catalogOf(request), slug, request.query));
       await prepareMarkdown([data.app.description, ...notesOf(data.versions)]);
       const { plan, quantity, usage } = request.query;
@@ -130,7 +136,7 @@ export const storefrontRoutes: FastifyPluginAsyncTypebox<StorefrontOptions> = as
   const versionsQuery = Type.Object({ after: text(500) });
   const versionsSchema = { params: slugParams, querystring: versionsQuery };
   scope.get("/apps/:slug/versions", { ...anyone, schema: versionsSchema }, async (request, reply) => {
-    const slug = requireSlug(request.params);
+    const slug = requireAppSlug(request.params);
     const { after } = request.query;
     const catalog = catalogOf(request);
     const [app, versions] = await Promise.all([catalog.getApp(slug), catalog.listVersions(slug, after)]);
