@@ -32,6 +32,8 @@ describe("after sign-in the browser returns", () => {
     "/bff/session",
     "/x/../bff/session",
     `/${"a".repeat(1_000)}`,
+    `/${" ".repeat(400)}x`,
+    `/${"漢".repeat(200)}`,
   ]) {
     test(`to the start page, whatever is given: ${JSON.stringify(given.slice(0, 30))}`, () => {
       assert.equal(resolveReturnTo(given, origin), `${origin}/`);

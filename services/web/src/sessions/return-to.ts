@@ -1,4 +1,4 @@
-/** Longer ones aren't kept: they are in a cookie while the user signs in. */
+/** Of the URL, in which a character of the path given can be nine. Longer ones aren't kept: they are in a cookie while the user signs in. */
 const maxLength = 1_000;
 /** Not pages: they are for the sign-in itself, and for scripts. */
 const unsuitable = /^\/(?:login|callback|logout|bff)(?:\/|$)/;
@@ -9,7 +9,8 @@ const unsuitable = /^\/(?:login|callback|logout|bff)(?:\/|$)/;
  */
 export function resolveReturnTo(given: string | undefined, publicUrl: string): string {
   const home = new URL("/", publicUrl);
-  if (given === undefined || !given.startsWith("/") || given.length > maxLength) return home.href;
+  if (given === undefined || !given.startsWith("/")) return home.href;
   const url = URL.parse(given, home.href);
-  return url === null || url.origin !== home.origin || unsuitable.test(url.pathname) ? home.href : url.href;
+  if (url === null || url.origin !== home.origin || url.href.length > maxLength) return home.href;
+  return unsuitable.test(url.pathname) ? home.href : url.href;
 }

@@ -155,6 +155,23 @@ describe("signing in", () => {
     assert.equal((await web.signIn(browser, "operator")).status, 200);
   });
 
+  for (const [what, character] of [
+    ["a space, which a URL writes as three", " "],
+    ["a backslash, which JSON writes as two", "\\"],
+    ["a letter", "a"],
+  ] as const) {
+    test(`leaves room for other headers, also if each character to return to is ${what}`, async () => {
+      const browser = web.openBrowser();
+      for (let tab = 0; tab < 4; tab += 1) {
+        const returnTo = `/?${character.repeat(970)}x`;
+        const { status } = await browser.open(`/login?${new URLSearchParams({ returnTo }).toString()}`);
+        assert.equal(status, 303);
+      }
+      assert.equal(browser.cookies.size, 4);
+      assert.equal((await browser.open("/robots.txt")).status, 200);
+    });
+  }
+
   for (const [what, path] of [
     ["that another browser has begun", "/callback?code=abc&state=0123456789abcdef"],
     ["without a state", "/callback?code=abc"],
