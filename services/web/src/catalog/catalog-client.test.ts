@@ -152,6 +152,20 @@ test("what is read past the cache is neither taken from there nor kept", async (
   assert.equal(requests.length, 4);
 });
 
+test("searches of one reader don't displace what others read, however many", async (t) => {
+  const { client, requests, respondWith } = await startUpstream(t);
+  await client.read(app);
+  const results = JSON.stringify(["x".repeat(1_048_576)]);
+  respondWith((_request, response) => sendJson(response, results));
+  const { clientAddress } = app;
+  const search = (q: number) => client.read({ path: `/apps/search?q=${q}`, clientAddress, isEntered: true });
+  for (let q = 0; q < 40; q += 1) await search(q);
+  assert.equal(requests.length, 41);
+  await client.read(app);
+  await search(39);
+  assert.equal(requests.length, 41, "the app and the last search are cached");
+});
+
 test("what doesn't exist isn't cached", async (t) => {
   const { client, respondWith } = await startUpstream(t);
   respondWith((_request, response) => response.writeHead(404).end());

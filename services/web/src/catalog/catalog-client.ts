@@ -20,6 +20,8 @@ export interface CatalogRequest {
   /** Makes it a POST request, for one that changes nothing. */
   body?: object;
   clientAddress: string;
+  /** Whether it depends on what a reader has entered: there are any number of such requests, so they have a cache of their own. */
+  isEntered?: boolean;
 }
 
 export interface CatalogClient {
@@ -56,18 +58,23 @@ const maxStaleMs = 86_400_000;
 const maxUnconfirmedMs = 600_000;
 /** A page of 100 apps with the longest descriptions and schemas. */
 const maxResponseBytes = 16 * 1_048_576;
-const maxCachedBytes = 64 * 1_048_576;
-const maxEntries = 5_000;
+const maxCached = { entries: 5_000, bytes: 48 * 1_048_576 };
+const maxCachedEntered = { entries: 1_000, bytes: 16 * 1_048_576 };
+
+const createCache = ({ entries, bytes: maxSize }: typeof maxCached): LRUCache<string, Entry> =>
+  new LRUCache({
+    max: entries,
+    maxSize,
+    // Parsed JSON takes about twice as much memory as its text.
+    sizeCalculation: ({ bytes }, key) => bytes * 2 + key.length + 500,
+  });
 
 /** Reads the marketplace's public API, and caches what it reads in this process. */
 export function createCatalogClient(options: CatalogClientOptions): CatalogClient {
   const { marketplaceUrl, logger, clock, timeoutMs } = options;
-  const entries = new LRUCache<string, Entry>({
-    max: maxEntries,
-    maxSize: maxCachedBytes,
-    // Parsed JSON takes about twice as much memory as its text.
-    sizeCalculation: ({ bytes }, key) => bytes * 2 + key.length + 500,
-  });
+  const [shared, entered] = [createCache(maxCached), createCache(maxCachedEntered)];
+  // Otherwise one reader's searches would displace the apps and lists that carry the pages through an outage.
+  const cacheOf = ({ isEntered = false }: CatalogRequest): LRUCache<string, Entry> => (isEntered ? entered : shared);
   const pending = new Map<string, { clientAddress: string; loading: Promise<Entry | undefined> }>();
 
   const fetchEntry = async (request: CatalogRequest, known?: Entry): Promise<Entry | undefined> => {
@@ -90,6 +97,7 @@ export function createCatalogClient(options: CatalogClientOptions): CatalogClien
   };
 
   const load = async (key: string, request: CatalogRequest): Promise<Entry | undefined> => {
+    const entries = cacheOf(request);
     const known = entries.get(key);
     try {
       const entry = await fetchEntry(request, known);
@@ -135,7 +143,7 @@ export function createCatalogClient(options: CatalogClientOptions): CatalogClien
   return {
     async read<T>(request: CatalogRequest): Promise<Reading<T> | undefined> {
       const key = request.body === undefined ? request.path : `${request.path} ${JSON.stringify(request.body)}`;
-      const known = entries.get(key);
+      const known = cacheOf(request).get(key);
       const isDue = known === undefined || known.dueAt <= clock().getTime();
       const entry = isDue ? await loadOrKeep(key, request, known) : known;
       if (entry === undefined) return undefined;

@@ -57,8 +57,9 @@ export function createCatalog(client: CatalogClient, clientAddress: string) {
     listVersions: (slug: string, after?: string): Readable<AppVersionPage> =>
       get(`${pathOf("apps", slug)}/versions?${toQuery({ limit: 20, after })}`),
     estimate: (slug: string, body: QuoteBody): Readable<QuoteDto> =>
-      client.read({ path: `${pathOf("apps", slug)}/estimate`, body, clientAddress }),
-    searchApps: (query: SearchQuery): Readable<FoundAppDto[]> => get(`/apps/search?${toQuery({ ...query })}`),
+      client.read({ path: `${pathOf("apps", slug)}/estimate`, body, clientAddress, isEntered: true }),
+    searchApps: (query: SearchQuery): Readable<FoundAppDto[]> =>
+      client.read({ path: `/apps/search?${toQuery({ ...query })}`, clientAddress, isEntered: true }),
   };
 }
 
