@@ -44,6 +44,14 @@ describe("the API client", () => {
     );
   });
 
+  for (const slug of ["", ".", ".."]) {
+    test(`sends nothing if a parameter of the path is ${JSON.stringify(slug)}, which leads to another path`, async () => {
+      const { api, requests } = createRecorder(() => json([]));
+      await assert.rejects(api("GET /apps/{slug}/pricing", { path: { slug } }), TypeError);
+      assert.equal(requests.length, 0);
+    });
+  }
+
   test("rejects with what the problem document says", async () => {
     const { api } = createRecorder(() => json({ code: "app-not-found", detail: "No such app.", instance: "id" }, 404));
     await assert.rejects(

@@ -61,9 +61,15 @@ export function createApiClient<Operations>(options: ApiClientOptions): ApiClien
   return call as ApiClient<Operations>;
 }
 
+/** `encodeURIComponent` keeps dots, with which a URL leads to another path; without a value, the path is that of another operation. */
+function encodeParameter(name: string, value = ""): string {
+  if (["", ".", ".."].includes(value)) throw new TypeError(`The parameter ${name} can't be ${JSON.stringify(value)}.`);
+  return encodeURIComponent(value);
+}
+
 function buildRequest(operation: string, input: AnyInput, { baseUrl, headers: common }: ApiClientOptions): Request {
   const [method = "", template = ""] = operation.split(" ");
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.path?.[name] ?? ""));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeParameter(name, input.path?.[name]));
   const query = new URLSearchParams(
     Object.entries(input.query ?? {}).flatMap(([name, value]): [string, string][] =>
       value === null || value === undefined ? [] : [[name, String(value)]],
