@@ -44,6 +44,7 @@ const forwardedHeaders = [
   "if-none-match",
   "transfer-encoding",
   "x-org-alias",
+  "x-vendor-slug",
 ];
 const returnedHeaders = [
   "content-disposition",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
@@ -11,6 +12,22 @@ import {
   startWeb,
   type WebBrowser,
 } from "@ehr-marketplace/tests/support";
+
+interface OpenApiDocument {
+  paths: Record<string, Record<string, { parameters?: { in: string; name: string }[] }>>;
+}
+
+/** Those that the operations have which pages may call. */
+async function listHeaderParameters(service: "ehr" | "marketplace"): Promise<string[]> {
+  const file = new URL(`../../../${service}/openapi.json`, import.meta.url);
+  const { paths } = JSON.parse(await readFile(file, "utf8")) as OpenApiDocument;
+  return Object.entries(paths)
+    .filter(([path]) => !path.includes("/internal/"))
+    .flatMap(([, operationsOfPath]) => Object.values(operationsOfPath))
+    .flatMap(({ parameters = [] }) => parameters)
+    .filter((parameter) => parameter.in === "header")
+    .map(({ name }) => name.toLowerCase());
+}
 
 /** The status of a request whose path is sent as it is; `fetch` would resolve dots. */
 async function getVerbatim({ url }: RunningWeb, { cookies }: WebBrowser, path: string): Promise<number | undefined> {
@@ -151,6 +168,15 @@ describe("a forwarded request", () => {
     assert.equal(headers["x-forwarded-for"], "127.0.0.1");
     assert.equal(headers["x-request-id"], response.headers.get("x-request-id"));
     for (const name of ["cookie", "dnt", "sec-fetch-site", "x-requested-with"]) assert.equal(headers[name], undefined);
+  });
+
+  test("has each header that an operation of the documents has as a parameter", async () => {
+    const names = new Set([...(await listHeaderParameters("marketplace")), ...(await listHeaderParameters("ehr"))]);
+    for (const name of ["idempotency-key", "x-org-alias", "x-vendor-slug"]) assert.ok(names.has(name), name);
+    const sent = Object.fromEntries([...names].map((name) => [name, `"${name}"`]));
+    await browser.call("/bff/ehr/app-installations", { headers: sent });
+    const { headers } = received.at(-1) as IncomingMessage;
+    assert.deepEqual(Object.fromEntries([...names].map((name) => [name, headers[name]])), sent);
   });
 
   test("gets what the page needs, and no cookie of the API's", async () => {
