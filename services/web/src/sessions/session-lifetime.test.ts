@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { patientLimits, type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { patientLimits, type RunningWeb, signToken, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { readRefreshTokens } from "./refresh-tokens.test-support.ts";
 
 const countSessions = ({ database }: RunningWeb): Promise<number> =>
   withClient(database.ownerUrl, async (client) => {
@@ -141,6 +146,86 @@ describe("tokens that expire", () => {
     assert.equal(((await response.json()) as { code: string }).code, "session-required");
     assert.equal(await countSessions(web), 0);
     assert.deepEqual((await readSession(browser)).body, { signedIn: false });
+  });
+});
+
+describe("an identity provider that rotates refresh tokens, and is slow", () => {
+  /** It signs nobody in, and responds to a refresh once it is released. */
+  async function startRotatingProvider(cleanUp: CleanUp, { identityProvider }: RunningWeb) {
+    const refreshing = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const revoked: (string | null)[] = [];
+    const respond = async (path: string | undefined, body: URLSearchParams): Promise<object> => {
+      if (path === "/revoke") return { revoked: revoked.push(body.get("token")) };
+      if (path !== "/token") {
+        const endpoints = { token_endpoint: `${issuer}/token`, revocation_endpoint: `${issuer}/revoke` };
+        return { issuer, authorization_endpoint: `${issuer}/authorize`, ...endpoints };
+      }
+      refreshing.resolve();
+      await released.promise;
+      const token = await signToken({ identityProvider }, { iss: issuer, sub: "operator" });
+      return { access_token: token, token_type: "Bearer", expires_in: 300, refresh_token: "rotated" };
+    };
+    const server = createServer((request, response) => {
+      void text(request)
+        .then((body) => respond(request.url, new URLSearchParams(body)))
+        .then((body) => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body)));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    cleanUp(async () => {
+      released.resolve();
+      server.closeAllConnections();
+      server.close();
+    });
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return {
+      identityProvider: { ...identityProvider, issuer },
+      refreshing: refreshing.promise,
+      release: released.resolve,
+      revoked,
+    };
+  }
+
+  const countConnections = ({ database }: RunningWeb, condition: string): Promise<number> =>
+    withClient(database.ownerUrl, async (client) => {
+      const { rows } = await client.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and ${condition}`,
+      );
+      return rows[0]?.count ?? 0;
+    });
+
+  async function startRefresh(cleanUp: CleanUp, environment: Record<string, string>) {
+    const web = await startWeb(cleanUp);
+    const browser = await signedIn(web);
+    const provider = await startRotatingProvider(cleanUp, web);
+    const { identityProvider } = provider;
+    const rotating = await startWeb(cleanUp, { database: web.database, identityProvider, environment });
+    await age(web, "access_expires_at = now()");
+    const sameBrowser = openAt(rotating, browser);
+    const refreshed = readSession(sameBrowser);
+    await provider.refreshing;
+    return { web, provider, sameBrowser, refreshed };
+  }
+
+  test("may take longer than a statement: the new token is stored", async (t) => {
+    const { web, provider, refreshed } = await startRefresh(cleanUpAfter(t), { STATEMENT_TIMEOUT_MS: "1000" });
+    const isRecent = "state = 'idle in transaction' and state_change > now() - interval '1.5 seconds'";
+    await eventually("no transaction is younger", 30_000, async () => (await countConnections(web, isRecent)) === 0);
+    provider.release();
+    assert.equal((await refreshed).body.signedIn, true);
+    assert.deepEqual(await readRefreshTokens(web, "operator"), ["rotated"]);
+  });
+
+  test("revokes the new token if the user signs out during the refresh", async (t) => {
+    const { web, provider, sameBrowser, refreshed } = await startRefresh(cleanUpAfter(t), patientLimits);
+    const request = { method: "POST", headers: { "sec-fetch-site": "same-origin" } };
+    const signedOut = sameBrowser.open("/logout", request);
+    const isWaiting = "wait_event_type = 'Lock'";
+    await eventually("signing out waits", 30_000, async () => (await countConnections(web, isWaiting)) === 1);
+    provider.release();
+    assert.equal((await signedOut).status, 303);
+    await refreshed;
+    assert.deepEqual(provider.revoked, ["rotated"]);
   });
 });
 

@@ -47,6 +47,11 @@ export function lockSession(transaction: Transaction<DB>, id: string): Promise<S
     .executeTakeFirst();
 }
 
+/** How long the transaction may wait for something else than the database before PostgreSQL ends its connection. */
+export async function allowIdle(transaction: Transaction<DB>, ms: number): Promise<void> {
+  await sql`select set_config('idle_in_transaction_session_timeout', ${String(ms)}, true)`.execute(transaction);
+}
+
 export async function updateTokens(
   transaction: Transaction<DB>,
   id: string,
@@ -64,8 +69,9 @@ export async function updateUse(database: Kysely<DB>, id: string, now: Date): Pr
     .execute();
 }
 
-export async function deleteSession(database: Kysely<DB>, id: string): Promise<void> {
-  await database.deleteFrom("web.sessions").where("id", "=", id).execute();
+/** Returns what it was: another request may have refreshed its tokens since it was read. */
+export function deleteSession(database: Kysely<DB>, id: string): Promise<StoredSession | undefined> {
+  return database.deleteFrom("web.sessions").where("id", "=", id).returning(columns).executeTakeFirst();
 }
 
 const deleteOfSubject = (database: QueryCreator<DB>, { issuer, subject }: Subject, before: Date) =>

@@ -31,6 +31,7 @@ import {
   tokensOwner,
 } from "./session.ts";
 import {
+  allowIdle,
   deleteOldSessions,
   deleteSession,
   endSessionsOfSubject,
@@ -53,6 +54,8 @@ export interface SessionDeps {
 }
 
 const cookieBytes = 32;
+/** Longer than discovery, the refresh and the provider's keys may take, each 5 s: a token that the provider has rotated must be stored. */
+const maxRefreshMs = 20_000;
 /** Each keeps a connection while the identity provider responds. */
 const maxRefreshing = 4;
 const maxWaitingToRefresh = 100;
@@ -117,6 +120,12 @@ export function createSessions({ database, encryption, provider, tokens, limits,
       .catch((error: unknown) => logger.warn({ err: error }, "failed to revoke a session's refresh token"));
   };
 
+  /** Undefined: there is none any more. */
+  const remove = async ({ id }: Pick<Session, "id">): Promise<Session | undefined> => {
+    const stored = await deleteSession(database, id);
+    return stored && decrypt(stored);
+  };
+
   const findByHash = async (hash: string): Promise<Session | undefined> =>
     open(await findSession(database, Buffer.from(hash, "base64url")));
 
@@ -135,6 +144,7 @@ export function createSessions({ database, encryption, provider, tokens, limits,
           if (isExpired(current, clock())) throw required("The access token has expired.");
           return current;
         }
+        await allowIdle(transaction, maxRefreshMs);
         const issued = await provider.refresh(refreshToken);
         const renewed = { accessToken: issued.accessToken, refreshToken: issued.refreshToken, name };
         const accessExpiresAt = expiryOf(issued);
@@ -171,8 +181,9 @@ export function createSessions({ database, encryption, provider, tokens, limits,
     for (const hash of hashes) {
       const session = await findByHash(hash);
       if (session === undefined) continue;
-      await deleteSession(database, session.id);
-      if (session.issuer !== issuer || session.subject !== subject) await revoke(session.tokens);
+      const removed = await remove(session);
+      if (removed !== undefined && (removed.issuer !== issuer || removed.subject !== subject))
+        await revoke(removed.tokens);
     }
   };
 
@@ -230,8 +241,8 @@ export function createSessions({ database, encryption, provider, tokens, limits,
     },
 
     async end(session: Session): Promise<void> {
-      await deleteSession(database, session.id);
-      await revoke(session.tokens);
+      const removed = await remove(session);
+      if (removed !== undefined) await revoke(removed.tokens);
     },
 
     /** Of all browsers of the user. The tokens of those that were used last are revoked; more would take longer than a request may. */
