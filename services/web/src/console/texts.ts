@@ -1,4 +1,5 @@
 import { formatNumber } from "../storefront/format.ts";
+import { errorTexts } from "./texts-errors.ts";
 import { moneyTexts } from "./texts-money.ts";
 import { recordTexts } from "./texts-records.ts";
 
@@ -41,7 +42,7 @@ export const texts = {
   },
   signIn: {
     title: "Sign in to go on",
-    text: "This page shows what your practice subscribes to. After signing in you return to it.",
+    text: "This page is for members of a practice. After signing in you return to it.",
     button: "Sign in",
     browse: "Browse apps without signing in",
     done: "You are signed in",
@@ -87,77 +88,6 @@ export const texts = {
   },
   memberNote:
     "You are a member of this practice: you see its apps and costs. Its admins make changes, and see launches and the audit log.",
-  error: {
-    requestId: "Request id",
-    retry: "Try again",
-    /** Refusals that people can do something about, by the code of the problem. */
-    codes: {
-      "subscription-blocked": {
-        title: "Your practice can't subscribe to this app at the moment",
-        advice:
-          "It cancelled while the marketplace had paused the app. Only the marketplace can lift this block: contact it.",
-      },
-      "already-subscribed": {
-        title: "Your practice subscribes to this app already",
-        advice: "Somebody has just subscribed to it. It is in your subscriptions.",
-      },
-      "app-suspended": {
-        title: "The marketplace has suspended this app",
-        advice:
-          "It can't be subscribed to, resumed or changed until the suspension ends. The marketplace knows the reason.",
-      },
-      "spend-limit-reached": {
-        title: "The spend limit is still reached",
-        advice: "Raise or remove the spend limit first, then resume. Otherwise wait for the next month.",
-      },
-      "scopes-changed": {
-        title: "What the app may read and write has changed",
-        advice: "Nothing was changed. Read what it asks for now, and agree to it if you want to go on.",
-      },
-      "baa-changed": {
-        title: "The business associate agreement has changed",
-        advice: "Nothing was changed. Read the agreement as it is now, and accept it if you want to go on.",
-      },
-      "subscription-changed-too-often": {
-        title: "This subscription has been changed too often",
-        advice: "Wait an hour, then try again.",
-      },
-      "subscription-created-too-often": {
-        title: "Your practice has subscribed to this app too often",
-        advice: "Wait an hour, then try again.",
-      },
-    } as Record<string, { title: string; advice: string }>,
-    titles: {
-      unreachable: "The server can't be reached",
-      unavailable: "This can't be read at the moment",
-      ehrUnavailable: "Your EHR doesn't respond",
-      marketplaceUnavailable: "The marketplace doesn't respond",
-      signInUnavailable: "Your sign-in can't be renewed at the moment",
-      notFound: "Not found",
-      refused: "This isn't allowed",
-      conflict: "Something has changed meanwhile",
-      tooMany: "Too many requests",
-      invalid: "This can't be done as entered",
-      failed: "Something went wrong",
-    },
-    advice: {
-      unreachable: "Check your connection. Nothing that you entered is lost.",
-      unavailable:
-        "The catalog can be read meanwhile, and apps that are installed in your EHR keep working. Try again in a minute.",
-      ehrUnavailable:
-        "What is installed and its settings can't be shown or changed until it does. Subscriptions and costs work meanwhile. Try again in a minute.",
-      marketplaceUnavailable:
-        "Subscriptions and costs can't be shown or changed until it does. Apps that are installed in your EHR keep working. Try again in a minute.",
-      signInUnavailable:
-        "The identity provider doesn't respond. You stay signed in, nothing that you entered is lost, and the catalog can be read meanwhile. Try again in a minute.",
-      notFound: "It may have been removed, or belong to another practice.",
-      refused: "Ask an admin of your practice.",
-      conflict: "Read it again, and decide then.",
-      tooMany: "Wait a minute, then try again.",
-      invalid: "Correct the entry, and try again.",
-      failed: "Try again. If it happens again, tell support the request id.",
-    },
-  },
   stale: (age: string): string => `This can't be read anew at the moment. It is shown as it was ${age} ago.`,
   age: (minutes: number): string => (minutes < 1 ? "less than a minute" : plural(minutes, "minute", "minutes")),
   status: { active: "Active", paused: "Paused", cancelled: "Cancelled" },
@@ -180,6 +110,7 @@ export const texts = {
     paused: "Paused in the EHR",
     none: "–",
     unknown: "Can't be asked at the moment",
+    unknownAll: "Your EHR can't be asked at the moment: which apps can't sign in isn't known.",
   },
   subscribe: {
     button: "Subscribe",
@@ -243,14 +174,20 @@ export const texts = {
   },
   subscribed: {
     title: (app: string): string => `${app} is subscribed`,
+    untitled: "Your subscription",
+    none: (practice: string, app: string): string => `${practice} doesn't subscribe to ${app}`,
+    noneText: "It may have been cancelled meanwhile.",
+    subscribe: (app: string): string => `Subscribe to ${app}`,
     subscribed: (practice: string): string => `${practice} is subscribed`,
     installing: "Being installed in your EHR",
     installed: "Installed in your EHR",
     connecting: "Sign-in of the app is being set up",
     connected: "The app can sign in",
-    failed: (reason: string): string => `The app can't sign in: ${reason}`,
+    failed: (reason: string): string => (reason === "" ? "The app can't sign in" : `The app can't sign in: ${reason}`),
     slow: "This takes longer than usual. It goes on by itself, also if you leave this page.",
     unreachable: "Your EHR can't be asked at the moment. The app is installed as soon as it responds.",
+    paused: "This page has stopped asking your EHR. The installation goes on by itself.",
+    again: "Check again",
     settings: "Go to its settings",
     subscription: "Show the subscription",
     more: "Browse more apps",
@@ -258,8 +195,8 @@ export const texts = {
   overview: {
     title: "Overview",
     apps: "Apps",
-    active: (count: number): string => plural(count, "app in use", "apps in use"),
-    paused: (count: number): string => `${plural(count, "app", "apps")} paused`,
+    shown: (count: number, of: number): string =>
+      `${formatNumber(count)} of ${formatNumber(of)} apps. Those that need attention come first.`,
     month: (month: string): string => `${month} so far`,
     asOf: (time: string): string => `As of ${time}. What is charged for the days and the usage until then.`,
     notCharged: "Nothing has been charged this month.",
@@ -291,6 +228,8 @@ export const texts = {
     noneLive: "No subscription is in force",
     noneLiveText: "All subscriptions of your practice are cancelled.",
     showCancelled: "Show the cancelled ones",
+    notFound: "This subscription wasn't found",
+    notFoundText: "The address has a typing error, or it is a subscription of another practice.",
     columns: { app: "App", plan: "Plan", state: "State", month: "This month so far", ehr: "In the EHR" },
     caption: "Subscriptions, the newest first",
   },
@@ -347,6 +286,7 @@ export const texts = {
     text: "The new plan counts from tomorrow (UTC). There is no second trial.",
     otherCurrency: "In another currency: cancel, and subscribe to it.",
     estimate: (month: string): string => `${month} in full, with this plan`,
+    noPrice: "The price can't be calculated: this app isn't in the catalog any more.",
     unchanged: "Choose another plan, or another number of units.",
     button: "Change plan",
   },
@@ -371,6 +311,7 @@ export const texts = {
     settings: (app: string): string => `Settings of ${app}`,
     empty: "No app is installed in your EHR",
     emptyText: "An app that your practice subscribes to is installed by itself, within seconds.",
+    withoutWaiting: "The marketplace can't be asked at the moment: apps that wait to be installed may be missing here.",
   },
   unsaved: {
     title: "Leave without saving?",
@@ -399,6 +340,7 @@ export const texts = {
     unknownSchema: "The settings of this app can't be shown in a form.",
     notInCatalog: "This app isn't in the catalog any more. Its settings stay as they are, and can't be changed.",
   },
+  ...errorTexts,
   ...moneyTexts,
   ...recordTexts,
 } as const;

@@ -18,6 +18,14 @@ describe("a refusal with a known code", () => {
     "baa-changed",
     "subscription-changed-too-often",
     "subscription-created-too-often",
+    "session-required",
+    "session-changed",
+    "forbidden",
+    "unknown-organisation",
+    "sandbox-organisation",
+    "subscription-cancelled",
+    "paused-for-another-reason",
+    "unknown-plan",
   ];
 
   for (const code of known) {
@@ -29,6 +37,10 @@ describe("a refusal with a known code", () => {
       assert.ok(described.advice !== "" && described.title !== "Conflict");
     });
   }
+
+  test("speaks of practices, as people do", () => {
+    assert.doesNotMatch(JSON.stringify(codes), /: ?"[^"]*organisation[^"]*"/i);
+  });
 
   test("has a test for each code", () => {
     assert.deepEqual(Object.keys(codes), known);
