@@ -1,5 +1,5 @@
 import type { InstallationDto } from "@ehr-marketplace/client/ehr";
-import { Button, Group, Table } from "@mantine/core";
+import { Button, Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { formatDate } from "../../storefront/format.ts";
@@ -22,9 +22,10 @@ const route = getRouteApi("/practice/$alias/apps");
 export function InstalledAppsPage() {
   const { alias } = route.useParams();
   const installations = useQuery(installationsQuery(alias));
-  const { data: subscriptions = [] } = useQuery(subscriptionsQuery(alias));
+  const { data: subscriptions = [], error: marketplaceError } = useQuery(subscriptionsQuery(alias));
   return (
     <Page title={t.title}>
+      {marketplaceError !== null && <Text c="dimmed">{t.withoutWaiting}</Text>}
       <QueryView query={installations} skeleton={<RowsSkeleton rows={5} />}>
         {(installed) => {
           const apps = listApps(installed, subscriptions);

@@ -13,6 +13,7 @@ import { QueryView, RowsSkeleton } from "../states/query-view.tsx";
 import { StateBadge } from "../subscriptions/state-badge.tsx";
 import { texts } from "../texts.ts";
 import { CostsCard } from "./costs-card.tsx";
+import { putAttentionFirst } from "./put-attention-first.ts";
 
 const t = texts.overview;
 const route = getRouteApi("/practice/$alias");
@@ -42,9 +43,11 @@ export function OverviewPage() {
   );
 }
 
+const shownApps = 8;
+
 function Apps({ alias }: { alias: string }) {
   const subscriptions = useQuery(subscriptionsQuery(alias));
-  const { data: installations = [] } = useQuery(installationsQuery(alias));
+  const { data: installations = [], error: ehrError } = useQuery(installationsQuery(alias));
   const canNotSignIn = new Set(
     installations
       .filter(({ connection }) => connection?.status === "failed")
@@ -62,29 +65,37 @@ function Apps({ alias }: { alias: string }) {
             if (live.length === 0) return <EmptyNotice title={t.empty} text={t.emptyText} />;
             return (
               <>
+                {ehrError !== null && (
+                  <Text size="sm" c="dimmed">
+                    {texts.connection.unknownAll}
+                  </Text>
+                )}
                 <ul className="plain">
-                  {live.slice(0, 8).map(({ id, app, appSlug, status, pauseReason, trialEndsAt, pendingScopes }) => (
-                    <li key={id} className="app-row">
-                      <AppIcon url={app?.iconUrl} size={32} />
-                      <div>
-                        <TextLink to="/practice/$alias/subscriptions" params={{ alias }} search={{ open: id }}>
-                          {app?.name ?? appSlug}
-                        </TextLink>
-                        {canNotSignIn.has(id) && (
-                          <Text size="xs" className="failed">
-                            {texts.connection.failed}
-                          </Text>
-                        )}
-                        {pendingScopes !== "" && (
-                          <Text size="xs" className="attention">
-                            {texts.addedAccess.short}
-                          </Text>
-                        )}
-                      </div>
-                      <StateBadge status={status} pauseReason={pauseReason} trialEndsAt={trialEndsAt} />
-                    </li>
-                  ))}
+                  {putAttentionFirst(live, canNotSignIn)
+                    .slice(0, shownApps)
+                    .map(({ id, app, appSlug, status, pauseReason, trialEndsAt, pendingScopes }) => (
+                      <li key={id} className="app-row">
+                        <AppIcon url={app?.iconUrl} size={32} />
+                        <div>
+                          <TextLink to="/practice/$alias/subscriptions" params={{ alias }} search={{ open: id }}>
+                            {app?.name ?? appSlug}
+                          </TextLink>
+                          {canNotSignIn.has(id) && (
+                            <Text size="xs" className="failed">
+                              {texts.connection.failed}
+                            </Text>
+                          )}
+                          {pendingScopes !== "" && (
+                            <Text size="xs" className="attention">
+                              {texts.addedAccess.short}
+                            </Text>
+                          )}
+                        </div>
+                        <StateBadge status={status} pauseReason={pauseReason} trialEndsAt={trialEndsAt} />
+                      </li>
+                    ))}
                 </ul>
+                {live.length > shownApps && <Text size="sm">{t.shown(shownApps, live.length)}</Text>}
                 <TextLink to="/practice/$alias/subscriptions" params={{ alias }} size="sm">
                   {t.allApps}
                 </TextLink>
