@@ -1,10 +1,11 @@
 import type { AppDto, PricingPlanDto } from "@ehr-marketplace/client/marketplace";
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Skeleton, Stack, Text } from "@mantine/core";
 import { formatCount, formatMoney, formatMonth } from "../../storefront/format.ts";
 import { practiceName } from "../practice-name.ts";
 import { ErrorNotice } from "../states/notices.tsx";
+import { QueryView } from "../states/query-view.tsx";
 import { texts } from "../texts.ts";
-import { toQuoteInput, useQuote } from "./price-card.tsx";
+import { isPriced, toQuoteInput, useQuote } from "./price-card.tsx";
 import { describeTerms, type ReadTerms } from "./terms.ts";
 
 const t = texts.subscribe;
@@ -25,7 +26,8 @@ export interface ConfirmDialogProps {
 /** Says once more who subscribes to what, for how much. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { isOpen, alias, app, plan, terms, canHaveTrial, isSending, error, onConfirm, onClose } = props;
-  const { data: quote } = useQuote(app.slug, toQuoteInput(plan, terms, canHaveTrial));
+  const input = toQuoteInput(plan, terms, canHaveTrial);
+  const quote = useQuote(app.slug, input);
   return (
     <Modal
       opened={isOpen}
@@ -36,18 +38,19 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <Stack>
         <Text>{t.confirm(practiceName(alias), app.name, plan.name)}</Text>
         <Text>{t.confirmPrice(describeTerms(plan, terms.isValid ? terms.quantity : undefined))}</Text>
-        {quote !== undefined && (
-          <Text>
-            {t.confirmFirst(formatMonth(quote.firstMonth.month), formatMoney(quote.firstMonth.total, quote.currency))}
-          </Text>
-        )}
-        {quote !== undefined && canHaveTrial && plan.trialDays > 0 && (
-          <Text>
-            {t.confirmTrial(
-              formatCount(plan.trialDays, "day", "days"),
-              formatMoney(quote.fullMonth.total, quote.currency),
+        {input !== undefined && (
+          <QueryView query={quote} skeleton={<Skeleton height={24} />}>
+            {({ currency, firstMonth, fullMonth }) => (
+              <>
+                <Text>{t.confirmFirst(formatMonth(firstMonth.month), formatMoney(firstMonth.total, currency))}</Text>
+                {canHaveTrial && plan.trialDays > 0 && (
+                  <Text>
+                    {t.confirmTrial(formatCount(plan.trialDays, "day", "days"), formatMoney(fullMonth.total, currency))}
+                  </Text>
+                )}
+              </>
             )}
-          </Text>
+          </QueryView>
         )}
         <Text c="dimmed">{t.confirmAfter}</Text>
         {error !== null && <ErrorNotice error={error} />}
@@ -55,7 +58,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" onClick={onClose}>
             {texts.back}
           </Button>
-          <Button onClick={onConfirm} loading={isSending} data-autofocus>
+          <Button onClick={onConfirm} loading={isSending} disabled={!isPriced(input, quote)} data-autofocus>
             {t.button}
           </Button>
         </Group>

@@ -30,6 +30,10 @@ export const useQuote = (slug: string, input: QuoteInput | undefined) =>
     staleTime: 60_000,
   });
 
+/** Nobody agrees to a price that isn't shown. Undefined: nothing is to be estimated. */
+export const isPriced = (input: QuoteInput | undefined, { data }: { data: unknown }): boolean =>
+  input === undefined || data !== undefined;
+
 export interface PriceCardProps {
   app: AppDto;
   plan: PricingPlanDto;

@@ -61,7 +61,15 @@ function ForPractice({ app, plans }: { app: AppDto; plans: PricingPlanDto[] }) {
   const navigate = route.useNavigate();
   const practices = useSession().practices.filter(({ isAdmin }) => isAdmin);
   const chosen = practices.find(({ alias }) => alias === search.practice) ?? practices[0];
-  if (chosen === undefined) return <EmptyNotice title={t.notAdmin} text={t.notAdminText} />;
+  if (chosen === undefined) {
+    return (
+      <EmptyNotice title={t.notAdmin} text={t.notAdminText}>
+        <ButtonLink to="/console" variant="default">
+          {texts.notFound.toStart}
+        </ButtonLink>
+      </EmptyNotice>
+    );
+  }
   return (
     <Stack gap="lg">
       {practices.length > 1 && (

@@ -8,7 +8,7 @@ import { pricingQuery } from "../api/catalog-queries.ts";
 import { isNotFound } from "../states/describe-error.ts";
 import { QueryView } from "../states/query-view.tsx";
 import { PlanFields } from "../subscribe/plan-fields.tsx";
-import { toQuoteInput, useQuote } from "../subscribe/price-card.tsx";
+import { isPriced, toQuoteInput, useQuote } from "../subscribe/price-card.tsx";
 import { MonthTable } from "../subscribe/quote-view.tsx";
 import { describeTerms, readTerms } from "../subscribe/terms.ts";
 import { texts } from "../texts.ts";
@@ -62,7 +62,10 @@ function PlanForm({
   const plan = plans.find((each) => each.id === planId) ?? pricingPlan;
   const terms = readTerms(plan, entered);
   const isChanged = terms.isValid && (plan.id !== pricingPlan.id || (terms.quantity ?? null) !== quantity);
-  const { data: quote } = useQuote(appSlug, toQuoteInput(plan, terms, false));
+  const input = toQuoteInput(plan, terms, false);
+  const quote = useQuote(appSlug, input);
+  // Of an app that has left the catalog, nothing is estimated.
+  const hasLeft = isNotFound(quote.error);
   const action = useAction({
     alias,
     body: {
@@ -77,7 +80,7 @@ function PlanForm({
       isOpen
       title={t.title(name)}
       button={t.button}
-      isDisabled={!isChanged}
+      isDisabled={!isChanged || !(hasLeft || isPriced(input, quote))}
       action={action}
       onClose={onClose}
     >
@@ -93,12 +96,13 @@ function PlanForm({
         onEnter={(changes) => setEntered({ ...entered, ...changes })}
         whyNot={({ currency }) => (currency === pricingPlan.currency ? undefined : t.otherCurrency)}
       />
-      {quote !== undefined && (
-        <MonthTable
-          caption={t.estimate(formatMonth(quote.fullMonth.month))}
-          month={quote.fullMonth}
-          currency={quote.currency}
-        />
+      {hasLeft && <Text>{t.noPrice}</Text>}
+      {input !== undefined && !hasLeft && (
+        <QueryView query={quote} skeleton={<Skeleton height={120} />}>
+          {({ currency, fullMonth }) => (
+            <MonthTable caption={t.estimate(formatMonth(fullMonth.month))} month={fullMonth} currency={currency} />
+          )}
+        </QueryView>
       )}
       <Text size="sm" c="dimmed">
         {isChanged ? t.text : t.unchanged}
