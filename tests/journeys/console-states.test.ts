@@ -21,6 +21,12 @@ import {
   startWeb,
 } from "@ehr-marketplace/tests/support";
 import type { Browser, Locator, Page } from "playwright-core";
+import {
+  assertAttentionFirst,
+  assertNotConfirmedWithoutPrice,
+  assertNotOverwritten,
+  assertSignInSteps,
+} from "./console-steps.ts";
 
 const riverside = "/practice/riverside-clinic";
 const scribe = "Northwind Scribe";
@@ -181,6 +187,11 @@ describe("every state of the console", () => {
     await page.unroute(api.installations);
     await page.unroute(api.subscriptions);
 
+    await show(`${riverside}/subscriptions?open=nothing`, "This subscription wasn't found", "an unknown subscription");
+    await content.getByRole("button", { name: "Close" }).click();
+    await page.getByText("This subscription wasn't found").waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: scribe }).waitFor();
+
     const cancelledAt = new Date().toISOString();
     await page.route(api.subscriptions, async (route) => {
       const response = await route.fetch();
@@ -195,6 +206,7 @@ describe("every state of the console", () => {
     await assertAccessible(page, "details of a cancelled subscription");
     await page.unroute(api.subscriptions);
 
+    await assertAttentionFirst(page, riverside);
     await respond(api.audit, { items: [], next: null });
     await show(`${riverside}/audit`, "Nothing has been changed yet", "audit: empty");
     await respond(api.launches, { success: true, message: "", data: { items: [], next: null } });
@@ -215,6 +227,7 @@ describe("every state of the console", () => {
       await assertAccessible(page, `settings: ${says}`);
     };
     await show("northwind-referrals", "This app isn't installed in your EHR.");
+    await page.locator("#content").getByRole("link", { name: "Installed apps" }).waitFor();
     await show("pocket-phrasebook", "This app has no settings.");
     await page.route(api.app, async (route) => {
       const response = await route.fetch();
@@ -243,35 +256,9 @@ describe("every state of the console", () => {
 
   test("what was saved meanwhile in another tab isn't overwritten unasked", async () => {
     const { page, close } = await open("riverside-admin", riverside);
-    const other = await page.context().newPage();
-    const forms = [
-      [`${riverside}/apps/lumen-schedule`, "Minimum notice (hours)", ["3", "4", "5"]],
-      [`${riverside}/notices`, "Email address", ["a@example.com", "b@example.com", "c@example.com"]],
-    ] as const;
-    for (const [path, label, [first, second, third]] of forms) {
-      const field = page.getByLabel(label);
-      const save = async (tab: Page, value: string, says: string): Promise<void> => {
-        await tab.getByLabel(label).fill(value);
-        await tab.getByRole("button", { name: /^Save/ }).click();
-        await tab.getByText(says).waitFor();
-      };
-      await Promise.all([page.goto(path), other.goto(path)]);
-      await field.waitFor();
-      await save(other, first, "are saved.");
-      await save(page, second, "Somebody has saved other entries meanwhile");
-      assert.equal(await field.inputValue(), second, "what was entered stays");
-      await assertAccessible(page, `${path}: saved meanwhile`);
-      await page.getByRole("button", { name: "Load the saved entries" }).click();
-      await page.getByRole("alert").waitFor({ state: "hidden" });
-      assert.equal(await field.inputValue(), first);
-      await save(page, second, "are saved.");
-      await save(other, third, "Somebody has saved other entries meanwhile");
-      await other.getByRole("button", { name: "Overwrite with mine" }).click();
-      await other.getByText("are saved.").waitFor();
-      await page.reload();
-      await field.waitFor();
-      assert.equal(await field.inputValue(), third);
-    }
+    await assertNotOverwritten(page, `${riverside}/apps/lumen-schedule`, "Minimum notice (hours)", ["3", "4", "5"]);
+    const addresses = ["a@example.com", "b@example.com", "c@example.com"] as const;
+    await assertNotOverwritten(page, `${riverside}/notices`, "Email address", addresses);
     await close();
   });
 
@@ -319,6 +306,17 @@ describe("every state of the console", () => {
     await page.unroute(api.pricing);
     await dialog(`Change the plan of ${scribe}`).getByRole("button", { name: "Try again" }).click();
     await dialog(`Change the plan of ${scribe}`).getByRole("radio").first().waitFor();
+    await page.reload();
+    await assertNotConfirmedWithoutPrice(page, "Change plan", async () => {
+      await drawer(page).getByRole("button", { name: "Change plan" }).click();
+      await dialog(`Change the plan of ${scribe}`).getByRole("radio").last().check();
+    });
+    await page.goto("/console/subscribe/northwind-referrals");
+    await assertNotConfirmedWithoutPrice(page, "Subscribe", async () => {
+      await page.getByRole("checkbox", { name: /I agree/ }).check();
+      await page.getByRole("button", { name: "Review and subscribe" }).click();
+    });
+    await page.goto(`${riverside}/subscriptions?open=${subscription.id}`);
 
     await page.route(api.subscriptions, async (route) => {
       const response = await route.fetch();
@@ -348,14 +346,25 @@ describe("every state of the console", () => {
     await page.getByText("This app has no plan on sale.").waitFor();
     await assertAccessible(page, "no plan");
 
+    await page.goto("/console/subscribed/northwind-referrals?practice=riverside-clinic");
+    await page.getByText("Riverside Clinic doesn't subscribe to Northwind Referrals").waitFor();
+    await page.getByRole("link", { name: "Subscribe to Northwind Referrals" }).waitFor();
+    await assertAccessible(page, "not subscribed");
+    await page.goto("/console/subscribed/northwind-scribe?practice=hilltop-practice");
+    await page.getByText("You aren't a member of").waitFor();
+    await assertSignInSteps(page, "/console/subscribed/northwind-scribe?practice=riverside-clinic");
     await page.route(api.installation, failNotFound);
     await page.goto("/console/subscribed/northwind-scribe?practice=riverside-clinic");
     await page.getByText("Being installed in your EHR").waitFor();
     await assertAccessible(page, "being installed");
     await fastForwardUntil(page, page.getByText("This takes longer than usual."));
     await assertAccessible(page, "being installed for long");
+    await page.clock.fastForward("11:00");
+    await page.getByText("This page has stopped asking your EHR.").waitFor();
+    await assertAccessible(page, "the EHR isn't asked any more");
     await page.unroute(api.installation);
     await page.route(api.installation, fail);
+    await page.getByRole("button", { name: "Check again" }).click();
     await fastForwardUntil(page, page.getByText("Your EHR can't be asked at the moment."));
     await assertAccessible(page, "the EHR can't be asked");
     await close();
@@ -373,6 +382,7 @@ describe("every state of the console", () => {
     for (const [persona, path, says] of people) {
       const { page, close } = await open(persona, path);
       await page.getByText(says).waitFor();
+      if (says.startsWith("Only admins")) await page.getByRole("link", { name: "Go to the overview" }).waitFor();
       await assertAccessible(page, `${path} for ${persona}`);
       await close();
     }

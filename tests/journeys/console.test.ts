@@ -58,6 +58,7 @@ describe("the console in a browser", () => {
     await page.getByRole("button", { name: "Subscribe", exact: true }).click();
 
     await page.getByRole("heading", { name: "Sign in to go on" }).waitFor();
+    await page.getByText("This page is for members of a practice.").waitFor();
     await assertAccessible(page, "signed out");
     await page.getByRole("link", { name: "Sign in", exact: true }).click();
     await choosePersona(page, "riverside-admin");

@@ -237,6 +237,7 @@ describe("what a vendor writes is text, in every screen of the console", () => {
       await page.getByRole("button", { name: "Review and subscribe" }).click();
       await page.getByRole("dialog").waitFor();
       await assertText("confirming", page.getByRole("dialog"));
+      responses = createResponses(attack);
       await page.goto(`/console/subscribed/hostile-app?practice=${alias}`);
       await page.getByText("Installed in your EHR", { exact: true }).waitFor();
       await assertText("subscribed");

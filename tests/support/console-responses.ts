@@ -12,6 +12,7 @@ export const consoleApi = {
   mails: "**/bff/marketplace/organisations/*/notice-settings",
   app: "**/bff/marketplace/apps/*",
   pricing: "**/bff/marketplace/apps/*/pricing",
+  quote: "**/bff/marketplace/apps/*/estimate",
   installations: "**/bff/ehr/app-installations",
   installation: "**/bff/ehr/app-installations/*",
   launches: "**/bff/ehr/app-installations/*/launches?*",

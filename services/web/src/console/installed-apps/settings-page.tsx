@@ -12,7 +12,7 @@ import { appQuery } from "../api/catalog-queries.ts";
 import { installationQuery } from "../api/practice-queries.ts";
 import { useSession } from "../api/session.ts";
 import { practiceName } from "../practice-name.ts";
-import { TextLink } from "../shell/links.tsx";
+import { ButtonLink, TextLink } from "../shell/links.tsx";
 import { Page } from "../shell/page.tsx";
 import { refuseIfChanged } from "../states/changed-meanwhile.ts";
 import { isNotFound } from "../states/describe-error.ts";
@@ -49,7 +49,11 @@ export function SettingsPage() {
       <QueryView query={installation} skeleton={<Skeleton height={240} />}>
         {(installed) =>
           installed === null ? (
-            <EmptyNotice title={t.notInstalled} text={texts.installedApps.emptyText} />
+            <EmptyNotice title={t.notInstalled} text={texts.installedApps.emptyText}>
+              <ButtonLink to="/practice/$alias/apps" params={{ alias }} variant="default">
+                {texts.launches.toApps}
+              </ButtonLink>
+            </EmptyNotice>
           ) : isNotFound(app.error) ? (
             <Text>{t.notInCatalog}</Text>
           ) : (

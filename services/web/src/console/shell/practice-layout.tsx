@@ -3,12 +3,11 @@ import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useSession } from "../api/session.ts";
-import { practiceName } from "../practice-name.ts";
-import { EmptyNotice } from "../states/notices.tsx";
 import { texts } from "../texts.ts";
 import { Header } from "./header.tsx";
 import { InstalledIcon, OverviewIcon, StatementsIcon, SubscriptionsIcon } from "./icons.tsx";
-import { NavigationLink, TextLink } from "./links.tsx";
+import { NavigationLink } from "./links.tsx";
+import { NotMember } from "./not-member.tsx";
 import { PracticeSwitcher } from "./practice-switcher.tsx";
 import { RecordLinks } from "./record-links.tsx";
 
@@ -69,18 +68,5 @@ export function PracticeLayout() {
         <div className="content">{isMember ? <Outlet key={alias} /> : <NotMember alias={alias} />}</div>
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-function NotMember({ alias }: { alias: string }) {
-  const { practices } = useSession();
-  return (
-    <EmptyNotice level={1} title={texts.otherPractice.title} text={texts.otherPractice.text(practiceName(alias))}>
-      {practices.map((practice) => (
-        <TextLink key={practice.alias} to="/practice/$alias" params={{ alias: practice.alias }}>
-          {practiceName(practice.alias)}
-        </TextLink>
-      ))}
-    </EmptyNotice>
   );
 }

@@ -22,6 +22,9 @@ export function SubscriptionsPage() {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
   const subscriptions = useQuery(subscriptionsQuery(alias));
+  const opened = subscriptions.data?.find(({ id }) => id === open);
+  // A new one may be missing in a list that is being read anew.
+  const isUnknown = open !== undefined && opened === undefined && !subscriptions.isFetching;
   const show = (id: string | undefined): void =>
     void navigate({ search: ({ open: _closed, ...rest }) => (id === undefined ? rest : { ...rest, open: id }) });
   return (
@@ -34,23 +37,28 @@ export function SubscriptionsPage() {
       }
     >
       <QueryView query={subscriptions} skeleton={<RowsSkeleton rows={6} />}>
-        {(all) =>
-          whyEmpty(all, {}) === "none" ? (
-            <EmptyNotice title={t.empty} text={t.emptyText}>
-              <Button component="a" href="/apps" variant="default">
-                {texts.shell.browse}
-              </Button>
-            </EmptyNotice>
-          ) : (
-            <FilteredTable all={all} alias={alias} onOpen={show} />
-          )
-        }
+        {(all) => (
+          <>
+            {isUnknown && (
+              <EmptyNotice title={t.notFound} text={t.notFoundText}>
+                <Button variant="default" onClick={() => show(undefined)}>
+                  {texts.close}
+                </Button>
+              </EmptyNotice>
+            )}
+            {whyEmpty(all, {}) === "none" ? (
+              <EmptyNotice title={t.empty} text={t.emptyText}>
+                <Button component="a" href="/apps" variant="default">
+                  {texts.shell.browse}
+                </Button>
+              </EmptyNotice>
+            ) : (
+              <FilteredTable all={all} alias={alias} onOpen={show} />
+            )}
+          </>
+        )}
       </QueryView>
-      <SubscriptionDrawer
-        alias={alias}
-        subscription={subscriptions.data?.find(({ id }) => id === open)}
-        onClose={() => show(undefined)}
-      />
+      <SubscriptionDrawer alias={alias} subscription={opened} onClose={() => show(undefined)} />
     </Page>
   );
 }
