@@ -118,6 +118,11 @@ describe("what a practice pays, in the console", () => {
     await drawer.getByText("The limit is removed.").waitFor();
     await drawer.getByText("No limit is set").waitFor();
 
+    await page.goto(`${riverside}/audit`);
+    const limit = "$200.00 in a month, then the app is paused";
+    await page.getByText(`${limit}. Before: $10.00 in a month, then the app is paused`).waitFor();
+    await page.getByText(`Before: ${limit}`, { exact: true }).waitFor();
+
     await page.goto(riverside);
     await page.getByRole("columnheader", { name: "Projected for the month" }).waitFor();
     await page.getByRole("cell", { name: "$10.20" }).first().waitFor();

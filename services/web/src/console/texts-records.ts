@@ -164,6 +164,11 @@ export const recordTexts = {
     targetId: "Id",
     entryId: "Entry",
     rawAction: "Action",
+    terms: (plan: string, units: string): string => `${plan}, ${units}`,
+    limit: (amount: string, pauses: boolean): string =>
+      `${amount} in a month, ${pauses ? "then the app is paused" : "then a notice"}`,
+    change: (now: string | undefined, before: string): string =>
+      now === undefined ? `Before: ${before}` : `${now}. Before: ${before}`,
     theMails: "Mails about notices",
     empty: "Nothing has been changed yet",
     emptyText: "When somebody subscribes to an app, pauses one, or changes a limit, it is recorded here.",

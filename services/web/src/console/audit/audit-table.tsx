@@ -1,10 +1,12 @@
-import type { AuditEntry, ListedSubscriptionDto } from "@ehr-marketplace/client/marketplace";
+import type { AuditEntry, ListedSubscriptionDto, PricingPlanDto } from "@ehr-marketplace/client/marketplace";
 import { Anchor, Table, Text } from "@mantine/core";
+import { useQueries } from "@tanstack/react-query";
 import { Fragment, useId, useState } from "react";
 import { formatTime } from "../../storefront/format.ts";
+import { pricingQuery } from "../api/catalog-queries.ts";
 import { TextLink } from "../shell/links.tsx";
 import { texts } from "../texts.ts";
-import { describeEntry } from "./describe-entry.ts";
+import { describeEntry, type Known, listChangedApps } from "./describe-entry.ts";
 
 const t = texts.audit;
 const columns = Object.entries(t.columns);
@@ -17,6 +19,7 @@ export interface AuditTableProps {
 
 /** Entries in plain words. What exactly was stored is a click away. */
 export function AuditTable({ alias, entries, subscriptions }: AuditTableProps) {
+  const known = { subscriptions, plans: usePlans(entries) };
   return (
     <Table className="rows audit" verticalSpacing="xs">
       <Table.Caption className="hidden">{t.caption}</Table.Caption>
@@ -31,24 +34,32 @@ export function AuditTable({ alias, entries, subscriptions }: AuditTableProps) {
       </Table.Thead>
       <Table.Tbody>
         {entries.map((entry) => (
-          <Entry key={entry.id} alias={alias} entry={entry} subscriptions={subscriptions} />
+          <Entry key={entry.id} alias={alias} entry={entry} known={known} />
         ))}
       </Table.Tbody>
     </Table>
   );
 }
 
+/** Plans on sale of the apps whose plan was changed. */
+function usePlans(entries: AuditEntry[]): PricingPlanDto[] {
+  return useQueries({
+    queries: listChangedApps(entries).map(pricingQuery),
+    combine: (results) => results.flatMap(({ data = [] }) => data),
+  });
+}
+
 interface EntryProps {
   alias: string;
   entry: AuditEntry;
-  subscriptions: ListedSubscriptionDto[];
+  known: Known;
 }
 
-function Entry({ alias, entry, subscriptions }: EntryProps) {
+function Entry({ alias, entry, known }: EntryProps) {
   const [isOpen, setIsOpen] = useState(false);
   const detailsId = useId();
-  const { what, why, who, about, subscriptionId } = describeEntry(entry, subscriptions);
-  const isListed = subscriptions.some(({ id }) => id === subscriptionId);
+  const { what, why, who, about, subscriptionId } = describeEntry(entry, known);
+  const isListed = known.subscriptions.some(({ id }) => id === subscriptionId);
   return (
     <Fragment>
       <Table.Tr>
