@@ -165,6 +165,10 @@ describe("what a practice pays, in the console", () => {
     await page.getByRole("heading", { level: 1, name: "Statements" }).waitFor();
     await page.getByRole("img", { name: /^Bar chart of the totals in USD/ }).waitFor();
     await page.getByRole("img", { name: /^Bar chart of the totals in EUR/ }).waitFor();
+    for (const chart of await page.locator("figure").all()) {
+      const isOutlined = (await chart.locator('.bar.open:not([height="0"])').count()) > 0;
+      assert.equal(await chart.getByText("Outlined: so far").isVisible(), isOutlined);
+    }
     await assertAccessible(page, "list of statements");
 
     const first = page.url();

@@ -317,6 +317,9 @@ describe("what a practice is told, agrees to and can look up", () => {
     await page.getByText("1 change shown").waitFor();
     await page.getByLabel("To (UTC, included)").fill("2020-01-01");
     await heading(page, "No change matches").waitFor();
+    await page.getByLabel("From (UTC)").fill("2020-01-02");
+    await heading(page, "From is later than To").waitFor();
+    await assertAccessible(page, "a reversed range of days");
     await page.getByRole("button", { name: "Clear filters" }).last().click();
     await entries.filter({ hasText: "Mails about notices changed" }).waitFor();
     await entries.filter({ hasText: silent.name }).first().waitFor();

@@ -174,6 +174,8 @@ export const recordTexts = {
     emptyText: "When somebody subscribes to an app, pauses one, or changes a limit, it is recorded here.",
     noMatch: "No change matches",
     noMatchText: "Change the filters, or clear them.",
+    reversed: "From is later than To",
+    reversedText: "No day is in between. Change one of them, or clear the filters.",
     adminsOnly: "Only admins read the audit log",
     adminsOnlyText: "Ask an admin of your practice.",
     inLog: "All of it in the audit log",

@@ -198,7 +198,8 @@ export const texts = {
     shown: (count: number, of: number): string =>
       `${formatNumber(count)} of ${formatNumber(of)} apps. Those that need attention come first.`,
     month: (month: string): string => `${month} so far`,
-    asOf: (time: string): string => `As of ${time}. What is charged for the days and the usage until then.`,
+    asOf: (time: string): string => `As of ${time}.`,
+    chargedUntil: (time: string): string => `As of ${time}. It counts the days and the usage until then.`,
     notCharged: "Nothing has been charged this month.",
     notices: "Notices",
     noNotices: "Nothing needs your attention.",

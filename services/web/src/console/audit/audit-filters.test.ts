@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isFiltered, toAuditFilters, withFilter } from "./audit-filters.ts";
+import { isFiltered, isReversed, toAuditFilters, withFilter } from "./audit-filters.ts";
 
 describe("the filters of the audit log", () => {
   test("a range of days includes the last one, also at the end of a year", () => {
@@ -22,6 +22,12 @@ describe("the filters of the audit log", () => {
       action: "a.b",
     });
     assert.deepEqual(withFilter({ after: "x", from: "2026-11-01" }, "from", ""), {});
+  });
+
+  test("a range is reversed if it begins after it ends, not if it is one day", () => {
+    assert.equal(isReversed({ from: "2026-11-02", to: "2026-11-01" }), true);
+    assert.equal(isReversed({ from: "2026-11-01", to: "2026-11-01" }), false);
+    assert.equal(isReversed({ from: "2026-11-02" }), false);
   });
 
   test("a page alone is no filter", () => {

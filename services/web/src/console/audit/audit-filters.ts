@@ -24,6 +24,9 @@ export function toAuditFilters({ from, to, action, target, after }: AuditSearch)
 export const isFiltered = ({ from, to, action, target }: AuditSearch): boolean =>
   [from, to, action, target].some((value) => value !== undefined);
 
+/** Whether no day can match. */
+export const isReversed = ({ from, to }: AuditSearch): boolean => from !== undefined && to !== undefined && from > to;
+
 /** A search with a filter set, or removed if it is empty. It begins at the first page. */
 export function withFilter(
   { after: _page, ...search }: AuditSearch,

@@ -13,7 +13,7 @@ import { Pager, usePageFocus } from "../shell/pager.tsx";
 import { EmptyNotice } from "../states/notices.tsx";
 import { QueryView, RowsSkeleton } from "../states/query-view.tsx";
 import { texts } from "../texts.ts";
-import { actionChoices, isFiltered, toAuditFilters, withFilter } from "./audit-filters.ts";
+import { actionChoices, isFiltered, isReversed, toAuditFilters, withFilter } from "./audit-filters.ts";
 import { AuditTable } from "./audit-table.tsx";
 
 const t = texts.audit;
@@ -79,8 +79,9 @@ function Log({ alias }: { alias: string }) {
             if (items.length > 0) return <AuditTable alias={alias} entries={items} subscriptions={subscriptions} />;
             if (!isFiltered(search) && search.after === undefined)
               return <EmptyNotice title={t.empty} text={t.emptyText} />;
+            const [title, text] = isReversed(search) ? [t.reversed, t.reversedText] : [t.noMatch, t.noMatchText];
             return (
-              <EmptyNotice title={t.noMatch} text={t.noMatchText}>
+              <EmptyNotice title={title} text={text}>
                 <Button variant="default" onClick={clear}>
                   {t.clear}
                 </Button>

@@ -31,7 +31,9 @@ export function CostsCard({ alias }: { alias: string }) {
               {totals.length === 0 && <Text>{texts.overview.notCharged}</Text>}
               {asOf !== null && (
                 <Text size="sm" c="dimmed">
-                  {texts.overview.asOf(formatTime(new Date(asOf)))}
+                  {(totals.length === 0 ? texts.overview.asOf : texts.overview.chargedUntil)(
+                    formatTime(new Date(asOf)),
+                  )}
                 </Text>
               )}
             </>

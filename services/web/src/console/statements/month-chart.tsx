@@ -38,7 +38,7 @@ export function MonthChart({ currency, months }: Series) {
         })}
         <line x1={0} x2={size.width} y1={zero} y2={zero} className="chart-axis" />
       </svg>
-      {months.some(({ isOpen }) => isOpen) && (
+      {months.some(({ isOpen, total }) => isOpen && total !== 0) && (
         <Text size="xs" c="dimmed">
           {t.chartOpen}
         </Text>
