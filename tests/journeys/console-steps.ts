@@ -81,8 +81,9 @@ export async function assertAttentionFirst(page: Page, path: string): Promise<vo
   await page.route(api.subscriptions, async (route) => {
     const response = await route.fetch();
     const [first] = (await response.json()) as SubscriptionDto[];
-    const json = Array.from({ length: 10 }, () => ({ ...first, id: randomUUID() }));
-    await route.fulfill({ response, json: json.with(9, { ...json[9], status: "paused", pauseReason: "SECURITY" }) });
+    const last = { status: "paused", pauseReason: "SECURITY" } as const;
+    const json = Array.from({ length: 10 }, (_, nth) => ({ ...first, id: randomUUID(), ...(nth === 9 && last) }));
+    await route.fulfill({ response, json });
   });
   await page.goto(path);
   await page.getByText("8 of 10 apps. Those that need attention come first.").waitFor();
