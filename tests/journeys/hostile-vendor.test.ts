@@ -43,6 +43,18 @@ describe("what a vendor writes is text, in every field of every page", () => {
         assert.deepEqual(await page.evaluate(findForeignContent), [], path);
         assert.ok(page.url().startsWith(web.url), page.url());
       }
+      await page.goto("/");
+      await page.getByRole("combobox").first().fill("hostile");
+      const suggestion = page.getByRole("option").first();
+      await suggestion.waitFor();
+      assert.ok((await suggestion.textContent())?.includes(attack), "suggestions");
+      assert.deepEqual(await page.evaluate(findForeignContent), [], "suggestions");
+      await page.goto("/apps/hostile-app");
+      await page.locator(".gallery a").last().focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Picture viewer" }).waitFor();
+      assert.equal(await page.locator("dialog img").last().getAttribute("alt"), attack);
+      assert.deepEqual(await page.evaluate(findForeignContent), [], "picture viewer");
       // The policy refuses icons of other origins, and says so in the console.
       assert.deepEqual(
         mistakes.filter((mistake) => !/img-src|Failed to load resource/.test(mistake)),
