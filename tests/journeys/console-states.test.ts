@@ -400,3 +400,13 @@ describe("every state of the console", () => {
     await context.close();
   });
 });
+      // Screens of a practice, and what one is there, are for those who belong to it.
+      const isStranger = says.startsWith("You aren't a member");
+      if (isStranger)
+        assert.equal(
+          await page
+            .getByRole("navigation")
+            .or(page.getByText("Member", { exact: true }))
+            .count(),
+          0,
+        );

@@ -263,6 +263,12 @@ describe("the console in a browser", () => {
     await page.getByRole("dialog", { name: "Northwind Referrals" }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Cancel subscription" }).count(), 0);
     await assertAccessible(page, "details for a member");
+
+    await page.goto("/console");
+    await page.waitForURL("**/practice/hilltop-family-practice");
+    await page.evaluate("localStorage.setItem('practice', 'lakeside-clinic')");
+    await page.goto("/console");
+    await page.waitForURL(`**${riverside}`);
     assert.deepEqual(mistakes, []);
     await context.close();
   });

@@ -2,10 +2,12 @@ import { AppShell, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { getRouteApi, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { useSession } from "../api/session.ts";
+import { type Practice, useSession } from "../api/session.ts";
 import { texts } from "../texts.ts";
+import { Frame } from "./frame.tsx";
 import { Header } from "./header.tsx";
 import { InstalledIcon, OverviewIcon, StatementsIcon, SubscriptionsIcon } from "./icons.tsx";
+import { rememberPractice } from "./last-practice.ts";
 import { NavigationLink } from "./links.tsx";
 import { NotMember } from "./not-member.tsx";
 import { PracticeSwitcher } from "./practice-switcher.tsx";
@@ -14,14 +16,31 @@ import { RecordLinks } from "./record-links.tsx";
 const t = texts.shell;
 const route = getRouteApi("/practice/$alias");
 
-/** The frame of a practice's screens: which practice, and where to go in it. */
+/** The screens of a practice, for those who belong to it. */
 export function PracticeLayout() {
   const { alias } = route.useParams();
   const { practices } = useSession();
+  const practice = practices.find((each) => each.alias === alias);
+  if (practice !== undefined) return <PracticeFrame practice={practice} practices={practices} />;
+  return (
+    <Frame>
+      <NotMember alias={alias} />
+    </Frame>
+  );
+}
+
+interface PracticeFrameProps {
+  practice: Practice;
+  practices: Practice[];
+}
+
+/** The frame of a practice's screens: which practice, and where to go in it. */
+function PracticeFrame({ practice, practices }: PracticeFrameProps) {
+  const { alias } = practice;
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(close, [path, close]);
-  const isMember = practices.some((practice) => practice.alias === alias);
+  useEffect(() => rememberPractice(alias), [alias]);
   return (
     <AppShell
       header={{ height: 56 }}
@@ -33,7 +52,7 @@ export function PracticeLayout() {
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label={t.navigation}>
         <Stack gap="sm">
-          <PracticeSwitcher alias={alias} practices={practices} />
+          <PracticeSwitcher current={practice} practices={practices} />
           <div>
             <NavigationLink
               to="/practice/$alias"
@@ -60,12 +79,14 @@ export function PracticeLayout() {
               label={t.statements}
               leftSection={<StatementsIcon />}
             />
-            {isMember && <RecordLinks alias={alias} />}
+            <RecordLinks alias={alias} />
           </div>
         </Stack>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
-        <div className="content">{isMember ? <Outlet key={alias} /> : <NotMember alias={alias} />}</div>
+        <div className="content">
+          <Outlet key={alias} />
+        </div>
       </AppShell.Main>
     </AppShell>
   );

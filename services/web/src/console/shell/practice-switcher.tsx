@@ -22,9 +22,8 @@ function PracticeText({ practice }: { practice: Practice }) {
 }
 
 /** Names the practice. A person who belongs to several can switch to another one. */
-export function PracticeSwitcher({ alias, practices }: { alias: string; practices: Practice[] }) {
+export function PracticeSwitcher({ current, practices }: { current: Practice; practices: Practice[] }) {
   const navigate = useNavigate();
-  const current = practices.find((practice) => practice.alias === alias) ?? { alias, isAdmin: false };
   if (practices.length < 2) {
     return (
       <div className="practice">
@@ -47,7 +46,7 @@ export function PracticeSwitcher({ alias, practices }: { alias: string; practice
         {practices.map((practice) => (
           <Menu.Item
             key={practice.alias}
-            aria-current={practice.alias === alias}
+            aria-current={practice.alias === current.alias}
             onClick={() => void navigate({ to: "/practice/$alias", params: { alias: practice.alias } })}
           >
             <PracticeText practice={practice} />

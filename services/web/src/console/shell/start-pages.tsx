@@ -5,11 +5,12 @@ import { useSession } from "../api/session.ts";
 import { announceSignIn } from "../api/sign-in-gate.ts";
 import { EmptyNotice } from "../states/notices.tsx";
 import { texts } from "../texts.ts";
+import { findStartPractice } from "./last-practice.ts";
 import { ButtonLink } from "./links.tsx";
 
-/** Leads on to the first practice. */
+/** Leads on to the practice that was opened last, or to the first one. */
 export function StartPage() {
-  const [practice] = useSession().practices;
+  const practice = findStartPractice(useSession().practices);
   if (practice !== undefined) return <Navigate to="/practice/$alias" params={{ alias: practice.alias }} replace />;
   return (
     <EmptyNotice level={1} title={texts.noPractice.title} text={texts.noPractice.text}>
