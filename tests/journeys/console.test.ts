@@ -202,6 +202,9 @@ describe("the console in a browser", () => {
     await tabTo(page, agreement);
     await page.keyboard.press("Space");
     await assertNoSidewaysScroll(page, "subscribing");
+    const price = await page.getByRole("heading", { name: "What you pay" }).boundingBox();
+    const agreed = await agreement.boundingBox();
+    assert.ok(price !== null && agreed !== null && price.y < agreed.y, "the price comes before what one agrees to");
     await tabTo(page, page.getByRole("button", { name: "Review and subscribe" }));
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog");

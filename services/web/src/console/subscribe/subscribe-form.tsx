@@ -57,15 +57,16 @@ export function SubscribeForm({ alias, app, plans, canHaveTrial }: SubscribeForm
   };
   return (
     <form onSubmit={onSubmit} className="subscribe" noValidate>
-      <Stack gap="xl" className="subscribe-fields">
-        <PlanFields
-          plans={plans}
-          plan={plan}
-          entered={entered}
-          terms={terms}
-          onPlan={(id) => change({ plan: id })}
-          onEnter={change}
-        />
+      <PlanFields
+        plans={plans}
+        plan={plan}
+        entered={entered}
+        terms={terms}
+        onPlan={(id) => change({ plan: id })}
+        onEnter={change}
+      />
+      <PriceCard app={app} plan={plan} terms={terms} canHaveTrial={canHaveTrial} />
+      <Stack gap="xl">
         <section aria-labelledby="access">
           <Stack>
             <Title order={2} id="access">
@@ -110,7 +111,6 @@ export function SubscribeForm({ alias, app, plans, canHaveTrial }: SubscribeForm
           {t.review}
         </Button>
       </Stack>
-      <PriceCard app={app} plan={plan} terms={terms} canHaveTrial={canHaveTrial} />
       <ConfirmDialog
         isOpen={isConfirming && isComplete}
         alias={alias}
