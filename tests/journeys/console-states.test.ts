@@ -26,6 +26,7 @@ import {
   assertNotConfirmedWithoutPrice,
   assertNotOverwritten,
   assertSignInSteps,
+  assertWordsStayWhole,
 } from "./console-steps.ts";
 
 const riverside = "/practice/riverside-clinic";
@@ -163,6 +164,12 @@ describe("every state of the console", () => {
       await page.getByRole("button", { name: "Try again" }).first().click();
       await shown(page).waitFor();
     }
+    await close();
+  });
+
+  test("words stay whole", async () => {
+    const { page, close } = await open("riverside-admin", riverside);
+    await assertWordsStayWhole(page, riverside);
     await close();
   });
 
@@ -383,6 +390,10 @@ describe("every state of the console", () => {
       const { page, close } = await open(persona, path);
       await page.getByText(says).waitFor();
       if (says.startsWith("Only admins")) await page.getByRole("link", { name: "Go to the overview" }).waitFor();
+      if (says.startsWith("You aren't a member")) {
+        const asMember = page.getByRole("navigation").or(page.getByText("Member", { exact: true }));
+        assert.equal(await asMember.count(), 0, "neither what one is there, nor where to go");
+      }
       await assertAccessible(page, `${path} for ${persona}`);
       await close();
     }
@@ -400,13 +411,3 @@ describe("every state of the console", () => {
     await context.close();
   });
 });
-      // Screens of a practice, and what one is there, are for those who belong to it.
-      const isStranger = says.startsWith("You aren't a member");
-      if (isStranger)
-        assert.equal(
-          await page
-            .getByRole("navigation")
-            .or(page.getByText("Member", { exact: true }))
-            .count(),
-          0,
-        );

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { consoleApi as api, assertAccessible, fail, fastForwardUntil } from "@ehr-marketplace/tests/support";
+import type { ListedSubscriptionDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import {
+  consoleApi as api,
+  assertAccessible,
+  assertNoBrokenWords,
+  fail,
+  fastForwardUntil,
+} from "@ehr-marketplace/tests/support";
 import type { Page } from "playwright-core";
 
 /** While the estimate fails, the dialog says so and can't be confirmed. Trying again brings the price. */
@@ -90,4 +96,31 @@ export async function assertAttentionFirst(page: Page, path: string): Promise<vo
   await page.locator(".app-row").first().getByText("Paused: for security").waitFor();
   await assertAccessible(page, "overview: many apps");
   await page.unroute(api.subscriptions);
+}
+
+/** Of names and states, in windows of every width. */
+export async function assertWordsStayWhole(page: Page, practice: string): Promise<void> {
+  const names = ["Northwind Referrals", "Northwind Scribe", "Pocket Phrasebook"];
+  await page.route(api.subscriptions, async (route) => {
+    const response = await route.fetch();
+    const all = (await response.json()) as ListedSubscriptionDto[];
+    const json = all.map((each, index) => ({
+      ...each,
+      app: { ...each.app, name: names[index] },
+      ...(index === 0 && { status: "paused", pauseReason: "OPERATOR_HOLD" }),
+    }));
+    await route.fulfill({ response, json });
+  });
+  for (const [path, shown] of [
+    [practice, page.getByText("Paused: held by the marketplace")],
+    [`${practice}/subscriptions`, page.getByText("Paused: held by the marketplace")],
+    [`${practice}/apps`, page.getByRole("link", { name: /^Settings of/ }).first()],
+  ] as const) {
+    await page.goto(path);
+    for (const width of [1280, 1024, 800, 390, 320]) {
+      await page.setViewportSize({ width, height: 720 });
+      await shown.waitFor();
+      await assertNoBrokenWords(page, `${path} in ${width} pixels`);
+    }
+  }
 }

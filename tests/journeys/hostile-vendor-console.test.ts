@@ -9,6 +9,7 @@ import type {
 } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
+  assertNoSidewaysScroll,
   choosePersona,
   launchChromium,
   type OpenedPage,
@@ -18,6 +19,7 @@ import {
   startMarketplaceStub,
   startWeb,
 } from "@ehr-marketplace/tests/support";
+import type { Locator, Page } from "playwright-core";
 import { attacks, createHostileApp, createHostileCatalog, findForeignElements, instant } from "./hostile-catalog.ts";
 
 const practice = "/practice/riverside-clinic";
@@ -167,6 +169,50 @@ describe("what a vendor writes is text, in every screen of the console", () => {
     await choosePersona(page, "riverside-admin");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     // The sign-in is at another origin.
+    opened.mistakes.length = 0;
+  });
+
+  /** The drawer scrolls by itself. */
+  async function assertFits(page: Page, state: string): Promise<void> {
+    await assertNoSidewaysScroll(page, state);
+    const excess = `Math.max(0, ...[...document.querySelectorAll("[role=dialog]")].map((each) => each.scrollWidth - each.clientWidth))`;
+    assert.equal(await page.evaluate<number>(excess), 0, `the dialog of ${state} is too wide`);
+  }
+
+  test("a text without spaces makes no screen wider than the window", async (t) => {
+    const word = "Wxyz".repeat(20);
+    const { page } = opened;
+    t.after(() => page.setViewportSize({ width: 1280, height: 720 }));
+    const screens: [string, Locator][] = [
+      [practice, page.getByRole("listitem").first()],
+      [`${practice}/subscriptions`, page.getByRole("button", { name: word })],
+      [
+        `${practice}/subscriptions?open=01900000-0000-7000-8000-000000000003`,
+        page.getByText("Projected for the month"),
+      ],
+      [`${practice}/apps`, page.getByRole("link", { name: `Settings of ${word}` })],
+      [`${practice}/apps/hostile-app`, page.getByRole("button", { name: "Save settings" })],
+      [`${practice}/apps/hostile-app/launches`, page.getByRole("cell", { name: "In the EHR" })],
+      [`${practice}/statements/2026-11`, page.getByText(word).last()],
+      [`${practice}/notices`, page.getByRole("button", { name: /^Mark as read/ })],
+      [`${practice}/audit`, page.getByRole("button", { name: /^Show details/ })],
+      ["/console/subscribe/hostile-app", page.getByText("subscribes to")],
+      [`/console/subscribed/hostile-app?practice=${alias}`, page.getByText("Installed in your EHR", { exact: true })],
+    ];
+    const subscribing = page.getByRole("checkbox", { name: /I accept/ });
+    for (const width of [1024, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      responses = createResponses(word);
+      for (const [path, shown] of screens) {
+        await page.goto(path);
+        await shown.waitFor();
+        await assertFits(page, `${path} in ${width} pixels`);
+      }
+      responses = [[/\/subscriptions\?/, []], ...responses];
+      await page.goto("/console/subscribe/hostile-app");
+      await subscribing.waitFor();
+      await assertFits(page, `subscribing in ${width} pixels`);
+    }
     opened.mistakes.length = 0;
   });
 

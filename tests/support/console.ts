@@ -126,6 +126,28 @@ export async function assertNoSidewaysScroll(page: Page, state: string): Promise
   assert.equal(excess, 0, `${state} is ${excess} pixels too wide`);
 }
 
+/** Runs in the page: the words of the content that are broken in their middle, except in what only screen readers read. */
+const brokenWords = `(() => {
+  const isClipped = (element) =>
+    element !== null && (getComputedStyle(element).clipPath !== "none" || isClipped(element.parentElement));
+  const broken = [];
+  const walker = document.createTreeWalker(document.querySelector("#content"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    if (isClipped(walker.currentNode.parentElement)) continue;
+    for (const { index, 0: word } of walker.currentNode.data.matchAll(/[\\p{L}\\d]+/gu)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})()`;
+
+export async function assertNoBrokenWords(page: Page, state: string): Promise<void> {
+  assert.deepEqual(await page.evaluate<string[]>(brokenWords), [], `${state} breaks words`);
+}
+
 /** Moves the focus by Tab until it is on the element. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();

@@ -13,6 +13,7 @@ export {
 } from "./client-marketplace.ts";
 export {
   assertAccessible,
+  assertNoBrokenWords,
   assertNoSidewaysScroll,
   assertStaleAndFailed,
   choosePersona,

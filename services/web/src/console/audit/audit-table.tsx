@@ -78,7 +78,7 @@ function Entry({ alias, entry, known }: EntryProps) {
             )}
           </div>
         </Table.Td>
-        <Table.Td data-label={t.columns.about}>
+        <Table.Td data-label={t.columns.about} className="entered">
           {subscriptionId !== undefined && isListed ? (
             <TextLink to="/practice/$alias/subscriptions" params={{ alias }} search={{ open: subscriptionId }} inherit>
               {about}
@@ -88,7 +88,7 @@ function Entry({ alias, entry, known }: EntryProps) {
           )}
         </Table.Td>
         <Table.Td data-label={t.columns.who}>
-          <div>
+          <div className="entered">
             {who}
             <Text size="xs" c="dimmed">
               {entry.actor.subject}

@@ -108,7 +108,9 @@ function LaunchTable({ items }: { items: LaunchLogEntry[] }) {
             <Table.Td data-label={t.columns.at}>
               <time dateTime={launchedAt}>{formatTime(new Date(launchedAt))}</time>
             </Table.Td>
-            <Table.Td data-label={t.columns.user}>{user}</Table.Td>
+            <Table.Td data-label={t.columns.user} className="entered">
+              {user}
+            </Table.Td>
             <Table.Td data-label={t.columns.type}>{t.types[launchType]}</Table.Td>
           </Table.Tr>
         ))}

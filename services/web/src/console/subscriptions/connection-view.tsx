@@ -16,7 +16,11 @@ export function ConnectionView({ text, reason, advice, isFailed }: DescribedConn
       <Text inherit className={isFailed ? "failed" : undefined}>
         {text}
       </Text>
-      {reason !== undefined && <Text size="sm">{t.reason(reason)}</Text>}
+      {reason !== undefined && (
+        <Text size="sm" className="entered">
+          {t.reason(reason)}
+        </Text>
+      )}
       {advice !== undefined && (
         <Text size="sm" c="dimmed">
           {advice}

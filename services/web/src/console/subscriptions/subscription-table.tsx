@@ -62,7 +62,7 @@ function Row({ subscription, alias, onOpen }: RowProps) {
         </Group>
       </Table.Td>
       <Table.Td data-label={t.columns.plan}>
-        <div>
+        <div className="entered">
           {pricingPlan.name}
           <Text size="xs" c="dimmed">
             {describeTerms(pricingPlan, quantity)}
