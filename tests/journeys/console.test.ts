@@ -269,6 +269,8 @@ describe("the console in a browser", () => {
 
     await page.goto("/console");
     await page.waitForURL("**/practice/hilltop-family-practice");
+    // It is remembered when it is shown.
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.evaluate("localStorage.setItem('practice', 'lakeside-clinic')");
     await page.goto("/console");
     await page.waitForURL(`**${riverside}`);
