@@ -88,7 +88,8 @@ test("rejects the batch when the write returns too few results", async () => {
 
 test("items that are added within the interval after a batch share the next one", async () => {
   const { writes, write } = controlled();
-  const add = createBatchWriter({ maxBatchSize: 10, minIntervalMs: 50, write });
+  // Long, because a stall of the process between the items must not end it.
+  const add = createBatchWriter({ maxBatchSize: 10, minIntervalMs: 2_000, write });
   const first = add(1);
   writes[0]?.end(["one"]);
   await first;
