@@ -7,7 +7,6 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { type AccessOptions, controlAccess } from "./access.ts";
-import { buildSerializer } from "./build-serializer.ts";
 import { type About, indexRoutes } from "./index-routes.ts";
 import { registerJsonParser } from "./json-parser.ts";
 import { type LogHash, observeRequests } from "./observe-requests.ts";
@@ -19,9 +18,9 @@ import { problemRoutes } from "./problem-routes.ts";
 import { registerRequestGuards, setStandardHeaders } from "./request-guards.ts";
 import { createRouteTable } from "./route-table.ts";
 import { limitRequestTime } from "./route-timeouts.ts";
+import { createSchemaCompilers } from "./schema-compilers.ts";
 import { shedLoad } from "./shed-load.ts";
 import { standardProblems } from "./standard-problems.ts";
-import { buildValidator } from "./strict-validation.ts";
 import { redirectTrailingSlashes } from "./trailing-slash.ts";
 
 export interface ServerOptions {
@@ -55,6 +54,7 @@ function getRequestId(request: IncomingMessage): string {
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { limits, errorShape = problemShape } = options;
+  const schemas = createSchemaCompilers();
   const loggerInstance: FastifyBaseLogger = options.logger;
   const server = Fastify({
     loggerInstance,
@@ -73,7 +73,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       // The request guard refuses requests without Host with a problem response; Node would send a bare status.
       requireHostHeader: false,
     },
-    schemaController: { compilersFactory: { buildSerializer, buildValidator } },
+    schemaController: { compilersFactory: schemas.compilersFactory },
     // The request guard refuses long URLs; the router's default limit is lower and would apply first.
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,
@@ -85,6 +85,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       reply.server.errorHandler(error, request, reply);
     },
   });
+  server.decorate("compileSchemas", schemas.compileAll);
   registerJsonParser(server);
   // Unknown `Expect` headers are ignored; Node would refuse them with a bare status.
   server.server.on("checkExpectation", (request, response) => server.routing(request, response));
