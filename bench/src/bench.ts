@@ -1,4 +1,5 @@
 import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
+import { buildBench } from "./build/build-bench.ts";
 import { catalogBench } from "./catalog/catalog-bench.ts";
 import { usage } from "./command-usage.ts";
 import { connectionsBench } from "./connections/connections-bench.ts";
@@ -13,6 +14,7 @@ import { webBench } from "./web/web-bench.ts";
 import { webhooksBench } from "./webhooks/webhooks-bench.ts";
 
 const benches: Record<string, typeof catalogBench> = {
+  build: buildBench,
   catalog: catalogBench,
   connections: connectionsBench,
   cost: costBench,

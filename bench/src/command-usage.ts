@@ -3,6 +3,8 @@ export const usage = `Usage: npm run bench -- NAME [options]
 Measures on a temporary PostgreSQL and prints the figures; fails if one misses its goal. Don't use the machine for
 anything else meanwhile.
 
+  build          what one waits for: the first assertion of a test file, and the start of a bundled service
+    --figures LIST              which of its measurements (1,2)
   catalog        pages, search and CPU time of the public catalog
     --apps NUMBER               generated apps (100000)
   search         relevance of the results of search

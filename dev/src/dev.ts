@@ -14,6 +14,7 @@ When a source file changes, the services that use it restart. Ctrl+C stops the s
 
 Environment: WEB_PORT (8090), MARKETPLACE_PORT (8080), EHR_PORT (8081), IDP_PORT (8082; the demo app and the worker's
 health use the two ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a PostgreSQL of your own, as superuser),
+DATA_DIRECTORY (.dev),
 ALLOWED_ORIGINS (of pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of
 front ends: 3000, 4200, 5173 and 8000), CLIENT_REGISTRATION_URL and CLIENT_REGISTRATION_TOKEN (another authorization server at
 which apps' clients are registered; the demo app signs in only with the stack's own).

@@ -4,13 +4,9 @@ import { before, describe, test } from "node:test";
 import { ehrAuditQuery, listAuditQuery } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type Callers,
-  fetchCallers,
-  type MatrixRequest,
-  sendRequest,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "./prepare-ehr.ts";
 import { prepareMarketplace } from "./prepare-marketplace.ts";

@@ -2,22 +2,20 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { personaNames } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type DocumentedResponses, loadDocumentedResponses } from "@ehr-marketplace/tests/support/documented-responses";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import {
   assertDeclaredAccess,
   assertMatrixRow,
   assertPublicRoute,
   type CallerKinds,
   createCallerKinds,
-  type DocumentedResponses,
-  loadDocumentedResponses,
   parseMatrix,
-  type RunningEhr,
-  sendRequest,
-  signToken,
-  singleConnectionPool,
-  startEhr,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/permission-matrix";
+import { singleConnectionPool } from "@ehr-marketplace/tests/support/single-connection-pool";
 import { ehrPublicRoutes } from "./ehr-public-routes.ts";
 import { prepareEhr } from "./prepare-ehr.ts";
 

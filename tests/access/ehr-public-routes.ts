@@ -1,5 +1,5 @@
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
-import type { MatrixRequest } from "@ehr-marketplace/tests/support";
+import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 type PublicRoute = MatrixRequest & { status: number };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { personaNames } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import {
   assertDeclaredAccess,
   assertMatrixRow,
@@ -9,10 +10,8 @@ import {
   type CallerKinds,
   createCallerKinds,
   parseMatrix,
-  type RunningMarketplace,
-  singleConnectionPool,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/permission-matrix";
+import { singleConnectionPool } from "@ehr-marketplace/tests/support/single-connection-pool";
 import { prepareMarketplace } from "./prepare-marketplace.ts";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
 import { publicRoutes } from "./public-routes.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { AppClientDto, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { eventually } from "@ehr-marketplace/test-kit";
-import { type Callers, type MatrixRequest, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support";
+import { type Callers, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
 
 const aliases: Record<string, string> = {
   riverside: "riverside-clinic",

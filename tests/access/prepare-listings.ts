@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { MediaDto } from "@ehr-marketplace/contracts";
-import { sendApiRequest } from "@ehr-marketplace/tests/support";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AdminAppDto, ListingDto } from "@ehr-marketplace/contracts";
-import { createPublisher } from "@ehr-marketplace/tests/support";
+import { createPublisher } from "@ehr-marketplace/tests/support/publisher";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
-import { type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support";
+import { type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
 import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };

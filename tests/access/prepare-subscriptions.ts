@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomInt, randomUUID } from "node:crypto";
 import type { AppDto, AppPage, SearchSynonyms, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { type MatrixRequest, sendApiRequest } from "@ehr-marketplace/tests/support";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
 
 export interface RequestBuilder {
   /** Builds the request for a row of the matrix and brings the resource into the state that the row names. */

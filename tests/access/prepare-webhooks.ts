@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { sendApiRequest } from "@ehr-marketplace/tests/support";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
 import { currentMonth, type RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };

@@ -1,5 +1,7 @@
 import { type CleanUp, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type Callers, startEhr, startMarketplace } from "@ehr-marketplace/tests/support";
+import type { Callers } from "@ehr-marketplace/tests/support/callers";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 /** Starts both services on separate databases; the EHR is configured to call the marketplace. */
 export async function startBothServices(cleanUp: CleanUp, callers: Callers) {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { glob, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { startWeb } from "@ehr-marketplace/tests/support/web";
 
 /** General HTTP errors, which `/problems/<code>` explains. */
 const generalProblems = new Set([

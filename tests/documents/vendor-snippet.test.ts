@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { parseGuide } from "@ehr-marketplace/tests/support";
+import { parseGuide } from "@ehr-marketplace/tests/support/guide-commands";
 import { signBody, standardHeaders } from "@ehr-marketplace/webhook-signature";
 
 const docs = new URL("../../docs/", import.meta.url);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually, isFullRun, withClient } from "@ehr-marketplace/test-kit";
-import type { Received } from "@ehr-marketplace/tests/support";
+import type { Received } from "@ehr-marketplace/tests/support/receiver";
 
 /** Event timestamps by subscription; subscription and timestamp together identify an event. */
 type Events = Map<string, string[]>;

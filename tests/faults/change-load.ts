@@ -1,13 +1,9 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import type { Practice } from "@ehr-marketplace/dev/practices";
 import { type CleanUp } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  type Practice,
-  type ServiceProcess,
-  sendApiRequest,
-  startApiProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { type ServiceProcess, startApiProcess } from "@ehr-marketplace/tests/support/service-process";
 
 export interface ChangeLoad {
   apis: ServiceProcess[];

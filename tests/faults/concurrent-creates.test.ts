@@ -2,14 +2,9 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type Callers,
-  fetchCallers,
-  patientLimits,
-  type ServiceProcess,
-  sendApiRequest,
-  startApiProcess,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { type ServiceProcess, startApiProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const concurrentRequests = 200;
 

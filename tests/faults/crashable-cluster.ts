@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startCluster } from "@ehr-marketplace/dev/postgres";
-import { type CleanUp } from "@ehr-marketplace/test-kit";
-import { demoSettings } from "@ehr-marketplace/tests/support";
+import { startCluster } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, getSharedPart, urlsFor } from "@ehr-marketplace/test-kit";
+import { copyData } from "../runner/cluster-images.ts";
+import { templates } from "../runner/templates.ts";
 
 export interface CrashableCluster {
   ownerUrl: string;
@@ -16,18 +13,16 @@ export interface CrashableCluster {
 
 /** Starts a separate PostgreSQL with the demo catalog, which a test can crash and restart. */
 export async function startCrashableCluster(cleanUp: CleanUp): Promise<CrashableCluster> {
-  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-fault-"));
+  const { directory, remove } = await copyData(await getSharedPart("image/newest"));
   const options = { directory, throwaway: false, settings: { fsync: "off" } };
   let cluster = await startCluster(options);
   cleanUp(async () => {
     await cluster.stop();
-    await rm(directory, { recursive: true });
+    await remove();
   });
-  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-  await loadDemoData(ownerUrl, demoSettings);
+  const { database, login } = templates.demo;
   return {
-    ownerUrl,
-    serviceUrl,
+    ...urlsFor(cluster.url, database, login),
     crash: () => cluster.crash(),
     async restart() {
       cluster = await startCluster({ ...options, port: cluster.port });

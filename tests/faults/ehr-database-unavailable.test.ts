@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
-import { insertKnownApps, startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { insertKnownApps } from "@ehr-marketplace/tests/support/known-apps";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 test("without its database the EHR starts and returns 503 in its wrapper, and works once the database is available", async (t) => {

@@ -2,16 +2,12 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, startNetworkFaultProxy, withClient } from "@ehr-marketplace/test-kit";
-import {
-  expireLeases,
-  fetchCallers,
-  registerPractices,
-  sendApiRequest,
-  startApiProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { expireLeases } from "@ehr-marketplace/tests/support/advance-time";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 import { countArrivals, waitUntilSettled } from "./arrivals.ts";
 
 const count = 20;

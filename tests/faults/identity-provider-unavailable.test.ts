@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { fetchCallers, signToken, startMarketplace } from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 const list = "/api/v1/subscriptions?orgAlias=riverside-clinic";
 const coolDownMs = 5_000;

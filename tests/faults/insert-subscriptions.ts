@@ -1,5 +1,5 @@
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { withClient } from "@ehr-marketplace/test-kit";
-import { registerPractices } from "@ehr-marketplace/tests/support";
 
 /** Inserts active subscriptions, each of another practice, and returns their ids. No EHR listens at the practices' callback. */
 export async function insertSubscriptions(ownerUrl: string, count: number): Promise<string[]> {

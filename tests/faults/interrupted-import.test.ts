@@ -4,13 +4,9 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ImportResult } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  type ServiceProcess,
-  sendImport,
-  startApiProcess,
-  startEhrProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { sendImport } from "@ehr-marketplace/tests/support/send-import";
+import { type ServiceProcess, startApiProcess, startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const [partCount, linesPerPart, kills] = [10, 200, 4];
 const secret = "a secret of an import";

@@ -3,7 +3,9 @@ import { randomInt, randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { PricingPlanDto, SubscriptionDto, UsageDto, UsageResults } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, rounds, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, patientLimits, sendApiRequest, startApiProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startApiProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
 const recordsPerBatch = 100;

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  patientLimits,
-  registerPractices,
-  sendApiRequest,
-  startApiProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const fixture = new URL("./kill-at-stage.test-fixture.ts", import.meta.url).href;
 

@@ -4,19 +4,17 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AppDto, ListingDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { findHalfPublished } from "@ehr-marketplace/tests/support/publication-consistency";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
 import {
-  createPublisher,
-  fetchCallers,
-  findHalfPublished,
-  type Publisher,
-  patientLimits,
   type ServiceProcess,
-  sendApiRequest,
-  signToken,
   startApiProcess,
-  startReceiver,
   startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-process";
 import { readAttemptLog, waitUntilSettled } from "./arrivals.ts";
 
 const publishersAtOnce = 3;

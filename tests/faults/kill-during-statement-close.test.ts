@@ -10,15 +10,10 @@ import {
   timeLimitMs,
   withClient,
 } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  insertBilledSubscriptions,
-  patientLimits,
-  readClosedStatements,
-  sendApiRequest,
-  startApiProcess,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { insertBilledSubscriptions, readClosedStatements } from "@ehr-marketplace/tests/support/billed-subscriptions";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
 const kills = rounds(5, 20);

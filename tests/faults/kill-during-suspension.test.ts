@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdminAppDto } from "@ehr-marketplace/contracts";
+import { insertSubscribers, registerPractices } from "@ehr-marketplace/dev/practices";
 import {
   cleanUpAfter,
   cloneDatabase,
@@ -12,18 +13,15 @@ import {
   timeLimitMs,
   withClient,
 } from "@ehr-marketplace/test-kit";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
 import {
-  fetchCallers,
-  findInconsistencies,
-  insertSubscribers,
-  patientLimits,
-  registerPractices,
   type ServiceProcess,
-  sendApiRequest,
   startApiProcess,
-  startReceiver,
   startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-process";
+import { findInconsistencies } from "@ehr-marketplace/tests/support/subscription-consistency";
 import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts";
 
 const slug = "northwind-scribe";

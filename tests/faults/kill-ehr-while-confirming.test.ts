@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { startEhrProcess, startMarketplace } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const slug = "northwind-scribe";

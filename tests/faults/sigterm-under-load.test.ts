@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
-import { startApiProcess } from "@ehr-marketplace/tests/support";
+import { startApiProcess } from "@ehr-marketplace/tests/support/service-process";
 
 type Outcome = "completed" | "refused" | "lost";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { startApiProcess, startEhrProcess, startWorkerProcess } from "@ehr-marketplace/tests/support";
+import { startApiProcess, startEhrProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 type Options = { environment: Record<string, string> };
 const startEhr = (cleanUp: CleanUp, url: string, options: Options) =>

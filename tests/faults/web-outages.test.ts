@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type InterruptibleWeb,
-  startInterruptibleWeb,
-  startWeb,
-  type WebBrowser,
-} from "@ehr-marketplace/tests/support";
+import { type InterruptibleWeb, startInterruptibleWeb } from "@ehr-marketplace/tests/support/interruptible-web";
+import { startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 
 const patienceMs = 120_000;
 const sameOrigin = { "sec-fetch-site": "same-origin" };

@@ -12,17 +12,12 @@ import type {
 } from "@ehr-marketplace/contracts";
 import { fhirBaseUrl, type Persona, personaNames, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import {
-  createPublisher,
-  type DevStack,
-  type Publisher,
-  type RequestOptions,
-  sendApiRequest,
-  sendRequest,
-  startDevStack,
-} from "@ehr-marketplace/tests/support";
+import { type RequestOptions, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
+import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
 import { decodeJwt } from "jose";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { startVendorApp, type VendorApp } from "./vendor-app.ts";
 
 const [vendor, slug, otherSlug] = ["juniper-labs", "juniper-growth", "northwind-scribe"];
@@ -53,7 +48,7 @@ interface TokenResponse {
 describe("a vendor's new app, connected to a practice's EHR", () => {
   const cleanUp = cleanUpAfter();
   const tokens = new Map<Persona, string>();
-  let stack: DevStack;
+  let stack: Stack;
   let issuer: string;
   let app: VendorApp;
   let browser: Browser;
@@ -65,13 +60,11 @@ describe("a vendor's new app, connected to a practice's EHR", () => {
 
   before(async () => {
     app = await startVendorApp(cleanUp);
-    stack = await startDevStack(cleanUp);
-    issuer = `http://127.0.0.1:${stack.ports.IDP_PORT}`;
+    stack = await startStack(cleanUp);
+    issuer = stack.issuer;
     for (const persona of personaNames) tokens.set(persona, await requestAccessToken(issuer, persona));
     publisher = createPublisher(stack.marketplaceUrl, tokenOf, developer);
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
-    browser = await chromium.launch({ executablePath: "/usr/bin/chromium", timeout: 120_000, args });
-    cleanUp(() => browser.close());
+    browser = await launchChromium(cleanUp);
   });
 
   const tokenOf = (persona: Persona): string => tokens.get(persona) ?? assert.fail(persona);

@@ -3,16 +3,15 @@ import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
 import {
-  assertAccessible,
   assertNoSidewaysScroll,
   assertStaleAndFailed,
-  type DevStack,
-  launchChromium,
+  openAs,
   openConsole,
-  signInAs,
-  startDevStack,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/console";
+import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
 import type { Browser, Page } from "playwright-core";
 
 const riverside = "/practice/riverside-clinic";
@@ -34,14 +33,14 @@ interface Statement {
 /** The whole stack, as `npm run dev` starts it. Each test continues from the previous one. */
 describe("what a practice pays, in the console", () => {
   const cleanUp = cleanUpAfter();
-  let stack: DevStack;
+  let stack: Stack;
   let browser: Browser;
   before(async () => {
-    [stack, browser] = await Promise.all([startDevStack(cleanUp), launchChromium(cleanUp)]);
+    [stack, browser] = await Promise.all([startStack(cleanUp), launchChromium(cleanUp)]);
   });
 
   async function bearer(persona: "riverside-admin" | "northwind-developer"): Promise<string> {
-    return `Bearer ${await requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, persona)}`;
+    return `Bearer ${await requestAccessToken(stack.issuer, persona)}`;
   }
 
   const call = (path: string, authorization: string, body?: unknown): Promise<Response> =>
@@ -60,7 +59,7 @@ describe("what a practice pays, in the console", () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
     const id = await subscribeByTheNote();
     await report(id, 50);
-    await signInAs(page, "riverside-admin", `${riverside}/subscriptions?open=${id}`);
+    await openAs(page, "riverside-admin", `${riverside}/subscriptions?open=${id}`, stack);
     const drawer = page.getByRole("dialog", { name: scribe });
     await drawer.getByText("No limit is set").waitFor();
     await drawer.getByRole("button", { name: "Set a limit" }).click();
@@ -158,7 +157,7 @@ describe("what a practice pays, in the console", () => {
 
   test("statements: the list, its pages, a month, its CSV and on paper", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", riverside);
+    await openAs(page, "riverside-admin", riverside, stack);
     const { totals, lines } = await read<Statement>(`/statements/${month}`);
     assert.ok(totals.length === 2 && lines.length >= 3);
     await page.getByRole("link", { name: "Statements", exact: true }).click();
@@ -259,7 +258,7 @@ describe("what a practice pays, in the console", () => {
 
   test("a member sees statements and limits, and can't change them", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack, { viewport: { width: 320, height: 640 } });
-    await signInAs(page, "riverside-member", `${riverside}/statements`);
+    await openAs(page, "riverside-member", `${riverside}/statements`, stack);
     await page.getByRole("link", { name: monthName }).click();
     await page.getByRole("heading", { name: "Charges in USD" }).waitFor();
     await assertNoSidewaysScroll(page, "statement on a phone");
@@ -280,7 +279,7 @@ describe("what a practice pays, in the console", () => {
   test("every state of statements is accessible", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
     await page.clock.install();
-    await signInAs(page, "two-practices", `${riverside}/statements`);
+    await openAs(page, "two-practices", `${riverside}/statements`, stack);
     const list = "**/bff/marketplace/organisations/*/statements?*";
     await page.getByRole("link", { name: monthName }).waitFor();
     await assertAccessible(page, "list");

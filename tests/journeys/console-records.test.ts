@@ -3,21 +3,18 @@ import { before, describe, test } from "node:test";
 import type { InstallationDto, NoticePage, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type Persona, personaNames, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { type RequestOptions, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
 import {
-  assertAccessible,
   assertNoSidewaysScroll,
   assertStaleAndFailed,
-  createPublisher,
-  type DevStack,
-  launchChromium,
+  openAs,
   openConsole,
-  type RequestOptions,
-  sendApiRequest,
-  sendRequest,
-  signInAs,
-  startDevStack,
   tabTo,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/console";
+import { createPublisher } from "@ehr-marketplace/tests/support/publisher";
+import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
 import type { Browser, Page } from "playwright-core";
 
 const orgAlias = "riverside-clinic";
@@ -41,7 +38,7 @@ const heading = (page: Page, name: string | RegExp) => page.getByRole("heading",
 describe("what a practice is told, agrees to and can look up", () => {
   const cleanUp = cleanUpAfter();
   const tokens = new Map<Persona, string>();
-  let stack: DevStack;
+  let stack: Stack;
   let browser: Browser;
   let subscribed: Record<string, SubscriptionDto>;
 
@@ -67,8 +64,8 @@ describe("what a practice is told, agrees to and can look up", () => {
   }
 
   before(async () => {
-    [stack, browser] = await Promise.all([startDevStack(cleanUp), launchChromium(cleanUp)]);
-    const issuer = `http://127.0.0.1:${stack.ports.IDP_PORT}`;
+    [stack, browser] = await Promise.all([startStack(cleanUp), launchChromium(cleanUp)]);
+    const issuer = stack.issuer;
     for (const persona of personaNames) tokens.set(persona, await requestAccessToken(issuer, persona));
     const vendor = {
       name: "Juniper Labs",
@@ -108,7 +105,7 @@ describe("what a practice is told, agrees to and can look up", () => {
 
   test("an app that can't sign in says why and what to do, in the list and in the details", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", `${riverside}/apps`);
+    await openAs(page, "riverside-admin", `${riverside}/apps`, stack);
     const row = page.getByRole("row").filter({ hasText: silent.name });
     await row.getByText("Installed; can't sign in").waitFor();
     await row.getByText(`Reason: ${signInReason}`).waitFor();
@@ -151,7 +148,7 @@ describe("what a practice is told, agrees to and can look up", () => {
 
   test("notices in plain words lead to what they are about, and are marked as read", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", riverside);
+    await openAs(page, "riverside-admin", riverside, stack);
     await page.getByRole("link", { name: "Notices (2)" }).waitFor();
     await page.getByText(`${growth.name} asks for more access`).waitFor();
     await assertAccessible(page, "overview with notices");
@@ -199,7 +196,7 @@ describe("what a practice is told, agrees to and can look up", () => {
 
   test("a member sees notices, connections and added access, and can't act", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-member", `${riverside}/notices`);
+    await openAs(page, "riverside-member", `${riverside}/notices`, stack);
     await page.getByText("its admins mark notices as read").waitFor();
     await page.getByText("Notices are mailed to office@riverside.example.").waitFor();
     await page.getByText("Not mailed: An app can't sign in.").waitFor();
@@ -224,7 +221,7 @@ describe("what a practice is told, agrees to and can look up", () => {
 
   test("an admin agrees to added access, by keyboard alone in a window of 320 pixels", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack, { viewport: { width: 320, height: 640 } });
-    await signInAs(page, "riverside-admin", `${riverside}/subscriptions`);
+    await openAs(page, "riverside-admin", `${riverside}/subscriptions`, stack);
     await page.getByText("Asks for more access").waitFor();
     await assertNoSidewaysScroll(page, "subscriptions");
     await tabTo(page, page.getByRole("button", { name: growth.name }));
@@ -265,7 +262,7 @@ describe("what a practice is told, agrees to and can look up", () => {
     page.on("response", (response) => {
       if (response.url().includes("/launches")) bodies.push(response.text());
     });
-    await signInAs(page, "riverside-admin", `${riverside}/apps/${growth.slug}`);
+    await openAs(page, "riverside-admin", `${riverside}/apps/${growth.slug}`, stack);
     await page.getByRole("link", { name: "Launches" }).click();
     await heading(page, `Launches of ${growth.name}`).waitFor();
     const rows = page.getByRole("row").filter({ hasText: "In the EHR, with the chart that was open" });
@@ -295,7 +292,7 @@ describe("what a practice is told, agrees to and can look up", () => {
 
   test("the audit log is filtered by day, by what happened and by app, and printed", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", `${riverside}/subscriptions?open=${idOf(growth.slug)}`);
+    await openAs(page, "riverside-admin", `${riverside}/subscriptions?open=${idOf(growth.slug)}`, stack);
     const drawer = page.getByRole("dialog", { name: growth.name });
     await drawer.getByRole("link", { name: "All of it in the audit log" }).click();
     await heading(page, "Audit").waitFor();
@@ -357,7 +354,7 @@ describe("what a practice is told, agrees to and can look up", () => {
   test("every state of each list is accessible, and fits 320 pixels", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
     await page.clock.install();
-    await signInAs(page, "two-practices", `${riverside}/apps`);
+    await openAs(page, "two-practices", `${riverside}/apps`, stack);
     for (const { path, api, shown, noMatch } of screens) {
       const shownText = page.locator("#content").getByText(shown).and(page.locator(":not(option)")).first();
       const held = Promise.withResolvers<undefined>();

@@ -3,23 +3,19 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { openAs, openConsole, refocus } from "@ehr-marketplace/tests/support/console";
 import {
   consoleApi as api,
-  assertAccessible,
-  demoSettings,
   fail,
   failNotFound,
   fastForwardUntil,
-  type InterruptibleWeb,
-  launchChromium,
-  openConsole,
-  refocus,
-  sendJson,
-  signInAs,
-  startInterruptibleWeb,
-  startMarketplaceStub,
-  startWeb,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/console-responses";
+import { demoSettings } from "@ehr-marketplace/tests/support/demo-settings";
+import { type InterruptibleWeb, startInterruptibleWeb } from "@ehr-marketplace/tests/support/interruptible-web";
+import { sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support/marketplace-stub";
+import { startWeb } from "@ehr-marketplace/tests/support/web";
 import type { Browser, Locator, Page } from "playwright-core";
 import {
   assertAttentionFirst,
@@ -54,7 +50,7 @@ describe("every state of the console", () => {
       route.fulfill({ contentType: "image/svg+xml", body: drawing }),
     );
     await opened.page.clock.install();
-    await signInAs(opened.page, persona, path);
+    await openAs(opened.page, persona, path, { webUrl });
     const close = async (): Promise<void> => {
       // The browser logs the responses that the test has refused.
       const mistakes = opened.mistakes.filter((mistake) => !mistake.includes("status of 500"));

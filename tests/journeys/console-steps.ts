@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { ListedSubscriptionDto, SubscriptionDto } from "@ehr-marketplace/contracts";
-import {
-  consoleApi as api,
-  assertAccessible,
-  assertNoBrokenWords,
-  fail,
-  fastForwardUntil,
-} from "@ehr-marketplace/tests/support";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { assertNoBrokenWords } from "@ehr-marketplace/tests/support/console";
+import { consoleApi as api, fail, fastForwardUntil } from "@ehr-marketplace/tests/support/console-responses";
 import type { Page } from "playwright-core";
 
 /** While the estimate fails, the dialog says so and can't be confirmed. Trying again brings the price. */

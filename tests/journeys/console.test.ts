@@ -2,20 +2,19 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
 import {
-  assertAccessible,
   assertNoSidewaysScroll,
   assertStaleAndFailed,
   choosePersona,
-  createPublisher,
-  type DevStack,
-  launchChromium,
+  openAs,
   openConsole,
-  sendRequest,
-  signInAs,
-  startDevStack,
   tabTo,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/console";
+import { createPublisher } from "@ehr-marketplace/tests/support/publisher";
+import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
 import type { Browser, Page } from "playwright-core";
 
 const riverside = "/practice/riverside-clinic";
@@ -42,10 +41,10 @@ const installed = (page: Page) => page.getByText("Installed in your EHR", { exac
 /** The whole stack, as `npm run dev` starts it. Each test continues from the previous one. */
 describe("the console in a browser", () => {
   const cleanUp = cleanUpAfter();
-  let stack: DevStack;
+  let stack: Stack;
   let browser: Browser;
   before(async () => {
-    [stack, browser] = await Promise.all([startDevStack(cleanUp), launchChromium(cleanUp)]);
+    [stack, browser] = await Promise.all([startStack(cleanUp), launchChromium(cleanUp)]);
   });
 
   test("from an app's page to a subscription that is installed, configured, paused and resumed", async () => {
@@ -150,7 +149,7 @@ describe("the console in a browser", () => {
 
   test("a session that ends in the middle of a form loses nothing", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", "/console/subscribe/pocket-phrasebook");
+    await openAs(page, "riverside-admin", "/console/subscribe/pocket-phrasebook", stack);
     await page.getByRole("heading", { name: "Subscribe to Pocket Phrasebook" }).waitFor();
     await agree(page, "Riverside Clinic");
     await context.clearCookies();
@@ -175,7 +174,7 @@ describe("the console in a browser", () => {
 
   test("what one has entered isn't sent when somebody else has signed in meanwhile", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", "/console/subscribe/village-circle");
+    await openAs(page, "riverside-admin", "/console/subscribe/village-circle", stack);
     await page.getByRole("heading", { name: "Subscribe to Village Circle" }).waitFor();
     await agree(page, "Riverside Clinic");
     await context.clearCookies();
@@ -194,7 +193,7 @@ describe("the console in a browser", () => {
 
   test("a practice's first subscription by keyboard alone, in a window of 320 pixels", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack, { viewport: { width: 320, height: 640 } });
-    await signInAs(page, "hilltop-admin", "/console");
+    await openAs(page, "hilltop-admin", "/console", stack);
     await page.getByRole("heading", { name: "Your practice has no apps yet" }).waitFor();
     await assertNoSidewaysScroll(page, "overview");
     await page.goto("/console/subscribe/northwind-referrals");
@@ -233,7 +232,7 @@ describe("the console in a browser", () => {
   test("every state of a list is accessible", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
     await page.clock.install();
-    await signInAs(page, "two-practices", `${riverside}/subscriptions`);
+    await openAs(page, "two-practices", `${riverside}/subscriptions`, stack);
     await page.getByRole("button", { name: scribe }).waitFor();
     await page.getByText("Installed").or(page.getByText("Ready in the EHR")).first().waitFor();
     await assertAccessible(page, "list");
@@ -284,7 +283,7 @@ describe("the console in a browser", () => {
   test("an app with an agreement is subscribed to, and configured with decimals and a secret that is kept and replaced", async () => {
     const tokenOf = await publishPact();
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", `/console/subscribe/${pact.slug}`);
+    await openAs(page, "riverside-admin", `/console/subscribe/${pact.slug}`, stack);
     await page.getByRole("link", { name: "Read the agreement (PDF)" }).waitFor();
     await agree(page, "Riverside Clinic");
     await page.getByText("Accept the agreement to go on.").waitFor();
@@ -347,7 +346,7 @@ describe("the console in a browser", () => {
     await context.close();
 
     const member = await openConsole(browser, stack);
-    await signInAs(member.page, "riverside-member", `/practice/riverside-clinic/apps/${pact.slug}`);
+    await openAs(member.page, "riverside-member", `/practice/riverside-clinic/apps/${pact.slug}`, stack);
     await member.page.getByText("You are a member of this practice").waitFor();
     const shown = member.page.getByLabel("Step (mg)");
     assert.deepEqual([await shown.inputValue(), await shown.isDisabled()], ["12.5", true]);
@@ -360,7 +359,7 @@ describe("the console in a browser", () => {
 
   /** Returns the tokens of those who are needed for it, and of the EHR. */
   async function publishPact(): Promise<(persona: Persona) => string> {
-    const issuer = `http://127.0.0.1:${stack.ports.IDP_PORT}`;
+    const issuer = stack.issuer;
     const tokens = new Map<Persona, string>();
     for (const persona of ["operator", "juniper-developer", "ehr-service"] as const) {
       tokens.set(persona, await requestAccessToken(issuer, persona));
@@ -384,7 +383,7 @@ describe("the console in a browser", () => {
 
   test("a subscription is cancelled: the app leaves the EHR, and subscribing to it begins anew", async () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
-    await signInAs(page, "riverside-admin", `${riverside}/subscriptions`);
+    await openAs(page, "riverside-admin", `${riverside}/subscriptions`, stack);
     await page.getByRole("button", { name: scribe }).click();
     const drawer = page.getByRole("dialog", { name: scribe });
     await drawer.getByRole("button", { name: "Cancel subscription" }).click();

@@ -3,7 +3,8 @@ import { before, describe, test } from "node:test";
 import type { AppDto } from "@ehr-marketplace/contracts";
 import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { demoSettings, type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { demoSettings } from "@ehr-marketplace/tests/support/demo-settings";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 describe("the demo catalog is published as apps of real vendors are", () => {
   const cleanUp = cleanUpAfter();

@@ -4,13 +4,14 @@ import { before, describe, test } from "node:test";
 import type { AppDto, InstallationDto, LaunchDto, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { type DevStack, type RequestOptions, sendApiRequest, startDevStack } from "@ehr-marketplace/tests/support";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { type DevStack, prepareStackData, startDevStack } from "@ehr-marketplace/tests/support/dev-stack";
+import type { Browser, Page } from "playwright-core";
 import { type Collector, findTablesMentioning, mentions, startCollector } from "./find-mentions.ts";
 
 const orgAlias = "riverside-clinic";
 const appSlug = "northwind-scribe";
-const chromiumArgs = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
 
 /** From the catalog to the app in a clinician's browser, and to its cancellation. Each test continues from the previous one. */
 describe("an app in a practice's EHR", () => {
@@ -25,17 +26,11 @@ describe("an app in a practice's EHR", () => {
     collector = await startCollector(cleanUp);
     // Enable every output that could leak a patient's id.
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: "trace" };
-    stack = await startDevStack(cleanUp, { environment });
-    browser = await chromium.launch({
-      executablePath: "/usr/bin/chromium",
-      timeout: 120_000,
-      args: [...chromiumArgs, "--disable-sync"],
-    });
-    cleanUp(() => browser.close());
+    stack = await startDevStack(cleanUp, { environment, data: await prepareStackData(cleanUp) });
+    browser = await launchChromium(cleanUp);
   });
 
-  const tokenOf = (persona: Persona): Promise<string> =>
-    requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, persona);
+  const tokenOf = (persona: Persona): Promise<string> => requestAccessToken(stack.issuer, persona);
 
   async function marketplace<T>(persona: Persona, path: string, options?: RequestOptions): Promise<T> {
     const response = await sendApiRequest(stack.marketplaceUrl, path, await tokenOf(persona), options);
@@ -136,7 +131,7 @@ describe("an app in a practice's EHR", () => {
     assert.deepEqual(consoleMessages, []);
     for (const url of [...urls, page.url()]) assert.ok(!mentions(url, patientId) && !mentions(url, encounterId), url);
     for (const { origin } of urls.map((url) => new URL(url))) {
-      assert.ok([stack.demoAppUrl, `http://127.0.0.1:${stack.ports.IDP_PORT}`].includes(origin), origin);
+      assert.ok([stack.demoAppUrl, stack.issuer].includes(origin), origin);
     }
 
     await openLaunch(page, launchUrl);

@@ -1,23 +1,21 @@
-// Runs the README and the guides on one stack, whose data is kept over a restart: each twice, in a random order, and after another
-// guide that wasn't finished. To repeat an order: GUIDES_SEED=… npm test -- tests/journeys/guides.test.ts
+// Runs the README and the guides on one stack, in a random order and after another guide that wasn't finished. In the slow tier each runs
+// twice, and the stack is restarted in between. To repeat an order: GUIDES_SEED=… npm test -- tests/journeys/guides.test.ts
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
-import { glob, mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
 import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
-import { startCluster } from "@ehr-marketplace/dev/postgres";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, rounds } from "@ehr-marketplace/test-kit";
+import { type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
 import {
   type DevStack,
-  parseGuide,
-  type RequestOptions,
-  runGuide,
-  sendApiRequest,
+  prepareStackData,
+  type StackData,
   startDevStack,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/dev-stack";
+import { parseGuide, runGuide } from "@ehr-marketplace/tests/support/guide-commands";
 import fc from "fast-check";
 
 type GuideSteps = ReturnType<typeof parseGuide>;
@@ -39,31 +37,29 @@ const practicesOfGuides = new Map([
 ]);
 
 const seed = Number(process.env["GUIDES_SEED"] ?? randomInt(2 ** 31));
-const twice = [...guides.keys(), ...guides.keys()];
-const [order = []] = fc.sample(fc.shuffledSubarray(twice, { minLength: twice.length }), { seed, numRuns: 1 });
+/** Once in the gate; in the slow tier twice, with a restart of the stack in between. */
+const times = rounds(1, 2);
+const repeated = Array.from({ length: times }, () => [...guides.keys()]).flat();
+const [order = []] = fc.sample(fc.shuffledSubarray(repeated, { minLength: repeated.length }), { seed, numRuns: 1 });
 
 describe(`the guides, in the order of GUIDES_SEED=${seed}`, () => {
   const cleanUp = cleanUpAfter();
-  let databaseUrl: string;
+  let data: StackData;
   let stack: DevStack;
   before(async () => {
-    const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-guides-"));
-    const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
-    const cluster = await startCluster({ directory, throwaway: true, settings });
-    cleanUp(() => cluster.stop());
-    databaseUrl = cluster.url;
-    stack = await startDevStack(cleanUp, { kept: { databaseUrl } });
+    data = await prepareStackData(cleanUp);
+    stack = await startDevStack(cleanUp, { data });
   });
 
   async function restart(): Promise<void> {
     stack.signal("SIGTERM");
     await eventually("the stack has stopped", 30_000, () => /^stopped$/m.test(stack.output()));
-    stack = await startDevStack(cleanUp, { kept: { databaseUrl, ports: stack.ports } });
+    stack = await startDevStack(cleanUp, { data });
   }
 
   /** Leaves what a guide would that isn't finished: the practice can't subscribe until the block is lifted. */
   async function leaveBlock(orgAlias: string): Promise<void> {
-    const token = await requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, "operator");
+    const token = await requestAccessToken(stack.issuer, "operator");
     const send = async (path: string, options: RequestOptions = {}): Promise<Response> =>
       sendApiRequest(stack.marketplaceUrl, path, token, options);
     const [plan] = (await (await send("/apps/northwind-scribe/pricing")).json()) as PricingPlanDto[];
@@ -99,7 +95,7 @@ describe(`the guides, in the order of GUIDES_SEED=${seed}`, () => {
 
   for (const [nth, file] of order.entries()) {
     test(`${file} works as it is written, as number ${nth + 1}`, async () => {
-      if (nth === order.length / 2) await restart();
+      if (times > 1 && nth === order.length / times) await restart();
       const steps = guides.get(file) ?? [];
       const subscribes = steps.some(({ commands }) => /subscribe /.test(commands));
       // Also asserts that the guides before have left neither a subscription nor a block.

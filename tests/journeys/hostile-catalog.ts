@@ -19,6 +19,14 @@ export const attacks = [
   "\u2028<style>@import 'https://evil.example/x.css'</style>\u202e",
 ];
 
+const opensComment = (attack: string): boolean => attack.startsWith("<!--");
+
+/** One text with all of them, of which the one that would hide the others is last, and one that is a URL as a whole. */
+export const combinedAttacks = [
+  [...attacks.filter((attack) => !opensComment(attack)), ...attacks.filter(opensComment)].join(" "),
+  "javascript:alert(1)",
+];
+
 export const instant = "2026-01-01T00:00:00.000Z";
 
 /** An app and what belongs to it, with the attack in every text that a vendor can write. */

@@ -1,41 +1,11 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { type DevStack, launchChromium, startDevStack } from "@ehr-marketplace/tests/support";
-
-async function assertStops(stack: DevStack, signal: NodeJS.Signals): Promise<void> {
-  stack.signal(signal);
-  // npm exits at once; its child process prints when it has stopped.
-  await eventually("the stack prints stopped", 30_000, () => /^stopped$/m.test(stack.output()));
-  await assert.rejects(fetch(stack.marketplaceUrl));
-}
-
-/** Sends what a browser sends for a page of this origin: a preflight request, and then the request with its token. */
-async function assertCallable({ marketplaceUrl, ehrUrl, ports }: DevStack, origin: string): Promise<void> {
-  const token = await requestAccessToken(`http://127.0.0.1:${ports.IDP_PORT}`, "riverside-admin");
-  for (const url of [
-    `${marketplaceUrl}/api/v1/subscriptions?orgAlias=riverside-clinic`,
-    `${ehrUrl}/api/app-installations`,
-  ]) {
-    const preflight = await fetch(url, {
-      method: "OPTIONS",
-      headers: {
-        origin,
-        "access-control-request-method": "GET",
-        "access-control-request-headers": "authorization,content-type,idempotency-key",
-      },
-    });
-    const allowed = (name: string): string | null => preflight.headers.get(`access-control-allow-${name}`);
-    assert.deepEqual([preflight.status, allowed("origin")], [204, origin], url);
-    assert.match(allowed("methods") ?? "", /GET.*POST.*PUT/);
-    assert.equal(allowed("headers"), "authorization,content-type,idempotency-key");
-    const response = await fetch(url, { headers: { origin, authorization: `Bearer ${token}` } });
-    assert.deepEqual([response.status, response.headers.get("access-control-allow-origin")], [200, origin], url);
-  }
-}
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { assertCallable } from "@ehr-marketplace/tests/support/assert-callable";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support/dev-stack";
+import { assertStops, assertStopsEarly } from "@ehr-marketplace/tests/support/stop-dev-stack";
 
 /** Sign-in leads to the identity provider, whose page needs cookies. */
 async function assertServed(url: string): Promise<void> {
@@ -140,37 +110,7 @@ describe("the development stack of a new user", () => {
   test("stops on SIGINT", () => assertStops(stack, "SIGINT"));
 });
 
-for (const [step, next] of [
-  ["Starting PostgreSQL", "Migrating the databases"],
-  ["Starting the marketplace, its worker, the EHR and the web", "ready"],
-] as const) {
-  test(`the development stack, stopped during "${step}", begins no further step`, async (t) => {
-    const stack = await startDevStack(cleanUpAfter(t), { until: new RegExp(step) });
-    await assertStops(stack, "SIGINT");
-    assert.match(stack.output(), /^SIGINT: stopping after the current step …$/m);
-    assert.ok(!stack.output().includes(next), stack.output());
-    await eventually("all processes have exited", 15_000, async () => (await processesOf(stack)).length === 0);
-  });
-}
-
-test("the development stack allows the origins in ALLOWED_ORIGINS, and stops on SIGTERM", async (t) => {
-  const origin = "http://localhost:7777";
-  const stack = await startDevStack(cleanUpAfter(t), { environment: { ALLOWED_ORIGINS: origin } });
-  await assertCallable(stack, origin);
-  await assertStops(stack, "SIGTERM");
-});
-
-/** Finds the processes that have the stack's port in their environment, including npm. */
-async function processesOf(stack: DevStack): Promise<string[]> {
-  const marker = `MARKETPLACE_PORT=${new URL(stack.marketplaceUrl).port}\0`;
-  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const environments = await Promise.all(ids.map((id) => readFile(`/proc/${id}/environ`, "utf8").catch(() => "")));
-  return ids.filter((_id, index) => environments[index]?.includes(marker));
-}
-
-test("a killed development stack leaves no process behind", async (t) => {
-  const stack = await startDevStack(cleanUpAfter(t));
-  assert.ok((await processesOf(stack)).length > 3);
-  stack.signal("SIGKILL");
-  await eventually("all processes have exited", 15_000, async () => (await processesOf(stack)).length === 0);
+test("the development stack, stopped while it starts PostgreSQL, begins no further step", async (t) => {
+  const stack = await startDevStack(cleanUpAfter(t), { until: /Starting PostgreSQL/ });
+  await assertStopsEarly(stack, "Migrating the databases");
 });

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AdminAppDto, AppDto, ListingDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, rounds, withClient } from "@ehr-marketplace/test-kit";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
-  createPublisher,
-  findHalfPublished,
   type MarketplaceWithCallers,
-  type Publisher,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { findHalfPublished } from "@ehr-marketplace/tests/support/publication-consistency";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 import fc from "fast-check";
 
 const vendorCommands = ["edit", "submit", "withdraw", "unpublish", "republish"] as const;

@@ -12,14 +12,9 @@ import type {
 } from "@ehr-marketplace/contracts";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import {
-  type DevStack,
-  drawPng,
-  type RequestOptions,
-  sendApiRequest,
-  sendRequest,
-  startDevStack,
-} from "@ehr-marketplace/tests/support";
+import { type RequestOptions, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { drawPng } from "@ehr-marketplace/tests/support/publisher";
+import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
 
 const [vendor, appSlug, sandboxSlug] = ["juniper-labs", "juniper-dosing", "sandbox-juniper-dosing"];
 const [sandbox, practice] = ["juniper-sandbox", "riverside-clinic"];
@@ -88,17 +83,16 @@ interface Answer<T> {
 /** From nothing to a launch with a patient, and on through the life of the app. Each test continues from the previous one. */
 describe("a new vendor's app", () => {
   const cleanUp = cleanUpAfter();
-  let stack: DevStack;
+  let stack: Stack;
   let testSubscription: SubscriptionDto;
   let subscription: SubscriptionDto;
   const found: { seconds: number; uncachedSeconds: number }[] = [];
 
   before(async () => {
-    stack = await startDevStack(cleanUp);
+    stack = await startStack(cleanUp);
   });
 
-  const tokenOf = (persona: Persona): Promise<string> =>
-    requestAccessToken(`http://127.0.0.1:${stack.ports.IDP_PORT}`, persona);
+  const tokenOf = (persona: Persona): Promise<string> => requestAccessToken(stack.issuer, persona);
 
   async function marketplace<T>(persona: Persona, path: string, options?: RequestOptions): Promise<Answer<T>> {
     const response = await sendApiRequest(stack.marketplaceUrl, path, await tokenOf(persona), options);

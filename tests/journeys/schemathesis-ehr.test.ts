@@ -3,14 +3,11 @@ import { test } from "node:test";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  insertKnownApps,
-  patientLimits,
-  sendRequest,
-  signToken,
-  startEhrProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { insertKnownApps } from "@ehr-marketplace/tests/support/known-apps";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import { runSchemathesis } from "./run-schemathesis.ts";
 

@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import {
-  assertAccessible,
-  demoSettings,
-  launchChromium,
-  openPage,
-  type Storefront,
-  sendJson,
-  startMarketplaceStub,
-  startStorefront,
-  startWeb,
-} from "@ehr-marketplace/tests/support";
+import { assertAccessible } from "@ehr-marketplace/tests/support/assert-accessible";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { demoSettings } from "@ehr-marketplace/tests/support/demo-settings";
+import { sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support/marketplace-stub";
+import { openPage, type Storefront, startStorefront } from "@ehr-marketplace/tests/support/storefront";
+import { startWeb } from "@ehr-marketplace/tests/support/web";
 import type { Browser, Page } from "playwright-core";
 
 const pages: Record<string, string> = {

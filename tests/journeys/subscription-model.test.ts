@@ -3,12 +3,12 @@ import { before, describe, test } from "node:test";
 import type { SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, rounds, withClient } from "@ehr-marketplace/test-kit";
 import { assertShape } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
   type MarketplaceWithCallers,
-  sendApiRequest,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import fc from "fast-check";
 
 /** The callers of commands; the admin belongs to the organisation. */

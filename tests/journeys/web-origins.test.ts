@@ -7,16 +7,10 @@ import { freePort } from "@ehr-marketplace/dev/free-port";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { issue } from "@ehr-marketplace/test-kit/certificates";
-import {
-  choosePersona,
-  launchChromium,
-  type OpenedConsole,
-  openConsole,
-  type RunningWeb,
-  sendJson,
-  startMarketplaceStub,
-  startWeb,
-} from "@ehr-marketplace/tests/support";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { choosePersona, type OpenedConsole, openConsole } from "@ehr-marketplace/tests/support/console";
+import { sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support/marketplace-stub";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 import type { Browser } from "playwright-core";
 
 const [ownHost, siblingHost, foreignHost] = ["apps.practice.test", "files.practice.test", "www.attacker.test"];
@@ -77,7 +71,9 @@ describe("pages of other sites, in a browser", () => {
         return;
       }
       const { method, url: path, headers } = incoming;
-      const forwarded = request({ host: "127.0.0.1", port: webPort, method, path, headers }, (answer) => {
+      // A connection of its own: one that is kept may be closed by the web just when it is used again.
+      const target = { host: "127.0.0.1", port: webPort, agent: false };
+      const forwarded = request({ ...target, method, path, headers }, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
       });

@@ -3,14 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { AppClientDto } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { type CleanUp, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type ClientMarketplace,
-  connectAsService,
-  fetchCallers,
-  sendRequest,
-  startClientMarketplace,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type ClientMarketplace, startClientMarketplace } from "@ehr-marketplace/tests/support/client-marketplace";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import type { Realm } from "./realm.ts";
 

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { getSharedPart } from "@ehr-marketplace/test-kit";
 
 /** A realm that `deploy/keycloak/realm.sh` has configured, with a user. */
 export interface Realm {
@@ -46,16 +47,9 @@ const execute = promisify(execFile);
 export const fhirAudience = "https://fhir.example.com";
 export const readScopes = (): Promise<string> => readFile(`${root}deploy/keycloak/scopes.txt`, "utf8");
 
-/** The Keycloak that all test files share. */
-function sharedKeycloak(): SharedKeycloak {
-  const { TEST_KEYCLOAK: shared } = process.env;
-  if (shared === undefined) throw new Error("This test needs Keycloak, which npm run test:keycloak starts.");
-  return JSON.parse(shared) as SharedKeycloak;
-}
-
 /** Names a new realm of the shared Keycloak, which doesn't exist yet. */
-export function nameRealm(): Pick<Realm, "issuer" | "registrationUrl" | "environment" | "run"> {
-  const { url, clientId, clientSecret } = sharedKeycloak();
+export async function nameRealm(): Promise<Pick<Realm, "issuer" | "registrationUrl" | "environment" | "run">> {
+  const { url, clientId, clientSecret } = await getSharedPart<SharedKeycloak>("keycloak");
   const name = `practices-${randomUUID().slice(0, 8)}`;
   const issuer = `${url}/realms/${name}`;
   const environment = {
@@ -85,13 +79,13 @@ export function nameRealm(): Pick<Realm, "issuer" | "registrationUrl" | "environ
 
 /** Creates and configures a realm as an operator does. */
 export async function prepareRealm(): Promise<Realm> {
-  const named = nameRealm();
+  const named = await nameRealm();
   await named.run(["configure"], await readScopes());
   return attachToRealm(named);
 }
 
 /** For a realm that is configured: adds a user, and warms Keycloak up. */
-export async function attachToRealm(named: ReturnType<typeof nameRealm>): Promise<Realm> {
+export async function attachToRealm(named: Awaited<ReturnType<typeof nameRealm>>): Promise<Realm> {
   const fhirUser = `${fhirAudience}/Practitioner/tom`;
   const user = { username: "tom", password: "tom's password", fhirUser };
   await sendAsAdmin(named.environment, "POST", "/users", {

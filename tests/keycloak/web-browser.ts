@@ -1,4 +1,5 @@
-import { openConsole, type RunningWeb } from "@ehr-marketplace/tests/support";
+import { openConsole } from "@ehr-marketplace/tests/support/console";
+import type { RunningWeb } from "@ehr-marketplace/tests/support/web";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Person, password } from "./web-realm.ts";
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { parseGuide, runGuide } from "@ehr-marketplace/tests/support";
+import { parseGuide, runGuide } from "@ehr-marketplace/tests/support/guide-commands";
 import { nameRealm, sendAsAdmin } from "./realm.ts";
 import type { TokenResponse } from "./sign-in.ts";
 
@@ -66,7 +66,7 @@ export async function runGuideBelow(heading: string, environment: Record<string,
 
 /** Creates the realm by the guide's commands, for a web at this URL. */
 export async function importWebRealm(webUrl: string): Promise<WebRealm> {
-  const named = nameRealm();
+  const named = await nameRealm();
   const { issuer } = named;
   const [webSecret, ehrSecret] = [newSecret(), newSecret()];
   const environment = {

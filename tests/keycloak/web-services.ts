@@ -1,15 +1,10 @@
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  launchChromium,
-  type RunningEhr,
-  type RunningMarketplace,
-  type RunningWeb,
-  startEhr,
-  startMarketplace,
-  startWeb,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 import type { Browser } from "playwright-core";
 import { openBrowserOf } from "./web-browser.ts";
 import { importWebRealm, type Person, type WebRealm } from "./web-realm.ts";

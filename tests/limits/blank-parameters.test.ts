@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { type Callers, fetchCallers, sendRequest, signToken } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { publicRoutes } from "../access/public-routes.ts";

@@ -4,15 +4,10 @@ import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import {
-  type Callers,
-  fetchCallers,
-  type MatrixRequest,
-  sendRequest,
-  signToken,
-  startApiProcess,
-  startEhrProcess,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
+import { startApiProcess, startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { prepareEhr } from "../access/prepare-ehr.ts";
 import { prepareMarketplace } from "../access/prepare-marketplace.ts";
 import { ehrRows, marketplaceRows } from "./route-rows.ts";

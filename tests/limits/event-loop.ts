@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Agent, request } from "node:http";
 import { freePort } from "@ehr-marketplace/dev/free-port";
-import type { ServiceProcess } from "@ehr-marketplace/tests/support";
+import type { ServiceProcess } from "@ehr-marketplace/tests/support/service-process";
 
 export interface RawRequest {
   method: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
-import { type Callers, fetchCallers } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers } from "@ehr-marketplace/tests/support/callers";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
 import { prepareEhr } from "../access/prepare-ehr.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startEhr, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { startWeb } from "@ehr-marketplace/tests/support/web";
 import type { Schema } from "./hostile-inputs.ts";
 import type { ServedRoute } from "./hostile-requests.ts";
 

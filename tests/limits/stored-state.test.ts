@@ -4,7 +4,9 @@ import { before, describe, test } from "node:test";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, signToken, startEhrProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 
 const riverside = "riverside-clinic";

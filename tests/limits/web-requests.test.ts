@@ -4,15 +4,10 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, readResponse, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type RunningWeb,
-  sendJson,
-  startMarketplaceStub,
-  startMarketplaceWithCallers,
-  startWeb,
-  startWebProcess,
-  type WebBrowser,
-} from "@ehr-marketplace/tests/support";
+import { sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support/marketplace-stub";
+import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { startWebProcess } from "@ehr-marketplace/tests/support/service-process";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 import { assertQuick, type MeasuredService, type RawRequest, startMeasuredService } from "./event-loop.ts";
 import { hostileRequests, type ServedRoute, type ValidRequest } from "./hostile-requests.ts";
 

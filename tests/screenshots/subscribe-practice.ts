@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
 import { eventually } from "@ehr-marketplace/test-kit";
-import type { DevStack } from "@ehr-marketplace/tests/support";
+import type { DevStack } from "@ehr-marketplace/tests/support/dev-stack";
 
 interface Plan {
   id: string;

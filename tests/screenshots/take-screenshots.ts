@@ -1,13 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exitWithUsage, readArguments } from "@ehr-marketplace/dev/command-line";
-import {
-  choosePersona,
-  type DevStack,
-  launchChromium,
-  openConsole,
-  startDevStack,
-} from "@ehr-marketplace/tests/support";
+import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
+import { choosePersona, openConsole } from "@ehr-marketplace/tests/support/console";
+import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support/dev-stack";
 import type { Browser } from "playwright-core";
 import sharp from "sharp";
 import { type Screen, screens, sizes } from "./screens.ts";

@@ -1,5 +1,6 @@
 import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { type Persona, personaNames, requestAccessToken } from "@ehr-marketplace/dev/identity-provider/client";
+import { getSharedPart } from "@ehr-marketplace/test-kit";
 
 export type Issuer = Pick<IdentityProvider, "issuer" | "jwksUrl" | "keys">;
 
@@ -10,15 +11,12 @@ export interface Callers {
   token(persona: Persona): string;
 }
 
-/** The identity provider that all test files share. `npm test` starts it, because each start takes half a second of CPU time. */
-export function sharedIssuer(): Issuer {
-  const { TEST_IDENTITY_PROVIDER: shared } = process.env;
-  if (shared === undefined) throw new Error("This test needs an identity provider, which npm test starts.");
-  return JSON.parse(shared) as Issuer;
-}
+/** The identity provider that all test files share, because each start takes half a second of CPU time. */
+export const getSharedIssuer = (): Promise<Issuer> => getSharedPart("identity-provider");
 
 /** Fetches a token for each persona: from the shared identity provider, or from the test's own one. */
-export async function fetchCallers(identityProvider = sharedIssuer()): Promise<Callers> {
+export async function fetchCallers(ownProvider?: Issuer): Promise<Callers> {
+  const identityProvider = ownProvider ?? (await getSharedIssuer());
   const { issuer, jwksUrl } = identityProvider;
   const tokens = new Map(
     await Promise.all(

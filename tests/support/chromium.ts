@@ -5,7 +5,7 @@ import type { Browser } from "playwright-core";
 export async function launchChromium(cleanUp: CleanUp, ...args: string[]): Promise<Browser> {
   const { chromium } = await import("playwright-core");
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     timeout: 120_000,
     args: [
       "--no-sandbox",

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { eventually } from "@ehr-marketplace/test-kit";
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
-import type { DevStack } from "./dev-stack.ts";
+import type { Browser, BrowserContext, BrowserContextOptions, Cookie, Locator, Page } from "playwright-core";
+import { assertAccessible } from "./assert-accessible.ts";
+import type { Stack } from "./stack.ts";
 
-const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const patienceMs = 120_000;
 const maxTabs = 80;
 
@@ -19,7 +18,7 @@ export interface OpenedConsole {
 /** Opens a page of the local stack that records mistakes. */
 export async function openConsole(
   browser: Browser,
-  { webUrl }: Pick<DevStack, "webUrl">,
+  { webUrl }: Pick<Stack, "webUrl">,
   options: BrowserContextOptions = {},
 ): Promise<OpenedConsole> {
   const context = await browser.newContext({ baseURL: webUrl, reducedMotion: "reduce", ...options });
@@ -52,39 +51,24 @@ export async function signInAs(page: Page, persona: Persona, path: string): Prom
   await page.waitForURL(`**${path}**`);
 }
 
-const themes = ["light", "dark"] as const;
-type Theme = (typeof themes)[number];
+const sessions = new Map<string, Cookie[]>();
 
-/** Runs in the page: whether it shows this theme, and no colour is on its way to another. Paper has the light one. */
-const showsTheme = (theme: Theme): string => `(() => {
-  const { documentElement: root } = document;
-  const expected = matchMedia("print").matches ? "light" : "${theme}";
-  const { mantineColorScheme: consoles = "${theme}" } = root.dataset;
-  const isChanging = document.getAnimations().some((animation) => animation instanceof CSSTransition);
-  return getComputedStyle(root).colorScheme === expected && consoles === "${theme}" && !isChanging;
-})()`;
-
-/** Fails if axe finds a violation of WCAG 2.2 AA in the page as it is now, in the light or in the dark theme. */
-export async function assertAccessible(page: Page, state: string): Promise<void> {
-  const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches');
-  // The theme that it has comes last, and so stays.
-  for (const theme of isDark ? themes : themes.toReversed()) {
-    await page.emulateMedia({ colorScheme: theme });
-    await eventually(`${state} is shown in the ${theme} theme`, patienceMs, () =>
-      page.evaluate<boolean>(showsTheme(theme)),
-    );
-    // Our pages have no frames: without the mode for them, each analysis would open and load another page.
-    const axe = new AxeBuilder({ page })
-      .options({ resultTypes: ["violations"] })
-      .withTags(tags)
-      .setLegacyMode();
-    const { violations } = await axe.analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
-      [],
-      `${state}, ${theme} theme`,
-    );
+/** Opens a page of the console with the session that the persona already has in a browser, if any: fewer sign-ins make tests faster. */
+export async function openAs(
+  page: Page,
+  persona: Persona,
+  path: string,
+  { webUrl }: Pick<Stack, "webUrl">,
+): Promise<void> {
+  const key = `${persona} ${webUrl}`;
+  const cookies = sessions.get(key);
+  if (cookies !== undefined) {
+    await page.context().addCookies(cookies);
+    await page.goto(path);
+    return;
   }
+  await signInAs(page, persona, path);
+  sessions.set(key, await page.context().cookies(webUrl));
 }
 
 /** As if the person came back to the tab, whereupon the console refetches stale data. */

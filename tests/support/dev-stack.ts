@@ -1,8 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { freePorts } from "@ehr-marketplace/dev/free-port";
-import type { CleanUp } from "@ehr-marketplace/test-kit";
-import { eventually } from "@ehr-marketplace/test-kit";
+import { startCluster, throwawaySettings } from "@ehr-marketplace/dev/postgres";
+import { type CleanUp, eventually, getSharedPart, urlsFor, withClient } from "@ehr-marketplace/test-kit";
+import { copyData, copyMedia } from "../runner/cluster-images.ts";
+import { templates } from "../runner/templates.ts";
+import { moveDemoUrls } from "./move-demo-urls.ts";
+import { stopAtExit } from "./stop-at-exit.ts";
 
 export interface DevStack {
   webUrl: string;
@@ -10,6 +16,7 @@ export interface DevStack {
   ehrUrl: string;
   demoAppUrl: string;
   workerUrl: string;
+  issuer: string;
   /** Environment variables with which `npm run` commands find this stack. */
   ports: { WEB_PORT: string; MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
   /** Everything the stack has printed so far. */
@@ -36,10 +43,22 @@ async function findPorts(): Promise<Ports> {
   };
 }
 
+function urlsOf({ WEB_PORT, MARKETPLACE_PORT, EHR_PORT, IDP_PORT }: Ports) {
+  const urlOf = (port: string | number): string => `http://127.0.0.1:${port}`;
+  return {
+    webUrl: urlOf(WEB_PORT),
+    publicUrl: urlOf(MARKETPLACE_PORT),
+    ehrUrl: urlOf(EHR_PORT),
+    issuer: urlOf(IDP_PORT),
+    demoAppUrl: urlOf(Number(IDP_PORT) + 1),
+    workerUrl: urlOf(Number(IDP_PORT) + 2),
+  };
+}
+
 export interface DevStackOptions {
   environment?: Record<string, string>;
-  /** Keeps the data in this PostgreSQL, where the stack can be started again with the same ports. */
-  kept?: { databaseUrl: string; ports?: Ports | undefined };
+  /** Data of an earlier start, with which the stack can be started again. */
+  data?: StackData;
   /** Returns when the stack prints this, by default that it is ready. */
   until?: RegExp;
   /** That of another clone of the repository. */
@@ -48,13 +67,42 @@ export interface DevStackOptions {
   patienceMs?: number;
 }
 
-/** Starts `npm run dev`, on free ports and with `--ephemeral` unless its data is kept. */
+/** What `npm run dev` has in its folder, in the databases and in them of its ports after it has been started once. */
+export interface StackData {
+  databaseUrl: string;
+  directory: string;
+  ports: Ports;
+}
+
+/** Makes the data of a stack from the templates, in half a second instead of twenty. */
+export async function prepareStackData(cleanUp: CleanUp): Promise<StackData> {
+  const image = await getSharedPart<string>("image/newest");
+  const { directory, remove } = await copyData(image);
+  cleanUp(remove);
+  const cluster = await startCluster({ directory, throwaway: false, settings: throwawaySettings });
+  cleanUp(() => cluster.stop());
+  const media = join(dirname(directory), "media");
+  await mkdir(media);
+  await copyMedia(image, media);
+  const ports = await findPorts();
+  const names = { stack: "marketplace", ehr: "ehr", web: "web" } as const;
+  for (const [template, name] of Object.entries(names)) {
+    const { database } = templates[template as keyof typeof names];
+    await withClient(cluster.url, (client) => client.query(`alter database ${database} rename to ${name}`));
+  }
+  const { ownerUrl } = urlsFor(cluster.url, names.stack, templates.stack.login);
+  const { publicUrl, ehrUrl, demoAppUrl } = urlsOf(ports);
+  await moveDemoUrls(ownerUrl, { publicUrl, ehrUrl, demoAppUrl });
+  return { databaseUrl: cluster.url, directory: dirname(directory), ports };
+}
+
+/** Starts `npm run dev`: with the data of an earlier start, or on free ports and with `--ephemeral`. */
 export async function startDevStack(cleanUp: CleanUp, options: DevStackOptions = {}): Promise<DevStack> {
-  const { environment = {}, kept, until = /^ready$/m, directory = root, patienceMs = 600_000 } = options;
-  const ports = kept?.ports ?? (await findPorts());
+  const { environment = {}, data, until = /^ready$/m, directory = root, patienceMs = 600_000 } = options;
+  const ports = data?.ports ?? (await findPorts());
   const { DATABASE_URL: _own, ...inherited } = process.env;
-  const database = kept === undefined ? {} : { DATABASE_URL: kept.databaseUrl };
-  const child = spawn("npm", ["run", "dev", "--", ...(kept === undefined ? ["--ephemeral"] : [])], {
+  const database = data === undefined ? {} : { DATABASE_URL: data.databaseUrl, DATA_DIRECTORY: data.directory };
+  const child = spawn("npm", ["run", "dev", "--", ...(data === undefined ? ["--ephemeral"] : [])], {
     cwd: directory,
     env: { ...inherited, ...underLoad, ...environment, ...database, ...ports, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -72,19 +120,15 @@ export async function startDevStack(cleanUp: CleanUp, options: DevStackOptions =
     const isRunning = child.exitCode === null && child.signalCode === null;
     if (child.pid !== undefined && isRunning) process.kill(-child.pid, name);
   };
+  const stop = (): void => signal("SIGTERM");
+  const forget = stopAtExit(stop);
   cleanUp(async () => {
-    signal("SIGTERM");
+    stop();
     await exited;
+    forget();
   });
   await eventually(`the stack prints ${until}`, patienceMs, () => until.test(output) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(output);
-  const idp = Number(ports.IDP_PORT);
-  const [webUrl = "", marketplaceUrl = "", ehrUrl = "", demoAppUrl = "", workerUrl = ""] = [
-    ports.WEB_PORT,
-    ports.MARKETPLACE_PORT,
-    ports.EHR_PORT,
-    idp + 1,
-    idp + 2,
-  ].map((port) => `http://127.0.0.1:${port}`);
-  return { webUrl, marketplaceUrl, ehrUrl, demoAppUrl, workerUrl, ports, output: () => output, signal, exited };
+  const { publicUrl: marketplaceUrl, ...urls } = urlsOf(ports);
+  return { ...urls, marketplaceUrl, ports, output: () => output, signal, exited };
 }

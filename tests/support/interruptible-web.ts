@@ -3,9 +3,9 @@ import type { PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts
 import type { IdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cloneDatabase, type NetworkFaultProxy, startNetworkFaultProxy } from "@ehr-marketplace/test-kit";
 import { type Callers, fetchCallers, sendApiRequest, sendRequest } from "./callers.ts";
+import { demoSettings } from "./demo-settings.ts";
 import { startEhr } from "./ehr.ts";
 import { startMarketplace } from "./marketplace.ts";
-import { demoSettings } from "./templates.ts";
 import { type RunningWeb, startWeb } from "./web.ts";
 
 const orgAlias = "riverside-clinic";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { bundleFolder } from "@ehr-marketplace/dev/bundle";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import {
   ehrEnvironment,
@@ -9,8 +10,9 @@ import {
   webEnvironment,
 } from "@ehr-marketplace/dev/service-environments";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
-import { eventually } from "@ehr-marketplace/test-kit";
+import { eventually, getSharedPart, keepLog } from "@ehr-marketplace/test-kit";
 import type { Issuer } from "./callers.ts";
+import { stopAtExit } from "./stop-at-exit.ts";
 
 export interface ServiceProcess {
   url: string;
@@ -23,6 +25,13 @@ export interface ServiceProcess {
 }
 
 const services = new URL("../../services/", import.meta.url).pathname;
+
+/** A process that a test preloads a fixture into runs from source, because the fixture patches modules. The others start faster. */
+async function findEntry(service: string, name: string, { nodeOptions }: ProcessOptions): Promise<string> {
+  if (nodeOptions !== undefined) return `${services}${service}/src/${name}.ts`;
+  await getSharedPart("bundles");
+  return `${bundleFolder(service)}/${name}.js`;
+}
 
 interface ProcessOptions {
   /** Default: a free port. */
@@ -37,7 +46,7 @@ export function startApiProcess(
   databaseUrl: string,
   options: ProcessOptions = {},
 ): Promise<ServiceProcess> {
-  return startProcess(cleanUp, "marketplace/src/api.ts", marketplaceEnvironment(databaseUrl), options);
+  return startProcess(cleanUp, ["marketplace", "api"], marketplaceEnvironment(databaseUrl), options);
 }
 
 /** Starts a delivery worker as a separate process. It may deliver to loopback addresses. */
@@ -46,7 +55,7 @@ export function startWorkerProcess(
   databaseUrl: string,
   options: ProcessOptions = {},
 ): Promise<ServiceProcess> {
-  return startProcess(cleanUp, "marketplace/src/worker.ts", marketplaceEnvironment(databaseUrl), options);
+  return startProcess(cleanUp, ["marketplace", "worker"], marketplaceEnvironment(databaseUrl), options);
 }
 
 /** Starts the EHR's API as a separate process. */
@@ -56,7 +65,7 @@ export function startEhrProcess(
   options: ProcessOptions & { marketplaceUrl: string },
 ): Promise<ServiceProcess> {
   const urls = { marketplaceUrl: options.marketplaceUrl, fhirBaseUrl: "https://fhir.example/{orgAlias}" };
-  return startProcess(cleanUp, "ehr/src/api.ts", ehrEnvironment(databaseUrl, urls), options);
+  return startProcess(cleanUp, ["ehr", "api"], ehrEnvironment(databaseUrl, urls), options);
 }
 
 /** Starts the web as a separate process. */
@@ -65,9 +74,10 @@ export async function startWebProcess(
   databaseUrl: string,
   options: ProcessOptions & { marketplaceUrl: string; ehrUrl: string; identityProvider: Issuer },
 ): Promise<ServiceProcess> {
+  await getSharedPart("pages");
   const { marketplaceUrl, ehrUrl, identityProvider, port = await freePort() } = options;
   const urls = { publicUrl: `http://127.0.0.1:${port}`, marketplaceUrl, ehrUrl };
-  return startProcess(cleanUp, "web/src/web.ts", webEnvironment(databaseUrl, urls, identityProvider), {
+  return startProcess(cleanUp, ["web", "web"], webEnvironment(databaseUrl, urls, identityProvider), {
     ...options,
     port,
   });
@@ -75,13 +85,14 @@ export async function startWebProcess(
 
 async function startProcess(
   cleanUp: CleanUp,
-  entry: string,
+  [service, name]: [service: string, name: string],
   serviceEnvironment: Record<string, string>,
   options: ProcessOptions,
 ): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), `${services}${entry}`], {
+  const entry = await findEntry(service, name, options);
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
     env: {
       ...serviceEnvironment,
       PATH: process.env["PATH"],
@@ -102,21 +113,28 @@ async function startProcess(
     stdio: ["ignore", "pipe", "inherit"],
   });
   const logEntries: Record<string, unknown>[] = [];
+  const log = keepLog(`${service} ${name}`);
   let partialLine = "";
   child.stdout.on("data", (chunk: Buffer) => {
     const lines = (partialLine + chunk.toString()).split("\n");
     partialLine = lines.pop() ?? "";
-    for (const line of lines) logEntries.push(JSON.parse(line) as Record<string, unknown>);
+    for (const line of lines) {
+      log(line);
+      logEntries.push(JSON.parse(line) as Record<string, unknown>);
+    }
   });
   const exited = once(child, "exit").then(([code]) => code as number | null);
+  const stop = (): boolean => child.kill("SIGKILL");
+  const forget = stopAtExit(stop);
   cleanUp(async () => {
-    child.kill("SIGKILL");
+    stop();
     await exited;
+    forget();
   });
   const isReady = async (): Promise<boolean> =>
     (await fetch(`${url}/health/ready`).catch(() => undefined))?.status === 200;
-  await eventually(`${entry} is ready`, 120_000, () => {
-    assert.equal(child.exitCode, null, `${entry} exited before it was ready`);
+  await eventually(`${service} ${name} is ready`, 120_000, () => {
+    assert.equal(child.exitCode, null, `${service} ${name} exited before it was ready`);
     return isReady();
   });
   return { url, child, logEntries, isReady, exited };

@@ -1,7 +1,7 @@
 import { type CleanUp, cloneDatabase } from "@ehr-marketplace/test-kit";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from "playwright-core";
+import { demoSettings } from "./demo-settings.ts";
 import { type RunningMarketplace, startMarketplace } from "./marketplace.ts";
-import { demoSettings } from "./templates.ts";
 import { type RunningWeb, startWeb } from "./web.ts";
 
 export interface Storefront {

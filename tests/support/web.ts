@@ -1,9 +1,9 @@
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import type { openBrowser, Persona } from "@ehr-marketplace/dev/identity-provider";
 import { webEnvironment } from "@ehr-marketplace/dev/service-environments";
-import { type CleanUp, cloneDatabase, type ServiceDatabase } from "@ehr-marketplace/test-kit";
+import { type CleanUp, cloneDatabase, getSharedPart, type ServiceDatabase } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
-import { type Issuer, sharedIssuer } from "./callers.ts";
+import { getSharedIssuer, type Issuer } from "./callers.ts";
 import { inProcessEnvironment, startInProcess } from "./in-process.ts";
 
 /** A browser of a user, as far as the web's routes need one: it keeps cookies and follows nothing. */
@@ -53,12 +53,13 @@ export async function startWeb(
   cleanUp: CleanUp,
   { marketplaceUrl = unreachable, ehrUrl = unreachable, environment = {}, ...options }: WebOptions = {},
 ): Promise<RunningWeb> {
+  await getSharedPart("pages");
   const { createApp } = await import("@ehr-marketplace/web/app");
   const { readConfig } = await import("@ehr-marketplace/web/config");
   const database = options.database ?? (await cloneDatabase(cleanUp, "web"));
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const identityProvider = options.identityProvider ?? sharedIssuer();
+  const identityProvider = options.identityProvider ?? (await getSharedIssuer());
   const config = readConfig({
     ...webEnvironment(
       options.databaseUrl ?? database.serviceUrl,

@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertShape } from "@ehr-marketplace/test-kit/contract";
+import { type Callers, fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { type Receiver, startReceiver } from "@ehr-marketplace/tests/support/receiver";
 import {
-  type Callers,
-  fetchCallers,
-  type Practice,
-  type Receiver,
-  registerPractices,
   type ServiceProcess,
-  sendApiRequest,
   startApiProcess,
-  startReceiver,
   startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-process";
 import { verifyBody, verifyStandard } from "@ehr-marketplace/webhook-signature";
 
 describe("delivery to the EHR", () => {

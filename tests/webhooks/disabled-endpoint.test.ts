@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  advanceTime,
-  fetchCallers,
-  type Received,
-  registerPractices,
-  sendApiRequest,
-  startApiProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { advanceTime } from "@ehr-marketplace/tests/support/advance-time";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { type Received, startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const day = 24 * 60 * 60_000;
 /** More than the first batches after enabling contain. */

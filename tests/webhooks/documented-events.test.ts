@@ -6,11 +6,10 @@ import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
   type MarketplaceWithCallers,
-  type Receiver,
   startMarketplaceWithCallers,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { type Receiver, startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 interface Webhook {
   operationId: string;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import type { WebhookHealthDto } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import {
   type MarketplaceWithCallers,
-  registerPractices,
   startMarketplaceWithCallers,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const none = { count: 0, orMore: false };
 const minuteMs = 60_000;

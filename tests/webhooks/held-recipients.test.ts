@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
+import { type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { advanceTime } from "@ehr-marketplace/tests/support/advance-time";
+import { type Callers, fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { type Received, type Receiver, startReceiver } from "@ehr-marketplace/tests/support/receiver";
 import {
-  advanceTime,
-  type Callers,
-  fetchCallers,
-  type Practice,
-  type Received,
-  type Receiver,
-  registerPractices,
   type ServiceProcess,
-  sendApiRequest,
-  singleConnectionPool,
   startApiProcess,
-  startReceiver,
   startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-process";
+import { singleConnectionPool } from "@ehr-marketplace/tests/support/single-connection-pool";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

@@ -6,9 +6,9 @@ import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 describe("with the networks of the local stack", () => {
   const cleanUp = cleanUpAfter();

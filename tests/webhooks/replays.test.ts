@@ -1,23 +1,26 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ReplayDto, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
   type Callers,
   fetchCallers,
-  type MarketplaceWithCallers,
-  type Receiver,
   type RequestOptions,
-  registerPractices,
-  type ServiceProcess,
   sendApiRequest,
-  singleConnectionPool,
-  startApiProcess,
+} from "@ehr-marketplace/tests/support/callers";
+import {
+  type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-  startReceiver,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { type Receiver, startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import {
+  type ServiceProcess,
+  startApiProcess,
   startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-process";
+import { singleConnectionPool } from "@ehr-marketplace/tests/support/single-connection-pool";
 
 const hourMs = 3_600_000;
 const ago = (hours: number): string => new Date(Date.now() - hours * hourMs).toISOString();

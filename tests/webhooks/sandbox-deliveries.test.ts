@@ -4,11 +4,10 @@ import type { SubscriptionDto, WebhookDeliveryPage } from "@ehr-marketplace/cont
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import {
   type MarketplaceWithCallers,
-  type Receiver,
   startMarketplaceWithCallers,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { type Receiver, startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 describe("deliveries of a sandbox organisation's events", () => {
   const cleanUp = cleanUpAfter();

@@ -6,15 +6,10 @@ import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
 import { prepareMarketplaceDatabase, startDebianCluster } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  demoSettings,
-  fetchCallers,
-  type RequestOptions,
-  sendApiRequest,
-  startApiProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { demoSettings } from "@ehr-marketplace/tests/support/demo-settings";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 /** Returns the forms of a secret in clear text, in hex, and at each alignment within Base64. */
 function encodingsOf(secret: string): string[] {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import {
   assertPrompt,
   type CleanUp,
@@ -8,15 +9,10 @@ import {
   eventually,
   withClient,
 } from "@ehr-marketplace/test-kit";
-import {
-  fetchCallers,
-  patientLimits,
-  registerPractices,
-  sendApiRequest,
-  startApiProcess,
-  startReceiver,
-  startWorkerProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 import pg from "pg";
 
 const killAfterCommit = new URL("../faults/kill-after-commit.test-fixture.ts", import.meta.url).href;

@@ -63,7 +63,7 @@ export const tools: Record<string, Tool> = {
   },
   "setup:keycloak": {
     purpose:
-      "Fetches Keycloak with Maven, checks its checksum, and unpacks it in .tools, for npm run test:keycloak. Needs Maven, Java 17 or newer, and unzip.",
+      "Fetches Keycloak with Maven, checks its checksum, and unpacks it in .tools, for npm run test:slow -- 'tests/keycloak/*.test.ts'. Needs Maven, Java 17 or newer, and unzip.",
     commands: [
       "mvn --batch-mode --quiet org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy -Dartifact=org.keycloak:keycloak-quarkus-dist:26.4.0:zip -DoutputDirectory=.tools",
       "sha256sum --check --quiet dev/src/keycloak/keycloak-26.4.0.sha256",

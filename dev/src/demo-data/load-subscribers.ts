@@ -11,24 +11,25 @@ import { demoApps } from "./apps.ts";
 
 const places = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper", "Linden", "Maple"];
 const kinds = ["Clinic", "Family Practice", "Medical Group", "Paediatrics", "Health Centre", "Surgery"];
-const practices = kinds.flatMap((kind) => places.map((place) => `${place} Street ${kind}`));
+const names = kinds.flatMap((kind) => places.map((place) => `${place} Street ${kind}`));
 const aliasOf = (name: string): string => name.toLowerCase().replaceAll(" ", "-");
 
 /**
  * Creates practices that subscribe to the demo's apps, so that popularity is the number of live subscriptions here too. Each
  * subscription has its event and its audit entry, with times in the past, and no deliveries. Existing rows stay as they are.
  */
-export async function loadSubscribers(ownerUrl: string, callbackUrl: string): Promise<void> {
+export async function loadSubscribers(ownerUrl: string, callbackUrl: string, count = names.length): Promise<void> {
+  const practices = names.slice(0, count);
   await withClient(ownerUrl, async (client) => {
     await client.query("begin");
-    await insertPractices(client, callbackUrl);
-    await insertSubscriptions(client);
+    await insertPractices(client, practices, callbackUrl);
+    await insertSubscriptions(client, practices);
     await client.query("commit");
   });
   await withDatabase(ownerUrl, (database, { logger }) => rankCatalog(database, { logger }));
 }
 
-async function insertPractices(client: pg.Client, callbackUrl: string): Promise<void> {
+async function insertPractices(client: pg.Client, practices: string[], callbackUrl: string): Promise<void> {
   const seal = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
   const made = practices.map((name) => ({ id: uuid(), alias: aliasOf(name), name }));
   await client.query(
@@ -48,7 +49,7 @@ async function insertPractices(client: pg.Client, callbackUrl: string): Promise<
   );
 }
 
-async function insertSubscriptions(client: pg.Client): Promise<void> {
+async function insertSubscriptions(client: pg.Client, practices: string[]): Promise<void> {
   const wanted = demoApps("").flatMap(({ slug, subscribers }) =>
     practices.slice(0, subscribers).map((name, nth) => ({ slug, alias: aliasOf(name), days: nth + 1 })),
   );

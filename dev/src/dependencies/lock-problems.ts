@@ -38,7 +38,6 @@ const libvips =
 
 /** Packages that are used although their licence isn't in that list, each with the reason. */
 const licenceExceptions: Record<string, string> = {
-  "@axe-core/playwright": testTool,
   "axe-core": testTool,
   "@fontsource-variable/inter": "OFL-1.1: the files of a font, which may be shipped with software of any licence",
   lightningcss: buildTool,

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chown, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chown, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../free-port.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { throwawaySettings } from "./throwaway-settings.ts";
 
 const run = promisify(execFile);
 const binaries = "/usr/lib/postgresql/15/bin";
@@ -23,13 +24,14 @@ async function findServerUser(): Promise<{ uid: number; gid: number } | undefine
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
 }
 
-/** Starts a temporary cluster of PostgreSQL 15, the oldest supported major version. */
-export async function startDebianCluster(): Promise<DebianCluster> {
+/** Starts PostgreSQL 15, the oldest supported major version: in a folder that is kept, or in one that is deleted when it stops. */
+export async function startDebianCluster(options: { directory?: string } = {}): Promise<DebianCluster> {
   if (!existsSync(join(binaries, "pg_ctl"))) {
     throw new Error("PostgreSQL 15 is required. Install it: apt-get install postgresql-15");
   }
   const user = await findServerUser();
-  const directory = await mkdtemp(join(tmpdir(), "ehr-marketplace-15-"));
+  const directory = options.directory ?? (await makeTemporaryFolder("ehr-marketplace-15-"));
+  await mkdir(directory, { recursive: true });
   if (user !== undefined) await chown(directory, user.uid, user.gid);
   const runHere = async (program: string, ...given: string[]): Promise<string> => {
     const { stdout } = await run(join(binaries, program), given, {
@@ -44,20 +46,20 @@ export async function startDebianCluster(): Promise<DebianCluster> {
     "listen_addresses=127.0.0.1",
     `port=${port}`,
     "unix_socket_directories=",
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
     "max_connections=200",
+    ...Object.entries(throwawaySettings).map(([name, value]) => `${name}=${value}`),
   ];
-  await runHere("initdb", "-D", directory, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C");
+  if (!existsSync(join(directory, "PG_VERSION"))) {
+    await runHere("initdb", "-D", directory, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C");
+  }
   const flags = settings.map((setting) => `-c ${setting}`).join(" ");
   await runHere("pg_ctl", "-D", directory, "-w", "-l", join(directory, "server.log"), "-o", flags, "start");
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     run: runHere,
     async stop() {
-      await runHere("pg_ctl", "-D", directory, "-m", "immediate", "stop");
-      await rm(directory, { recursive: true });
+      await runHere("pg_ctl", "-D", directory, "-m", options.directory === undefined ? "immediate" : "fast", "stop");
+      if (options.directory === undefined) await rm(directory, { recursive: true });
     },
   };
 }

@@ -37,6 +37,9 @@ export function readPorts(): Ports {
   };
 }
 
+/** Where a stack that isn't ephemeral keeps its data, relative to the repository. */
+export const readDataDirectory = (): string => process.env["DATA_DIRECTORY"] || ".dev";
+
 interface NamedPort {
   port: number;
   /** The variable that sets the port, with the number that is added to its value. */

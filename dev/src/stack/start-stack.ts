@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { startDemoApp } from "../demo-app/start-demo-app.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadPastMonths } from "../demo-data/load-past-months.ts";
@@ -8,7 +8,7 @@ import { loadSubscribers } from "../demo-data/load-subscribers.ts";
 import { startIdentityProvider } from "../identity-provider/index.ts";
 import { startCluster } from "../postgres/start-cluster.ts";
 import { describeServer } from "./describe-server.ts";
-import { assertUsable, type Ports, readPorts } from "./ports.ts";
+import { assertUsable, type Ports, readDataDirectory, readPorts } from "./ports.ts";
 import { prepareDatabases, type StackDatabases } from "./prepare-databases.ts";
 import { startService } from "./service-process.ts";
 import {
@@ -62,7 +62,9 @@ export async function startStack(
   };
 
   try {
-    const directory = options.ephemeral ? await mkdtemp(join(tmpdir(), "ehr-marketplace-")) : join(root, ".dev");
+    const directory = options.ephemeral
+      ? await mkdtemp(join(tmpdir(), "ehr-marketplace-"))
+      : resolve(root, readDataDirectory());
     if (options.ephemeral) stops.push(() => rm(directory, { recursive: true, force: true }));
 
     const { DATABASE_URL: givenDatabase } = process.env;

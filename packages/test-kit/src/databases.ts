@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { relative } from "node:path";
 import pg from "pg";
 import type { CleanUp } from "./clean-up.ts";
+import { getSharedPart } from "./shared-parts.ts";
 
 export interface ServiceDatabase {
   ownerUrl: string;
@@ -22,8 +22,17 @@ export interface Template {
   login: ServiceLogin;
 }
 
-/** Two templates of the marketplace, and the EHR's with the demo organisations. */
-export type Templates = Record<"empty" | "demo" | "ehr" | "web", Template>;
+/** The marketplace without data, with the demo apps, and also with what a local stack has; the EHR with the demo organisations; the web. */
+export type TemplateName = "empty" | "demo" | "stack" | "ehr" | "web";
+
+/** A cluster that all test files share. */
+interface SharedCluster {
+  clusterUrl: string;
+  templates: Record<TemplateName, Template>;
+}
+
+/** Of the PostgreSQL version that the tier has for the file. */
+const getCluster = (): Promise<SharedCluster> => getSharedPart(`postgres/${process.env["TEST_POSTGRES"] ?? "newest"}`);
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
@@ -51,18 +60,17 @@ export async function dropDatabase(clusterUrl: string, name: string): Promise<vo
 /** Clones a template, or a database without connections, into a new database, which is dropped when the test ends. */
 export async function cloneDatabase(
   cleanUp: CleanUp,
-  template: keyof Templates = "empty",
+  template: TemplateName = "empty",
   source?: ServiceDatabase,
 ): Promise<ServiceDatabase> {
-  const { TEST_CLUSTER_URL: clusterUrl, TEST_TEMPLATES: templates } = process.env;
-  if (clusterUrl === undefined || templates === undefined) {
-    const file = relative(process.cwd(), process.argv[1] ?? "FILE");
-    throw new Error(`This test needs a database, which npm test starts. Run it with: npm test -- ${file}`);
-  }
+  const { clusterUrl, templates } = await getCluster();
+  const { database, login } = templates[template];
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const { database, login } = (JSON.parse(templates) as Templates)[template];
   const copied = source === undefined ? database : new URL(source.ownerUrl).pathname.slice(1);
-  await withClient(clusterUrl, (client) => client.query(`create database ${name} template ${copied}`));
+  // Copying files takes a fifth of the CPU time of the default strategy, which writes them to the WAL.
+  await withClient(clusterUrl, (client) =>
+    client.query(`create database ${name} template ${copied} strategy file_copy`),
+  );
   cleanUp(() => dropDatabase(clusterUrl, name));
   const urls = urlsFor(clusterUrl, name, login);
   // Imported here, because it takes longer to load than most tests without a database to run.

@@ -1,7 +1,7 @@
-/** Whether `npm run test:faults` runs the tests, each file by itself, and not `npm test`. */
-export const isFullRun = process.env["FAULT_ROUNDS"] === "full";
+/** Whether `npm run test:slow` runs the tests, each file by itself, and not `npm test`. */
+export const isFullRun = process.env["TEST_ROUNDS"] === "all";
 
-/** Returns `few` in `npm test` and `full` in `npm run test:faults`. */
+/** Returns `few` in `npm test` and `full` in `npm run test:slow`. */
 export function rounds(few: number, full: number): number {
   return isFullRun ? full : few;
 }

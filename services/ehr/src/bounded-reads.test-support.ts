@@ -1,10 +1,6 @@
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  collectPlans,
-  connectAsService,
-  explainStatements,
-  type ServiceConnection,
-} from "@ehr-marketplace/tests/support";
+import { collectPlans, explainStatements } from "@ehr-marketplace/tests/support/executed-plans";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "./database-schema.ts";
 
 export interface Loaded {

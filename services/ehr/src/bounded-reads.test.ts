@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type ExecutedPlan } from "@ehr-marketplace/tests/support";
+import type { ExecutedPlan } from "@ehr-marketplace/tests/support/executed-plans";
 import { Registry } from "prom-client";
 import { refreshApps } from "./apps/refresh-apps.ts";
 import { readAudit } from "./audit/read-audit.ts";

@@ -1,11 +1,7 @@
 import { type CleanUp } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import {
-  type DocumentedResponses,
-  loadDocumentedResponses,
-  type RequestOptions,
-  sendRequest,
-} from "@ehr-marketplace/tests/support";
+import { type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type DocumentedResponses, loadDocumentedResponses } from "@ehr-marketplace/tests/support/documented-responses";
 import { change, install, type Practice, startPractice } from "./installations/installations.test-support.ts";
 
 export const kib = (count: number): string => "x".repeat(count * 1_024);

@@ -1,4 +1,9 @@
-import { apiRows, databaseRows, productionEnvironment, testProductionConfig } from "@ehr-marketplace/tests/support";
+import {
+  apiRows,
+  databaseRows,
+  productionEnvironment,
+  testProductionConfig,
+} from "@ehr-marketplace/tests/support/production-config";
 import { readConfig } from "./config.ts";
 
 testProductionConfig(

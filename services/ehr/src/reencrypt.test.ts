@@ -7,7 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { findEncryptedColumns } from "@ehr-marketplace/tests/support";
+import { findEncryptedColumns } from "@ehr-marketplace/tests/support/service-role";
 import { registrationTokenOwner } from "./clients/stored-client.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { configOwner } from "./installations/stored-config.ts";

@@ -8,7 +8,7 @@ import {
   type ProductionRow,
   productionEnvironment,
   testProductionConfig,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/production-config";
 import { readConfig } from "./config.ts";
 import { readWorkerConfig } from "./worker-config.ts";
 

@@ -7,7 +7,7 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { findEncryptedColumns } from "@ehr-marketplace/tests/support";
+import { findEncryptedColumns } from "@ehr-marketplace/tests/support/service-role";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
 import { reviewNotesOwner } from "./listings/read-listings.ts";

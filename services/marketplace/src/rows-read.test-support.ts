@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type PlanNode, rowsReadIn, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { type PlanNode, rowsReadIn } from "@ehr-marketplace/tests/support/executed-plans";
+import type { ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import type { DB } from "./database-schema.ts";
 

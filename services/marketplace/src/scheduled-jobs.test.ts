@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { before, beforeEach, describe, test } from "node:test";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { Client } from "pg";
 import { Registry } from "prom-client";
 import type { DB } from "./database-schema.ts";

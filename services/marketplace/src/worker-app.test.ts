@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices, startWorkerProcess } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 import { v7 as uuid } from "uuid";
 import type { DB } from "./database-schema.ts";
 import { recoveries, replays } from "./queue/queues.ts";

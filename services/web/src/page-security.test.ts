@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { assertSecurityHeaders, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 
 /** A path for each route that a browser can open, and the pages of errors. */
 const paths: Record<string, string> = {

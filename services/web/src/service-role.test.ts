@@ -6,7 +6,7 @@ import {
   commonEscalations,
   type Escalations,
   findUnsafeFunctions,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/service-role";
 
 const escalations: Escalations = {
   ...commonEscalations,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AppClientGrantDto } from "@ehr-marketplace/contracts";
 import { type CleanUp, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { freePort } from "../../free-port.ts";
 import type { Persona } from "../personas.ts";
 import { register } from "../registration.test-support.ts";

@@ -8,18 +8,10 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { AppClientGrantDto, PricingPlanDto } from "@ehr-marketplace/contracts";
 import { type CleanUp, cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
 import { type Certificate, issue } from "@ehr-marketplace/test-kit/certificates";
-import {
-  type Callers,
-  createPublisher,
-  fetchCallers,
-  type Publisher,
-  type RunningEhr,
-  type RunningMarketplace,
-  sendApiRequest,
-  sendRequest,
-  startEhr,
-  startMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 import { freePort } from "../../free-port.ts";
 import type { Persona } from "../personas.ts";
 import { launchedApp } from "../registration.test-support.ts";

@@ -1,12 +1,13 @@
 import { readdirSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { runner } from "node-pg-migrate";
 import pg from "pg";
 
 export const migrationsTable = "schema_migrations";
 
 /** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
 export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
+  // Imported here: every process of a service imports this module to find pending migrations, and only the migration step applies them.
+  const { runner } = await import("node-pg-migrate");
   const silent = (): undefined => undefined;
   let current: string | undefined;
   const noteCurrent = (line: string): void => {

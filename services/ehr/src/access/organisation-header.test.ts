@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 
 interface Document {
   servers: { url: string }[];

@@ -1,6 +1,6 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { type CleanUp } from "@ehr-marketplace/test-kit";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { appFetches } from "../queues.ts";

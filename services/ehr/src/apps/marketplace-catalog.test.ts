@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startMarketplace } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import { MarketplaceRefusalError } from "../reconciliation/reconciliation-errors.ts";
 import { createMarketplaceCatalog, type MarketplaceCatalog } from "./marketplace-catalog.ts";
 import { createAppParser } from "./parse-app.ts";

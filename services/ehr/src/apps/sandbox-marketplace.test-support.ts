@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventApp } from "@ehr-marketplace/contracts";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
-import { type MarketplaceStub, sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support";
+import { type MarketplaceStub, sendJson, startMarketplaceStub } from "@ehr-marketplace/tests/support/marketplace-stub";
 
 export interface SandboxRequest {
   line: string;

@@ -4,7 +4,8 @@ import type { AuditEntry, AuditPage } from "@ehr-marketplace/contracts";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { sendRequest, signToken } from "@ehr-marketplace/tests/support";
+import { sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import { dataOf, type Practice, startPractice } from "../installations/installations.test-support.ts";
 
 const days = 200;

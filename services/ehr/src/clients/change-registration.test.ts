@@ -3,13 +3,9 @@ import { before, describe, test } from "node:test";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  clientMetadataOf,
-  connectAsService,
-  type RegistrationServer,
-  type ServiceConnection,
-  startRegistrationServer,
-} from "@ehr-marketplace/tests/support";
+import { clientMetadataOf } from "@ehr-marketplace/tests/support/client-marketplace";
+import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support/registration-server";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { hilltop, install, riverside } from "../installations/installations.test-support.ts";
 import { clientRegistrations } from "../queues.ts";

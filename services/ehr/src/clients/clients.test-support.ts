@@ -3,12 +3,9 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { AppClientDto, AppClientGrantDto, InstallationDto } from "@ehr-marketplace/contracts";
 import { type CleanUp, eventually, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type ClientMarketplace,
-  connectAsService,
-  type RegistrationServer,
-  startClientMarketplace,
-} from "@ehr-marketplace/tests/support";
+import { type ClientMarketplace, startClientMarketplace } from "@ehr-marketplace/tests/support/client-marketplace";
+import type { RegistrationServer } from "@ehr-marketplace/tests/support/registration-server";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { dataOf, type Practice, riverside, startPractice } from "../installations/installations.test-support.ts";
 import { eventOf, secretOf, send } from "../marketplace-events/events.test-support.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
+import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support/registration-server";
 import { hilltop, riverside } from "../installations/installations.test-support.ts";
 import { eventOf, send } from "../marketplace-events/events.test-support.ts";
 import { type ClientTest, startClientTest } from "./clients.test-support.ts";

@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import type { AppClientDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { clientMetadataOf } from "@ehr-marketplace/tests/support";
+import { clientMetadataOf } from "@ehr-marketplace/tests/support/client-marketplace";
 import { dataOf } from "../installations/installations.test-support.ts";
 import { type ClientTest, startClientTest } from "./clients.test-support.ts";
 

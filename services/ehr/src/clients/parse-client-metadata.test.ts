@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { clientMetadataOf } from "@ehr-marketplace/tests/support";
+import { clientMetadataOf } from "@ehr-marketplace/tests/support/client-marketplace";
 import { createClientMetadataParser } from "./parse-client-metadata.ts";
 
 const slug = "northwind-scribe";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { clientMetadataOf, type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
+import { clientMetadataOf } from "@ehr-marketplace/tests/support/client-marketplace";
+import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support/registration-server";
 import { hilltop, riverside } from "../installations/installations.test-support.ts";
 import { eventOf, secretOf, send } from "../marketplace-events/events.test-support.ts";
 import { type ClientTest, startClientTest } from "./clients.test-support.ts";

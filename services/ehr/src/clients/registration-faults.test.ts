@@ -4,7 +4,8 @@ import { before, beforeEach, describe, test } from "node:test";
 import type { AppClientDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { clientMetadataOf, type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support";
+import { clientMetadataOf } from "@ehr-marketplace/tests/support/client-marketplace";
+import { type RegistrationServer, startRegistrationServer } from "@ehr-marketplace/tests/support/registration-server";
 import { dataOf } from "../installations/installations.test-support.ts";
 import { type ClientTest, startClientTest } from "./clients.test-support.ts";
 

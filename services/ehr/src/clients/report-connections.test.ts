@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { install } from "../installations/installations.test-support.ts";
 import { connectionReports } from "../queues.ts";

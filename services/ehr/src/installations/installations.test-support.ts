@@ -3,14 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { EventApp, InstallationDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type Callers,
-  fetchCallers,
-  type RequestOptions,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { inspectSchema } from "../apps/inspect-schema.ts";
 
 export const riverside = "riverside-clinic";

@@ -6,7 +6,9 @@ import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { connectAsService, patientLimits, type RunningEhr } from "@ehr-marketplace/tests/support";
+import type { RunningEhr } from "@ehr-marketplace/tests/support/ehr";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import {
   change,

@@ -4,7 +4,7 @@ import { before, describe, test } from "node:test";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { dropOldLaunches, prepareLaunchPartitions } from "./launch-log-retention.ts";
 import {

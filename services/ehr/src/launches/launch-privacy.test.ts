@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, startEhrProcess, startReceiver } from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { createLaunchClient, install, launchOf, setInstallationStatus } from "./launches.test-support.ts";
 
 test("logs, metrics and traces contain no patients and launches, whatever the outcome of a launch", async (t) => {

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { LaunchContextDto, LaunchDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { type Callers, fetchCallers, type RequestOptions, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 
 export const riverside = "riverside-clinic";
 export const hilltop = "hilltop-family-practice";

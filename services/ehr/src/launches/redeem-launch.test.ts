@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { type CleanUp, cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { connectAsService, fetchCallers, startEhrProcess } from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import type { DB } from "../database-schema.ts";
 import {
   contextOf,

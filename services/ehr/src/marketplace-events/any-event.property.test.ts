@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, rounds, timeLimitMs, withClient } from "@ehr-marketplace/test-kit";
-import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import fc from "fast-check";
 import { eventOf, hilltop, riverside, secretOf, storeApps } from "./events.test-support.ts";
 

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { fetchCallers, patientLimits, sendRequest, startEhr } from "@ehr-marketplace/tests/support";
+import { fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
 import { install } from "../installations/installations.test-support.ts";
 import { eventOf, hilltop, riverside, send, storeApps } from "./events.test-support.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { eventOf, readInstallationRows, send, storeApps } from "./events.test-support.ts";
 
 const messagesOf = (responses: { message: string }[]): Record<string, number> => {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { eventOf, send } from "./events.test-support.ts";
 
 const schemaOfBody =

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventApp, SubscriptionEvent, SubscriptionEventName } from "@ehr-marketplace/contracts";
 import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { withClient } from "@ehr-marketplace/test-kit";
-import { insertKnownApps } from "@ehr-marketplace/tests/support";
+import { insertKnownApps } from "@ehr-marketplace/tests/support/known-apps";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 export const riverside = "riverside-clinic";

@@ -4,14 +4,8 @@ import { before, describe, test } from "node:test";
 import type { EventApp, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import {
-  type Callers,
-  fetchCallers,
-  type RequestOptions,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { buildApp, eventOf, hilltop, riverside, secretOf, send } from "./events.test-support.ts";
 

@@ -3,7 +3,7 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import fc from "fast-check";
 import {

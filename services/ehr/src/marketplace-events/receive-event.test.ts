@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import {
   buildApp,
   eventOf,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { startEhrProcess } from "@ehr-marketplace/tests/support";
+import { startEhrProcess } from "@ehr-marketplace/tests/support/service-process";
 import { eventOf, riverside, send } from "./events.test-support.ts";
 
 describe("the log of a refused signature", () => {

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { test } from "node:test";
 import { insertEhrOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, rounds } from "@ehr-marketplace/test-kit";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { createOrganisationSlots } from "../organisations/organisation-slots.ts";
 import { readInstallationRows, storeApps } from "./events.test-support.ts";

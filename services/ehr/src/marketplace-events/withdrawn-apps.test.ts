@@ -3,14 +3,12 @@ import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
+import { type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import {
   type MarketplaceWithCallers,
-  type RequestOptions,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { type Workbench, workbench } from "../apps/apps.test-support.ts";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { eventOf, hilltop, riverside, secretOf, send } from "./events.test-support.ts";

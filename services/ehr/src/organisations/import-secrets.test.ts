@@ -3,15 +3,9 @@ import { before, describe, test } from "node:test";
 import type { ImportResult } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import {
-  type Callers,
-  fetchCallers,
-  postImport,
-  type RunningEhr,
-  sendImport,
-  sendRequest,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { postImport, sendImport } from "@ehr-marketplace/tests/support/send-import";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 
 const [first, second] = ["the first secret of an import", "the second secret of an import"];

@@ -5,14 +5,9 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  type Callers,
-  connectAsService,
-  fetchCallers,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
-} from "@ehr-marketplace/tests/support";
+import { type Callers, fetchCallers, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { signBody } from "@ehr-marketplace/webhook-signature";
 import type { DB } from "../database-schema.ts";
 import { putSecret } from "./put-secret.ts";

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { createAppParser } from "../apps/parse-app.ts";
 import type { DB } from "../database-schema.ts";
 import { eventOf, readInstallationRows, riverside, send } from "../marketplace-events/events.test-support.ts";

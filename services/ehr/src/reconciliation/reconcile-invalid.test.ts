@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { reconciliationResponse, type SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { sendRequest, startEhr, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
+import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { readInstallationRows, riverside } from "../marketplace-events/events.test-support.ts";
 import type { ReconciliationResult } from "./reconcile.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { reconciliations } from "../queues.ts";
 import { MarketplaceRefusalError } from "./reconciliation-errors.ts";

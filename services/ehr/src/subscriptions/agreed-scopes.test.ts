@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { InstallationDto, LaunchContextDto, LaunchDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { type RequestOptions, sendRequest } from "@ehr-marketplace/tests/support/callers";
+import { type RunningEhr, startEhr } from "@ehr-marketplace/tests/support/ehr";
 import {
   type MarketplaceWithCallers,
-  type RequestOptions,
-  type RunningEhr,
-  sendRequest,
-  startEhr,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import { hilltop, riverside, secretOf, send } from "../marketplace-events/events.test-support.ts";
 import type { ReconciliationResult } from "../reconciliation/reconcile.ts";

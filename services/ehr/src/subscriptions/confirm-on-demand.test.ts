@@ -4,7 +4,7 @@ import { before, beforeEach, describe, test } from "node:test";
 import type { InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
-import { startEhr } from "@ehr-marketplace/tests/support";
+import { startEhr } from "@ehr-marketplace/tests/support/ehr";
 import { type Catalog, startCatalog } from "../apps/catalog.test-support.ts";
 import {
   change,

@@ -4,11 +4,10 @@ import type { AuditPage } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  type ServiceConnection,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { rowsRead } from "../rows-read.test-support.ts";
 import { findEntries } from "./audit-store.ts";

@@ -4,7 +4,10 @@ import type { AuditPage } from "@ehr-marketplace/contracts";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 const many = 1_150;
 const id = "01890a5d-ac96-774b-bcce-b302099a8057";

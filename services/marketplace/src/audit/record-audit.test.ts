@@ -3,11 +3,11 @@ import { before, describe, test } from "node:test";
 import type { AuditEntry, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertShape } from "@ehr-marketplace/test-kit/contract";
+import type { RequestOptions } from "@ehr-marketplace/tests/support/callers";
 import {
   type MarketplaceWithCallers,
-  type RequestOptions,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 type Persona = Exclude<Parameters<MarketplaceWithCallers["requestAs"]>[0], null>;
 const alias = "riverside-clinic";

@@ -4,7 +4,10 @@ import { before, describe, test } from "node:test";
 import type { EstimateDto, PricingPlanDto, QuoteDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { planOf, subscribed } from "../subscriptions/subscribe.test-support.ts";
 
 const app = "northwind-scribe";

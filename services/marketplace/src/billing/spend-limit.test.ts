@@ -7,10 +7,10 @@ import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { RequestContext } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
 import { changeSubscription } from "../subscriptions/change-subscription.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, eventually, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 /** For a busy machine. Less than the lifetime of a cached response, after which each change would be visible. */
 const visibleWithinMs = 20_000;

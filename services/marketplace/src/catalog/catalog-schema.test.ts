@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import { webUrlPattern } from "@ehr-marketplace/contracts";
 import { createStrictAjv } from "@ehr-marketplace/service-kit/http";
 import { assertPrompt, cleanUpAfter, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { startMarketplace } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 describe("constraints of the catalog's schema", () => {
   const cleanUp = cleanUpAfter();

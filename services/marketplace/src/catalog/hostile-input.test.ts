@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { assertPrompt, cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import fc from "fast-check";
 
 const nasty = [

@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 describe("GET /apps", () => {
   const cleanUp = cleanUpAfter();

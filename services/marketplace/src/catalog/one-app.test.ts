@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import type { AppDto, CategoryDto, PricingPlanDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 describe("one app, its pricing, featured apps, and categories", () => {
   const cleanUp = cleanUpAfter();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AppPage } from "@ehr-marketplace/contracts";
 import { sortProperties } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { startMarketplace } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import fc from "fast-check";
 
 test("all pages together have each app exactly once for any sort, size and category, ties included", async (t) => {

@@ -4,11 +4,10 @@ import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
 import { loadSubscribers } from "@ehr-marketplace/dev/demo-data";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  type ServiceConnection,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { type RankingResult, rankCatalog } from "./rank-catalog.ts";

@@ -5,11 +5,10 @@ import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  createPublisher,
   type MarketplaceWithCallers,
-  type Publisher,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 
 /** For a busy machine. Less than the lifetime of a cached response, after which each change would be visible. */
 const visibleWithinMs = 20_000;

@@ -9,12 +9,11 @@ import { issue } from "@ehr-marketplace/test-kit/certificates";
 import { assertShape } from "@ehr-marketplace/test-kit/contract";
 import { drip, ok, onRequest, pour, type Receiver, startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
 import {
-  connectAsService,
-  createPublisher,
   type MarketplaceWithCallers,
-  type Publisher,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { discoverHooks, findCdsDiscovery } from "./discover-hooks.ts";
 

@@ -4,14 +4,13 @@ import { type ClientMetadata, type ListingDraft, maxClientMetadataBytes } from "
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
-  createPublisher,
   type MarketplaceWithCallers,
-  type Publisher,
-  sendApiRequest,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 
 const vendor = "northwind-developer";
 const patienceMs = 20_000;

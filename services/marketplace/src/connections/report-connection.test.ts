@@ -11,10 +11,10 @@ import type {
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  findInconsistencies,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { findInconsistencies } from "@ehr-marketplace/tests/support/subscription-consistency";
 
 const app = "northwind-scribe";
 const ready = {

@@ -1,11 +1,7 @@
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { type CleanUp, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  collectPlans,
-  connectAsService,
-  explainStatements,
-  registerPractices,
-  type ServiceConnection,
-} from "@ehr-marketplace/tests/support";
+import { collectPlans, explainStatements } from "@ehr-marketplace/tests/support/executed-plans";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import type { SubscriptionChange } from "../events/event.ts";

@@ -4,7 +4,7 @@ import { deliveryStatuses } from "@ehr-marketplace/contracts";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type ExecutedPlan } from "@ehr-marketplace/tests/support";
+import type { ExecutedPlan } from "@ehr-marketplace/tests/support/executed-plans";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";

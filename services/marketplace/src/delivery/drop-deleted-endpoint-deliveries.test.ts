@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  type ServiceConnection,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { registered } from "../endpoints/register.test-support.ts";
 import { dropDeletedEndpointDeliveries } from "./drop-deleted-endpoint-deliveries.ts";

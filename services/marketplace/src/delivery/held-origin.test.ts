@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { startWorkerProcess } from "@ehr-marketplace/tests/support";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 test("a starting worker drops partitions older than 90 days and creates the next ones", async (t) => {
   const cleanUp = cleanUpAfter(t);

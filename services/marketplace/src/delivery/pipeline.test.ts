@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createOutboundClient } from "@ehr-marketplace/outbound-http";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices, startReceiver } from "@ehr-marketplace/tests/support";
+import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { Registry } from "prom-client";
 import type { DB } from "../database-schema.ts";
 import { recordPing } from "../events/record-event.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { sql, type Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";

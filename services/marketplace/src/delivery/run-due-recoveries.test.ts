@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { recoveries } from "../queue/queues.ts";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";

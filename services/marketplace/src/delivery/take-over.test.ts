@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { connectAsService, registerPractices, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { recordPing } from "../events/record-event.ts";
 import { delivered } from "./attempt-result.test-support.ts";

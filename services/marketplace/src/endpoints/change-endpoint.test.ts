@@ -3,7 +3,10 @@ import { before, describe, test } from "node:test";
 import type { WebhookEndpointDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { registered } from "./register.test-support.ts";
 
 const path = "/developer/webhooks";

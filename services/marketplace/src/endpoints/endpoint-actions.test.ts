@@ -4,12 +4,12 @@ import { before, describe, test } from "node:test";
 import type { AcceptedDelivery, WebhookDeliveryPage } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import {
   type MarketplaceWithCallers,
-  sendApiRequest,
-  startMarketplace,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { registered } from "./register.test-support.ts";
 
 describe("actions on an endpoint", () => {

@@ -8,7 +8,10 @@ import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
 import { startReceiver } from "@ehr-marketplace/test-kit/raw-receiver";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { createWorker } from "../worker-app.ts";
 import { readWorkerConfig } from "../worker-config.ts";
 import { endpointBody, registered } from "./register.test-support.ts";

@@ -3,7 +3,10 @@ import { before, describe, test } from "node:test";
 import type { RegisteredWebhookDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { findUrlError } from "./endpoint.ts";
 import { endpointBody, registered } from "./register.test-support.ts";
 

@@ -11,7 +11,10 @@ import type {
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { registered } from "./register.test-support.ts";
 

@@ -5,12 +5,12 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
   type MarketplaceWithCallers,
-  sendApiRequest,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { endpointSecretOwner } from "./endpoint.ts";
 import { endpointBody, registered } from "./register.test-support.ts";
 

@@ -5,7 +5,10 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoint.ts";
 import { registered } from "./register.test-support.ts";
 

@@ -5,13 +5,13 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, eventually, type ServiceDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import {
   type MarketplaceWithCallers,
-  sendApiRequest,
-  signToken,
-  startMarketplace,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 describe("a request with an Idempotency-Key", () => {
   const cleanUp = cleanUpAfter();

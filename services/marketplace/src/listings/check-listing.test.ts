@@ -5,7 +5,10 @@ import type { ListingCheck } from "@ehr-marketplace/contracts";
 import { criteria } from "@ehr-marketplace/listing-rules";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 describe("checking a draft", () => {
   const cleanUp = cleanUpAfter();

@@ -8,10 +8,10 @@ import type { MediaDto } from "@ehr-marketplace/contracts";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { type DeleteMediaDeps, deleteUnusedMedia } from "./delete-unused-media.ts";
 import { pdf } from "./files.test-support.ts";

@@ -10,7 +10,10 @@ import { before, describe, test } from "node:test";
 import type { AuditPage, ListingCheck, ListingDto, MediaDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually, readResponse, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import sharp from "sharp";
 import { animation, emptyZip, pdf, plain, pngBomb } from "./files.test-support.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually } from "@ehr-marketplace/test-kit";
-import { startWorkerProcess } from "@ehr-marketplace/tests/support";
+import { startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 import { mailerTo, startMailServer } from "./notices.test-support.ts";
 import { createMailer } from "./send-mail.ts";
 

@@ -6,11 +6,10 @@ import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  type ServiceConnection,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import type { NewNotice } from "./notice.ts";
 import { unsubscribeDigest } from "./notices.test-support.ts";

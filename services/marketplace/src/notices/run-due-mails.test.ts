@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import type { NoticeKind } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { deleteOldNotices } from "./delete-old-notices.ts";
 import { leaseMs } from "./mail-schedule.ts";

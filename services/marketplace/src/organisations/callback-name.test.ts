@@ -5,7 +5,10 @@ import { createResolver } from "@ehr-marketplace/outbound-http";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 const everywhere = ["0.0.0.0/0", "::/0"];
 const zone = {

@@ -7,10 +7,9 @@ import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import {
   type MarketplaceWithCallers,
-  postImport,
-  sendImport,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { postImport, sendImport } from "@ehr-marketplace/tests/support/send-import";
 import { secretOwner } from "./organisation.ts";
 
 const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));

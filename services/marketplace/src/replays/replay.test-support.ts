@@ -2,7 +2,7 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import { createKeyedDigest, type Encryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { type CleanUp } from "@ehr-marketplace/test-kit";
-import { connectAsService } from "@ehr-marketplace/tests/support";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, describe, test } from "node:test";
 import type { ReplayDto, StartReplayBody } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { registerPractices } from "@ehr-marketplace/tests/support";
 import { dropDeletedEndpointDeliveries } from "../delivery/drop-deleted-endpoint-deliveries.ts";
 import { deleteEndpoint } from "../endpoints/change-endpoint.ts";
 import { recordEvent } from "../events/record-event.ts";

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, ListingDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, rounds } from "@ehr-marketplace/test-kit";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
-  createPublisher,
-  findHalfPublished,
   type MarketplaceWithCallers,
-  type Publisher,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { findHalfPublished } from "@ehr-marketplace/tests/support/publication-consistency";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 
 /** A vendor can submit 50 revisions a day. */
 const roundsPerVendor = 40;

@@ -16,12 +16,10 @@ import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  createPublisher,
-  freePlan,
   type MarketplaceWithCallers,
-  type Publisher,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { createPublisher, freePlan, type Publisher } from "@ehr-marketplace/tests/support/publisher";
 
 const vendor = "northwind-developer";
 

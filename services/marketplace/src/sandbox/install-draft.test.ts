@@ -15,15 +15,14 @@ import type {
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
-  createPublisher,
-  findInconsistencies,
   type MarketplaceWithCallers,
-  type Publisher,
-  sendApiRequest,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { createPublisher, type Publisher } from "@ehr-marketplace/tests/support/publisher";
+import { findInconsistencies } from "@ehr-marketplace/tests/support/subscription-consistency";
 
 const vendor = "northwind-developer";
 const sandbox = "northwind-sandbox";

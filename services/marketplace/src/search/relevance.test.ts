@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import type { AppDto } from "@ehr-marketplace/contracts";
 import { measureRelevance, reportedQueries, tuningQueries } from "@ehr-marketplace/dev/search-relevance";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 
 describe("The relevance of search on the demo catalog", () => {
   const cleanUp = cleanUpAfter();

@@ -3,12 +3,12 @@ import { before, describe, test } from "node:test";
 import type { StatementDto, StatementPage, VendorStatementDto, VendorStatementPage } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { insertBilledSubscriptions } from "@ehr-marketplace/tests/support/billed-subscriptions";
 import {
-  connectAsService,
-  insertBilledSubscriptions,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { runAt } from "./statements.test-support.ts";
 

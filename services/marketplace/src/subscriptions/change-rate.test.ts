@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
+import { type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import {
   type MarketplaceWithCallers,
-  type RequestOptions,
-  sendApiRequest,
-  startMarketplace,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribe, subscribed } from "./subscribe.test-support.ts";
 
 describe("a subscription changes at most 30 times an hour", () => {

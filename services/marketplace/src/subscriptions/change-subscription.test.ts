@@ -3,7 +3,10 @@ import { before, describe, test } from "node:test";
 import { type AppDto, pauseReasons, type SubscriptionDto, type SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribed } from "./subscribe.test-support.ts";
 
 type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];

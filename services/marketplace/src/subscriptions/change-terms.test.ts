@@ -4,10 +4,10 @@ import type { AuditPage, PricingPlanDto, SubscriptionDto } from "@ehr-marketplac
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { readHistories } from "./read-history.ts";
 import { subscribed } from "./subscribe.test-support.ts";

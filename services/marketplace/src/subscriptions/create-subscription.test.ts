@@ -3,7 +3,10 @@ import { before, describe, test } from "node:test";
 import type { AppDto, AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { planOf, subscribe, subscribed } from "./subscribe.test-support.ts";
 
 const dayMs = 86_400_000;

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SubscriptionDto, SubscriptionPage } from "@ehr-marketplace/contracts";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import {
-  connectAsService,
   type MarketplaceWithCallers,
-  registerPractices,
-  type ServiceConnection,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { rowsRead } from "../rows-read.test-support.ts";
 import { findFilteredSubscriptions } from "./subscription-list-store.ts";

@@ -3,12 +3,12 @@ import { before, describe, test } from "node:test";
 import type { ListedSubscriptionDto, SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
+import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
 import {
   type MarketplaceWithCallers,
-  sendApiRequest,
-  signToken,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribed } from "./subscribe.test-support.ts";
 
 type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];

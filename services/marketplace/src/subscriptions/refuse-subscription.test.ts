@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { planOf, subscribe, subscribed } from "./subscribe.test-support.ts";
 
 const unknownPlan = "01890a5d-ac96-774b-bcce-b302099a8057";

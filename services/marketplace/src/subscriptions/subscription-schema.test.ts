@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribed } from "./subscribe.test-support.ts";
 
 const denied = /permission denied/;

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { insertSubscribers, registerPractices } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import {
-  collectPlans,
-  connectAsService,
-  type ExecutedPlan,
-  explainStatements,
-  insertSubscribers,
-  registerPractices,
-  type ServiceConnection,
-} from "@ehr-marketplace/tests/support";
+import { collectPlans, type ExecutedPlan, explainStatements } from "@ehr-marketplace/tests/support/executed-plans";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 import { maxQueuedPerRecipient } from "../delivery/retry-schedule.ts";

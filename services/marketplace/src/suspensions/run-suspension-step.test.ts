@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { before, describe, test } from "node:test";
 import type { AuditPage, SubscriptionDto } from "@ehr-marketplace/contracts";
+import { insertSubscribers } from "@ehr-marketplace/dev/practices";
 import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { findInconsistencies, insertSubscribers } from "@ehr-marketplace/tests/support";
+import { findInconsistencies } from "@ehr-marketplace/tests/support/subscription-consistency";
 import { batchSize, runDueSuspensions, runSuspensionStep, sweepSuspensions } from "./run-suspension-step.ts";
 import { pausing, type SuspensionGround, startSuspensionGround } from "./suspension.test-support.ts";
 

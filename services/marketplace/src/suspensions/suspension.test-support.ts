@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import type { AdminAppDto } from "@ehr-marketplace/contracts";
+import { insertSubscribers, type Practice, registerPractices } from "@ehr-marketplace/dev/practices";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { type CleanUp, withClient } from "@ehr-marketplace/test-kit";
 import {
-  insertSubscribers,
   type MarketplaceWithCallers,
-  type Practice,
-  registerPractices,
   startMarketplaceWithCallers,
-} from "@ehr-marketplace/tests/support";
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { startReplayground } from "../replays/replay.test-support.ts";
 import { runSuspensionStep, type SuspensionDeps } from "./run-suspension-step.ts";
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
-import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 test("reports of usage have a limit of their own, and leave a vendor its other requests", async (t) => {
   const limits = { CALLER_REQUESTS_PER_MINUTE: "1", USAGE_REQUESTS_PER_MINUTE: "3" };

@@ -4,7 +4,10 @@ import { before, describe, test } from "node:test";
 import type { UsageDto, UsageRecord, UsageReportedEvent, UsageResults } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 
 const app = "northwind-scribe";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
-import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support";
+import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
 import { dropOldUsage, prepareUsagePartitions } from "./usage-partitions.ts";
 

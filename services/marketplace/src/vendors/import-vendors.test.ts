@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppPage, AuditPage, ImportResult, VendorDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type MarketplaceWithCallers, sendImport, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { sendImport } from "@ehr-marketplace/tests/support/send-import";
 
 describe("importing vendors", () => {
   const cleanUp = cleanUpAfter();

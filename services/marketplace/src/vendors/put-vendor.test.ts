@@ -3,7 +3,10 @@ import { before, describe, test } from "node:test";
 import type { AppDto, AuditPage, VendorDto, VendorPage } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
-import { type MarketplaceWithCallers, startMarketplaceWithCallers } from "@ehr-marketplace/tests/support";
+import {
+  type MarketplaceWithCallers,
+  startMarketplaceWithCallers,
+} from "@ehr-marketplace/tests/support/marketplace-with-callers";
 
 describe("registering a vendor", () => {
   const cleanUp = cleanUpAfter();

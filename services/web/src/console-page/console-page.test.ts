@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 
 const maxFirstLoadBytes = 250_000;
 

@@ -6,12 +6,8 @@ import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { operations } from "@ehr-marketplace/client/operations";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import {
-  type RunningWeb,
-  startMarketplaceWithCallers,
-  startWeb,
-  type WebBrowser,
-} from "@ehr-marketplace/tests/support";
+import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 
 interface OpenApiDocument {
   paths: Record<string, Record<string, { parameters?: { in: string; name: string }[] }>>;

@@ -4,7 +4,7 @@ import { type ClientRequest, createServer, type IncomingMessage, request, type S
 import type { AddressInfo } from "node:net";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 
 const path = "/bff/ehr/app-installations";
 const [connections, maxForwarded, maxWaiting] = [64, 16, 200];

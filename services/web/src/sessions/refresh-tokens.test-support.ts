@@ -1,7 +1,7 @@
 import { developmentEncryptionKeys, webClient } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { withClient } from "@ehr-marketplace/test-kit";
-import type { RunningWeb } from "@ehr-marketplace/tests/support";
+import type { RunningWeb } from "@ehr-marketplace/tests/support/web";
 import { type SessionTokens, tokensOwner } from "./session.ts";
 
 /** As the web itself would read them. */

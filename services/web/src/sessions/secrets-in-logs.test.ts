@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanUpAfter, cloneDatabase, eventually, tokenPattern, withClient } from "@ehr-marketplace/test-kit";
-import {
-  createBrowser,
-  fetchCallers,
-  signIn,
-  startMarketplaceWithCallers,
-  startWebProcess,
-} from "@ehr-marketplace/tests/support";
+import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
+import { startMarketplaceWithCallers } from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { startWebProcess } from "@ehr-marketplace/tests/support/service-process";
+import { createBrowser, signIn } from "@ehr-marketplace/tests/support/web";
 
 const unreachable = "http://127.0.0.1:9";
 

@@ -7,7 +7,9 @@ import { describe, test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { type CleanUp, cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
-import { patientLimits, type RunningWeb, signToken, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 import { readRefreshTokens } from "./refresh-tokens.test-support.ts";
 
 const countSessions = ({ database }: RunningWeb): Promise<number> =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, tokenPattern, withClient } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 import { readRefreshTokens, refresh } from "./refresh-tokens.test-support.ts";
 
 interface SessionBody {

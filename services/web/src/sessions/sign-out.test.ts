@@ -3,7 +3,8 @@ import { before, describe, test } from "node:test";
 import { freePort } from "@ehr-marketplace/dev/free-port";
 import { openBrowser, startIdentityProvider } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, signToken, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support";
+import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
+import { type RunningWeb, startWeb, type WebBrowser } from "@ehr-marketplace/tests/support/web";
 import { readRefreshTokens, refresh } from "./refresh-tokens.test-support.ts";
 
 const sameOrigin = { "sec-fetch-site": "same-origin" };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ConfigurationError } from "@ehr-marketplace/service-kit/config";
 import { createRepresentation, type Representation } from "@ehr-marketplace/service-kit/http";
+import { pagesFolder } from "../pages-folder.ts";
 import type { AssetUrls } from "./page-data.ts";
 import type { pages, prepareMarkdown } from "./views/render.tsx";
 
@@ -33,8 +34,6 @@ interface ManifestEntry {
 
 type Manifest = Record<string, ManifestEntry>;
 
-const dist = join(import.meta.dirname, "../../dist");
-
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
@@ -45,7 +44,7 @@ const contentTypes: Record<string, string> = {
 export async function loadBuiltPages(): Promise<BuiltPages> {
   const manifest = await readManifest("client");
   const find = (ending: string): ManifestEntry => findEntry(manifest, ending);
-  const built = (await import(pathToFileURL(join(dist, "server/render.js")).href)) as Pick<
+  const built = (await import(pathToFileURL(join(pagesFolder, "server/render.js")).href)) as Pick<
     BuiltPages,
     "pages" | "prepareMarkdown"
   >;
@@ -96,7 +95,7 @@ type Build = "client" | "console";
 
 async function readManifest(build: Build): Promise<Manifest> {
   try {
-    return JSON.parse(await readFile(join(dist, build, "manifest.json"), "utf8")) as Manifest;
+    return JSON.parse(await readFile(join(pagesFolder, build, "manifest.json"), "utf8")) as Manifest;
   } catch (error) {
     throw new ConfigurationError(`The pages aren't built: services/web/dist can't be read. ${advice}`, {
       cause: error,
@@ -105,7 +104,7 @@ async function readManifest(build: Build): Promise<Manifest> {
 }
 
 async function readAssets(build: Build): Promise<Map<string, Representation>> {
-  const folder = join(dist, build, "assets");
+  const folder = join(pagesFolder, build, "assets");
   const names = await readdir(folder);
   const assets = names.filter((name) => !/\.(br|gz)$/.test(name));
   return new Map(

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type RunningWeb, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 
 describe("public pages can be cached by anyone", () => {
   const cleanUp = cleanUpAfter();

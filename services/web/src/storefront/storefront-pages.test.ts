@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { PricingPlanDto, QuoteDto } from "@ehr-marketplace/contracts";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
-import { type RunningMarketplace, type RunningWeb, startMarketplace, startWeb } from "@ehr-marketplace/tests/support";
+import { type RunningMarketplace, startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
+import { type RunningWeb, startWeb } from "@ehr-marketplace/tests/support/web";
 import { describeLine } from "./describe-price.ts";
 import { formatMoney } from "./format.ts";
 
