@@ -144,7 +144,7 @@ async function runChosen(): Promise<boolean> {
   const [passed, failed] = (["passed", "failed"] as const).map((key) =>
     results.reduce((sum, each) => sum + each[key], 0),
   );
-  console.log(`${passed} passed, ${failed} failed`);
+  console.log(stopping.signal.aborted ? "Stopped." : `${passed} passed, ${failed} failed`);
   return failed === 0 && !stopping.signal.aborted && results.every((each) => each.passed > 0);
 }
 

@@ -6,13 +6,14 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { ehrEnvironment, marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
 import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { findBundled } from "@ehr-marketplace/tests/support/service-process";
 
 const urls = { marketplaceUrl: "http://127.0.0.1:9", fhirBaseUrl: "https://fhir.example/{orgAlias}" };
 
 for (const [entry, variable, template, environmentOf] of [
-  ["marketplace/src/api.ts", "MARKETPLACE_PORT", "empty", marketplaceEnvironment],
-  ["marketplace/src/worker.ts", "WORKER_PORT", "empty", marketplaceEnvironment],
-  ["ehr/src/api.ts", "EHR_PORT", "ehr", (url: string) => ehrEnvironment(url, urls)],
+  ["marketplace/api", "MARKETPLACE_PORT", "empty", marketplaceEnvironment],
+  ["marketplace/worker", "WORKER_PORT", "empty", marketplaceEnvironment],
+  ["ehr/api", "EHR_PORT", "ehr", (url: string) => ehrEnvironment(url, urls)],
 ] as const) {
   test(`${entry} on a taken port exits with 1, and prints the port and the variable that sets it`, async (t) => {
     const cleanUp = cleanUpAfter(t);
@@ -21,7 +22,8 @@ for (const [entry, variable, template, environmentOf] of [
     cleanUp(async () => taken.close());
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
-    const child = spawn(process.execPath, [`services/${entry}`], {
+    const [service = "", name = ""] = entry.split("/");
+    const child = spawn(process.execPath, [await findBundled(service, name)], {
       env: { ...environmentOf(serviceUrl), NODE_ENV: "test", HOST: "127.0.0.1", [variable]: String(port) },
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -35,8 +35,10 @@ except urllib.error.HTTPError as error:
     print(error.code)
 `;
 
-/** Clients that send an empty body, each with another Content-Type. */
-const clients: Record<string, (target: Target) => Promise<number>> = {
+type Clients = Record<string, (target: Target) => Promise<number>>;
+
+/** What people use: both send an empty body as a form. */
+const programs: Clients = {
   "curl -d ''": async ({ method, url, headers }) => {
     const named = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
     const quietly = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}"];
@@ -44,18 +46,26 @@ const clients: Record<string, (target: Target) => Promise<number>> = {
   },
   'urllib with data=b""': async ({ method, url, headers }) =>
     Number((await run("python3", ["-c", python, method, url, JSON.stringify(headers)])).stdout),
-  'fetch with body: ""': async ({ method, url, headers }) => {
-    // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- no route of these is a GET
-    const response = await fetch(url, { method, headers, body: "" });
-    await response.arrayBuffer();
-    return response.status;
-  },
+};
+
+/** Clients that send an empty body, each with another Content-Type. */
+const clients: Clients = {
+  "an empty form": ({ method, url, headers }) =>
+    sendEmpty({ method, url, headers: { ...headers, "content-type": "application/x-www-form-urlencoded" } }),
+  'fetch with body: ""': sendEmpty,
   "an empty JSON object": async ({ method, url, headers }) => {
     const response = await sendRequest(url, undefined, { method, headers, body: {} });
     await response.arrayBuffer();
     return response.status;
   },
 };
+
+async function sendEmpty({ method, url, headers }: Target): Promise<number> {
+  // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- no route of these is a GET
+  const response = await fetch(url, { method, headers, body: "" });
+  await response.arrayBuffer();
+  return response.status;
+}
 
 /** Actions that require no body. CI checks that the OpenAPI documents are up to date. */
 function bodilessRows(service: "marketplace" | "ehr", rows: Record<string, string>): [string, string][] {
@@ -100,7 +110,11 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     authorization: `Bearer ${token}`,
     "x-vendor-slug": "northwind-health",
   });
-  const assertAccepted = async (service: "marketplace" | "ehr", route: string, on: string): Promise<void> => {
+  const assertAccepted = async (
+    senders: Clients,
+    service: "marketplace" | "ehr",
+    [route, on]: [route: string, on: string],
+  ): Promise<void> => {
     const target = async (): Promise<Target> => {
       const { path, headers: own } = await prepared[service].buildRequest(route, on);
       return { method: route.split(" ")[0] ?? "", url: `${urls[service]}${path}`, headers: { ...headers(), ...own } };
@@ -110,16 +124,22 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     // No request alone makes a notice of each audience.
     const isAccepted = without < 300 || without === 409 || (without === 404 && route.endsWith("/notices/:id/read"));
     assert.ok(isAccepted, `${without} without a body`);
-    for (const [client, send] of Object.entries(clients)) assert.equal(await send(await target()), without, client);
+    for (const [client, send] of Object.entries(senders)) assert.equal(await send(await target()), without, client);
   };
 
-  for (const [route, on] of bodilessRows("marketplace", marketplaceRows))
-    test(route, () => assertAccepted("marketplace", route, on));
-  for (const [route, on] of bodilessRows("ehr", ehrRows)) test(route, () => assertAccepted("ehr", route, on));
+  for (const [service, rows] of [
+    ["marketplace", marketplaceRows],
+    ["ehr", ehrRows],
+  ] as const) {
+    const [first, ...others] = bodilessRows(service, rows);
+    assert.ok(first !== undefined);
+    test(`${first[0]}, also by curl and urllib`, () => assertAccepted({ ...programs, ...clients }, service, first));
+    for (const row of others) test(row[0], () => assertAccepted(clients, service, row));
+  }
 
   test("a route that requires a body returns 400 without one, and 415 for another type", async () => {
     const url = `${urls.marketplace}/api/v1/subscriptions`;
-    for (const [client, send] of Object.entries(clients)) {
+    for (const [client, send] of Object.entries({ ...programs, ...clients })) {
       assert.equal(await send({ method: "POST", url, headers: headers() }), 400, client);
     }
     const cancel = { method: "POST", url: `${url}/${crypto.randomUUID()}/cancel`, headers: headers() };

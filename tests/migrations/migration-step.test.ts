@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { findBundled } from "@ehr-marketplace/tests/support/service-process";
 
 /** Runs a service's migration step, which is expected to fail, and returns its error output. */
-function runMigrationStep(service: string, connectionString: string): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [`services/${service}/src/migrate.ts`], {
+async function runMigrationStep(service: string, connectionString: string): Promise<string> {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [await findBundled(service, "migrate")], {
     env: { NODE_ENV: "test", MIGRATION_DATABASE_URL: connectionString },
     encoding: "utf8",
   });
@@ -18,16 +19,16 @@ for (const [service, template] of [
   ["ehr", "ehr"],
 ] as const) {
   describe(`the migration step of the service ${service}`, () => {
-    test("without a connection string prints an example for this service", () => {
+    test("without a connection string prints an example for this service", async () => {
       const example = `MIGRATION_DATABASE_URL=postgres://${service}_owner:secret@db.internal:5432/${service}?sslmode=verify-full`;
-      assert.ok(runMigrationStep(service, "").includes(example));
+      assert.ok((await runMigrationStep(service, "")).includes(example));
     });
 
     test("with the service's login names the variable and the owner, and prints no stack trace", async (t) => {
       const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), template);
       const [login, owner] = [serviceUrl, ownerUrl].map((url) => new URL(url).username);
       assert.equal(
-        runMigrationStep(service, serviceUrl),
+        await runMigrationStep(service, serviceUrl),
         `MIGRATION_DATABASE_URL: its login ${login} doesn't own the tables; set it to the login of their owner, ${owner}\n`,
       );
     });
@@ -36,14 +37,14 @@ for (const [service, template] of [
       const { serviceUrl, ownerUrl } = await cloneDatabase(cleanUpAfter(t), template);
       await withClient(ownerUrl, (client) => client.query("drop table schema_migrations"));
       assert.equal(
-        runMigrationStep(service, serviceUrl),
+        await runMigrationStep(service, serviceUrl),
         `MIGRATION_DATABASE_URL: its login ${new URL(serviceUrl).username} may not create tables; set it to the login that owns the database\n`,
       );
     });
 
     for (const host of ["127.0.0.1:1", "localhost:1", "nowhere.invalid"]) {
-      test(`reports the variable and the cause when it can't connect to ${host}, without the password`, () => {
-        const printed = runMigrationStep(service, `postgres://owner:hunter2@${host}/data`);
+      test(`reports the variable and the cause when it can't connect to ${host}, without the password`, async () => {
+        const printed = await runMigrationStep(service, `postgres://owner:hunter2@${host}/data`);
         assert.match(
           printed,
           /^MIGRATION_DATABASE_URL: failed to connect to the database: .*(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)/,

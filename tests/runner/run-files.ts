@@ -55,14 +55,14 @@ export async function runFiles(lists: FileList[], concurrency: number, signal: A
     const isSingle = files.length === 1;
     stream.on("test:complete", (test: TestEnd) => {
       const line = report.add(test);
-      if (line !== undefined && !isSingle) console.log(line);
+      if (line !== undefined && !isSingle && !signal.aborted) console.log(line);
     });
     stream.on("test:stderr", ({ message }) => process.stderr.write(message));
     if (isSingle) stream.compose(spec).pipe(process.stdout, { end: false });
     else stream.resume();
     await once(stream, "end");
     const { failures, passed, failed } = report.end();
-    if (failures !== "" && !isSingle) console.log(`\n${failures}`);
+    if (failures !== "" && !isSingle && !signal.aborted) console.log(`\n${failures}`);
     return { passed, failed };
   } finally {
     await rm(folder, { recursive: true });

@@ -26,9 +26,8 @@ export interface ServiceProcess {
 
 const services = new URL("../../services/", import.meta.url).pathname;
 
-/** A process that a test preloads a fixture into runs from source, because the fixture patches modules. The others start faster. */
-async function findEntry(service: string, name: string, { nodeOptions }: ProcessOptions): Promise<string> {
-  if (nodeOptions !== undefined) return `${services}${service}/src/${name}.ts`;
+/** A process of a service as images have it, which starts faster than from source. */
+export async function findBundled(service: string, name: string): Promise<string> {
   await getSharedPart("bundles");
   return `${bundleFolder(service)}/${name}.js`;
 }
@@ -91,8 +90,10 @@ async function startProcess(
 ): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const entry = await findEntry(service, name, options);
-  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
+  const { nodeOptions } = options;
+  // Fixtures that a test preloads patch modules, which a bundle doesn't have.
+  const entry = nodeOptions === undefined ? await findBundled(service, name) : `${services}${service}/src/${name}.ts`;
+  const child = spawn(process.execPath, [...(nodeOptions ?? []), entry], {
     env: {
       ...serviceEnvironment,
       PATH: process.env["PATH"],

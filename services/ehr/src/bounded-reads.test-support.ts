@@ -48,7 +48,11 @@ export async function startLoaded(
 ): Promise<Loaded> {
   const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "ehr");
   const run = <T extends object>(sql: string, ...values: unknown[]): Promise<T[]> =>
-    withClient(ownerUrl, async (client) => (await client.query<T>(sql, values)).rows);
+    withClient(ownerUrl, async (client) => {
+      // Loads without checking foreign keys, which would take a third of the time.
+      await client.query("set session_replication_role = replica");
+      return (await client.query<T>(sql, values)).rows;
+    });
   for (const table of tables) await run(`alter table ${table} set (autovacuum_enabled = false)`);
   await run("select prepare_launch_partitions(current_date), prepare_audit_partitions(current_date)");
   await run(insertOrganisations, 0, 1);

@@ -7,21 +7,21 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { findBundled } from "@ehr-marketplace/tests/support/service-process";
 import { findEncryptedColumns } from "@ehr-marketplace/tests/support/service-role";
 import { registrationTokenOwner } from "./clients/stored-client.ts";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { configOwner } from "./installations/stored-config.ts";
 import { previousSecretOwner, secretOwner } from "./organisations/organisation.ts";
 
-const entry = new URL("./reencrypt.ts", import.meta.url).pathname;
 const newKey = `2:${randomBytes(32).toString("base64")}`;
 const both = `${newKey},${developmentEncryptionKeys}`;
 const [riverside] = demoOrganisations;
 const alias = riverside?.alias ?? "";
 const installation = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-const reencrypt = (databaseUrl: string, keys: string) =>
-  promisify(execFile)(process.execPath, [entry], {
+const reencrypt = async (databaseUrl: string, keys: string) =>
+  promisify(execFile)(process.execPath, [await findBundled("ehr", "reencrypt")], {
     env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
   });
 

@@ -7,17 +7,17 @@ import { demoOrganisations } from "@ehr-marketplace/dev/demo-data";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { findBundled } from "@ehr-marketplace/tests/support/service-process";
 import { findEncryptedColumns } from "@ehr-marketplace/tests/support/service-role";
 import { encryptedColumns } from "./encrypted-columns.ts";
 import { endpointSecretOwner, nextSecretOwner } from "./endpoints/endpoint.ts";
 import { reviewNotesOwner } from "./listings/read-listings.ts";
 import { secretOwner } from "./organisations/organisation.ts";
 
-const entry = new URL("./reencrypt.ts", import.meta.url).pathname;
 const newKey = `2:${randomBytes(32).toString("base64")}`;
 
-const reencrypt = (databaseUrl: string, keys: string) =>
-  promisify(execFile)(process.execPath, [entry], {
+const reencrypt = async (databaseUrl: string, keys: string) =>
+  promisify(execFile)(process.execPath, [await findBundled("marketplace", "reencrypt")], {
     env: { NODE_ENV: "test", DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys },
   });
 

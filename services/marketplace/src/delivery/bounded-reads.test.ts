@@ -3,7 +3,7 @@ import { before, describe, test } from "node:test";
 import { deliveryStatuses } from "@ehr-marketplace/contracts";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
-import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, isFullRun } from "@ehr-marketplace/test-kit";
 import type { ExecutedPlan } from "@ehr-marketplace/tests/support/executed-plans";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
@@ -189,7 +189,7 @@ const useCases: Record<string, UseCase> = {
 const describePlan = ({ statement, rowsRead, pagesRead, scans }: ExecutedPlan): string =>
   `${rowsRead} rows, ${pagesRead} pages: ${statement.slice(0, 100)} [${scans}]`;
 
-for (const statistics of ["stale", "empty"] as const) {
+for (const statistics of isFullRun ? (["stale", "empty"] as const) : (["stale"] as const)) {
   describe(`with 100,000 waiting deliveries, generic plans and ${statistics} statistics`, () => {
     const cleanUp = cleanUpAfter();
     let given: Backlogged;

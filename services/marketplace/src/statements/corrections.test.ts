@@ -138,7 +138,7 @@ describe("corrections", () => {
       }
     };
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40 }), check), {
-      numRuns: rounds(8, 60),
+      numRuns: rounds(4, 60),
     });
     assert.ok(corrections > 0, "some months were corrected");
   });
