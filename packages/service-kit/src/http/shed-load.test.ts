@@ -15,7 +15,7 @@ test("returns 503 with Retry-After while the event loop is overloaded, except fo
     routes: (server) => server.get("/work", () => ({})),
   });
   const sendRequest = (path: string): Promise<Response> => {
-    blockTheLoop(100);
+    blockTheLoop(600);
     return fetch(`${running.url}${path}`);
   };
   await eventually("it is overloaded", 30_000, async () => (await sendRequest("/work")).status === 503);
