@@ -51,7 +51,7 @@ export const tools: Record<string, Tool> = {
   },
   "setup:schemathesis": {
     purpose: "Installs Schemathesis in .venv, for tests/journeys/schemathesis-*.test.ts. Needs python3 with venv.",
-    commands: ["python3 -m venv .venv", ".venv/bin/pip install --quiet schemathesis==4.32.5"],
+    commands: ["python3 -m venv .venv", ".venv/bin/pip install --quiet --no-compile schemathesis==4.32.5"],
     ownHelp: ".venv/bin/schemathesis --help",
   },
   "setup:versitygw": {
