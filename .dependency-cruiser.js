@@ -100,7 +100,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(tests/boundaries/fixture|services/web/dist)/" },
+    exclude: { path: "^(tests/boundaries/fixture|services/web/dist|services/[^/]+/bundle)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },

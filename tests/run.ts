@@ -9,6 +9,7 @@ import { affectedBy, findChangedFiles } from "./runner/changed-files.ts";
 import { type FileList, type Result, runFiles } from "./runner/run-files.ts";
 import { serveSharedParts } from "./runner/shared-parts.ts";
 import {
+  findDoingMore,
   findFiles,
   gatePostgres,
   onOtherPostgres,
@@ -46,6 +47,7 @@ const { values, positionals } = readArguments(usage, {
 });
 if (values.watch && positionals.length === 0) exitWithUsage("Name the files to watch.", usage);
 if (values.changed && positionals.length > 0) exitWithUsage("Use either --changed or patterns.", usage);
+if (values.changed && values.slow) exitWithUsage("Use either --changed or --slow.", usage);
 for (const pattern of positionals) {
   const matches = await findFiles([pattern]);
   const otherFile = matches.find((file) => !file.endsWith(".test.ts"));
@@ -62,7 +64,6 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.
 const concurrency = 4;
 /** Of a few dozen processes, none runs much longer than the others, and loading modules takes little of their time. */
 const filesPerProcess = 20;
-const swapped: Record<PostgresVersion, PostgresVersion> = { oldest: "newest", newest: "oldest" };
 
 /** Lists of files on the same PostgreSQL. Neighbours, which often take equally long, are in different lists. */
 function makeLists(
@@ -86,15 +87,22 @@ async function runGate(): Promise<Result[]> {
   return [await runFiles(makeLists(gate, gatePostgres), concurrency, stopping.signal)];
 }
 
-async function runSlowTier(): Promise<Result[]> {
+/** The files of the slow tier, or those of them that are named. */
+async function runSlowTier(named: string[]): Promise<Result[]> {
   const tiers = await readTiers();
-  const repeated = makeLists(onOtherPostgres(tiers), (file) => swapped[gatePostgres(file)]);
+  const chosen = (files: string[]): string[] =>
+    named.length === 0 ? files : files.filter((file) => named.includes(file));
+  const repeated = makeLists(chosen(onOtherPostgres(tiers)), () => "newest");
   // One file at a time, because they measure.
-  const measuring = makeLists([...tiers.slow, ...tiers.doingMore], gatePostgres, {
+  const measuring = makeLists(chosen([...tiers.slow, ...findDoingMore(tiers.gate)]), gatePostgres, {
     perList: 1,
     hasAllRounds: true,
   });
-  return [await runFiles(repeated, concurrency, stopping.signal), await runFiles(measuring, 1, stopping.signal)];
+  const results: Result[] = [];
+  if (repeated.length > 0) results.push(await runFiles(repeated, concurrency, stopping.signal));
+  if (measuring.length > 0) results.push(await runFiles(measuring, 1, stopping.signal));
+  if (results.length === 0) console.error("None of these files is in the slow tier, or does more there.");
+  return results;
 }
 
 async function runChanged(): Promise<Result[]> {
@@ -106,8 +114,8 @@ async function runChanged(): Promise<Result[]> {
 }
 
 async function runNamed(): Promise<Result[]> {
-  const lists = makeLists(await findFiles(positionals), gatePostgres, { hasAllRounds: values.slow });
-  return [await runFiles(lists, values.slow ? 1 : concurrency, stopping.signal)];
+  const lists = makeLists(await findFiles(positionals), gatePostgres);
+  return [await runFiles(lists, concurrency, stopping.signal)];
 }
 
 /** Runs the files now and whenever a source file changes. Ends with Ctrl+C. */
@@ -117,6 +125,7 @@ async function watchNamed(): Promise<void> {
   while (!stopping.signal.aborted) {
     const change = sources.nextChange();
     await Promise.race([stopped, runNamed().then(() => change)]);
+    parts.forgetBuilt();
   }
 }
 
@@ -130,7 +139,7 @@ async function checkServices(): Promise<void> {
   process.exit(1);
 }
 
-// Hundreds of processes load the same modules: share compiled code through the compile cache.
+// Dozens of processes load the same modules: share compiled code through the compile cache.
 process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/compiled", import.meta.url).pathname;
 const isSingle = (await findFiles(positionals)).length === 1;
 if (!isSingle) await checkServices();
@@ -139,13 +148,13 @@ Object.assign(process.env, parts.environment);
 
 /** Runs what the arguments choose, prints how many tests passed, and returns whether all of them did. */
 async function runChosen(): Promise<boolean> {
-  const runTier = values.slow ? runSlowTier : values.changed ? runChanged : runGate;
-  const results = await (positionals.length > 0 ? runNamed() : runTier());
+  const run = positionals.length > 0 ? runNamed : values.changed ? runChanged : runGate;
+  const results = await (values.slow ? runSlowTier(await findFiles(positionals)) : run());
   const [passed, failed] = (["passed", "failed"] as const).map((key) =>
     results.reduce((sum, each) => sum + each[key], 0),
   );
   console.log(stopping.signal.aborted ? "Stopped." : `${passed} passed, ${failed} failed`);
-  return failed === 0 && !stopping.signal.aborted && results.every((each) => each.passed > 0);
+  return failed === 0 && !stopping.signal.aborted && results.length > 0 && results.every((each) => each.passed > 0);
 }
 
 let hasPassed = true;

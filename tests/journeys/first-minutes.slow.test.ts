@@ -1,8 +1,5 @@
 // How long it takes a new user from `git clone` to the storefront in a browser. The goal of three minutes is for a machine that does
-// nothing else, with an empty npm cache:
-//   npm run test:slow -- tests/journeys/first-minutes.slow.test.ts
-// `npm test` shares the cores with other files, and CI has just run `npm ci` in a clean clone. So there the dependencies are linked, all
-// steps have to work, and the time is printed, not limited.
+// nothing else, with an empty npm cache. By `npm test`, the dependencies are linked, and the time is printed, not limited.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, glob, mkdtemp, rm } from "node:fs/promises";

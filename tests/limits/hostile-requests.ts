@@ -14,6 +14,10 @@ import {
 
 export type ServedRoute = FastifyInstance["routesAndAccess"][number];
 
+export const routeOf = ({ method, url }: Pick<ServedRoute, "method" | "url">): string => `${method} ${url}`;
+/** HEAD runs the same code as GET. */
+export const isHead = (route: string): boolean => route.startsWith("HEAD ");
+
 /** An authorised request. */
 export interface ValidRequest {
   path: string;

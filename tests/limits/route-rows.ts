@@ -113,3 +113,14 @@ export const ehrRows: Record<string, string> = {
   "POST /api/admin/organisations/import": "new",
   "POST /api/admin/organisations/:alias/reconcile": "riverside",
 };
+
+/** Routes that every server of the service-kit has; the worker has no others. */
+export const workerRoutes = [
+  "/",
+  "/health/live",
+  "/health/ready",
+  "/health",
+  "/metrics",
+  "/problems",
+  "/problems/:code",
+];

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createImportGraph } from "./import-graph.ts";
 
 const git = (...args: string[]): string[] =>
-  execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
+  execFileSync("git", ["-c", "safe.directory=*", ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
     .split("\n")
     .filter((line) => line !== "");
 

@@ -40,14 +40,14 @@ const names: Record<PostgresVersion, TemplateName[]> = {
   oldest: ["empty", "demo", "ehr", "web"],
 };
 
-/** A hash of the migrations, of the demo data, and of the code that loads it. */
+/** A hash of the migrations, of the demo data, of the code that loads it, and of the day, because data and partitions begin with it. */
 async function hashInputs(): Promise<string> {
   const graph = createImportGraph();
   const code = graph.filesOf("tests/runner/prepare-templates.ts");
   const others = await Array.fromAsync(
     glob(["services/*/migrations/*.sql", "dev/src/demo-data/pictures/*", "package-lock.json"]),
   );
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(new Date().toISOString().slice(0, 10));
   for (const file of [...code, ...others].toSorted()) {
     if ((await stat(file)).isFile()) hash.update(`${file}\0`).update(await readFile(file));
   }
@@ -59,13 +59,22 @@ async function makeImage(version: PostgresVersion, target: string): Promise<void
   const folder = await makeTemporaryFolder("ehr-marketplace-image-");
   await chmod(folder, 0o755);
   const data = join(folder, "data");
-  const cluster = await start[version](data);
-  await prepareTemplates(cluster.url, names[version], join(folder, "media"));
-  await cluster.stop();
   await mkdir(cache, { recursive: true });
   const copied = await mkdtemp(join(cache, "new-"));
-  await copy(`${folder}/.`, copied);
-  await rm(folder, { recursive: true });
+  try {
+    const cluster = await start[version](data);
+    try {
+      await prepareTemplates(cluster.url, names[version], join(folder, "media"));
+    } finally {
+      await cluster.stop();
+    }
+    await copy(`${folder}/.`, copied);
+  } catch (error) {
+    await rm(copied, { recursive: true });
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
   // Another run may have made the same image.
   await rename(copied, target).catch(() => rm(copied, { recursive: true }));
 }

@@ -6,15 +6,27 @@ import { takeLogs } from "@ehr-marketplace/test-kit";
 /** What has ended by then never keeps the process running; a server that a test forgot to stop does. */
 const exitTimeoutMs = 30_000;
 
+/** With all rounds, some files run for long. Their tests have limits of their own. */
+const fileTimeoutMs = 7_200_000;
+
 export function loadFiles(files: string[]): void {
   // A run that is stopped ends its processes: what they started is stopped on "exit".
-  process.once("SIGTERM", () => process.exit(1));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   for (const file of files) {
-    describe(file, async () => {
-      afterEach((context) => {
+    describe(file, { timeout: fileTimeoutMs }, async () => {
+      let hasRun = false;
+      const printLogs = (of: string): void => {
         const logs = takeLogs();
-        if ("passed" in context && !context.passed && logs !== "")
-          console.error(`\nLogs of "${context.name}":\n${logs}`);
+        if (logs !== "") console.error(`\nLogs of ${of} in ${file}:\n${logs}`);
+      };
+      afterEach((context) => {
+        hasRun = true;
+        if ("passed" in context && !context.passed) printLogs(`"${context.name}"`);
+        else takeLogs();
+      });
+      after(() => {
+        // Of hooks that have failed before the first test.
+        if (!hasRun) printLogs("the preparation");
       });
       await import(pathToFileURL(file).href);
     });

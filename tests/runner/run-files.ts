@@ -57,7 +57,11 @@ export async function runFiles(lists: FileList[], concurrency: number, signal: A
       const line = report.add(test);
       if (line !== undefined && !isSingle && !signal.aborted) console.log(line);
     });
-    stream.on("test:stderr", ({ message }) => process.stderr.write(message));
+    // Of a single file, the reporter writes it.
+    if (!isSingle) stream.on("test:stderr", ({ message }) => process.stderr.write(message));
+    // What the slow tier has measured. The summary of each process is no news.
+    if (!isSingle && lists.some(({ hasAllRounds }) => hasAllRounds))
+      stream.on("test:diagnostic", ({ message, nesting }) => nesting > 0 && console.log(`  ${message}`));
     if (isSingle) stream.compose(spec).pipe(process.stdout, { end: false });
     else stream.resume();
     await once(stream, "end");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
@@ -47,7 +48,7 @@ describe("a run of test files", () => {
     const mistake = {
       file: "services/marketplace/src/catalog/catalog-routes.ts",
       after: 'const config = { access: "anyone" } as const;',
-      insert: 'scope.get("/apps/newest", {}, async () => []);',
+      insert: 'scope.get("/apps/newest", { config, schema: { querystring: { minimun: 1 } } }, async () => []);',
     };
     const files = ["packages/webhook-signature/src/*.test.ts"];
     const { status, stdout, stderr } = spawnSync(process.execPath, ["tests/run.ts", ...files], {
@@ -57,19 +58,18 @@ describe("a run of test files", () => {
     });
     assert.match(
       stderr,
-      /services\/marketplace doesn't start:.*no access rule: GET \/api\/v1\/apps\/newest.*No test has run/s,
+      /services\/marketplace doesn't start:.*GET \/api\/v1\/apps\/newest has an invalid schema \(querystring\).*No test has run/s,
     );
     assert.deepEqual([status, stdout], [1, "0 passed, 1 failed\n"]);
   });
 
   test("prints what the processes of a failed test have logged, and counts each failure", async (t) => {
-    // In the repository, so that it finds test-kit.
-    const folder = await mkdtemp(join(import.meta.dirname, "failing-"));
+    const folder = await mkdtemp(join(tmpdir(), "ehr-marketplace-failing-"));
     t.after(() => rm(folder, { recursive: true }));
     const file = join(folder, "failing.test.ts");
     await writeFile(
       file,
-      `import { keepLog } from "@ehr-marketplace/test-kit";
+      `import { keepLog } from "${import.meta.resolve("@ehr-marketplace/test-kit")}";
       import { describe, test } from "node:test";
       const log = keepLog("a worker");
       describe("some tests", () => {
@@ -78,7 +78,7 @@ describe("a run of test files", () => {
       });`,
     );
     const { status, stdout, stderr } = runWith(file);
-    assert.match(stderr, /Logs of "fails":\n--- a worker \(1\)\nthe lease has expired\n/);
+    assert.match(stderr, /Logs of "fails" in .*failing\.test\.ts:\n--- a worker \(1\)\nthe lease has expired\n/);
     assert.doesNotMatch(stderr, /a test that passes/);
     assert.match(stdout, /1 is not 2/);
     assert.match(stdout, /^1 passed, 1 failed$/m);

@@ -58,6 +58,8 @@ const starts: Record<string, (given: Given) => Promise<Part>> = {
 export interface SharedParts {
   /** What tests need to find the parts, as variables of their environment. */
   environment: Record<string, string>;
+  /** Lets what is built from the services' source be built again when a test next needs it. */
+  forgetBuilt(): void;
   stop(): Promise<void>;
 }
 
@@ -85,13 +87,20 @@ export async function serveSharedParts(): Promise<SharedParts> {
   const { port } = server.address() as AddressInfo;
   return {
     environment: { TEST_PARTS_URL: `http://127.0.0.1:${port}`, MEDIA_DIRECTORY: mediaDirectory },
+    forgetBuilt() {
+      for (const name of ["bundles", "pages"]) parts.delete(name);
+    },
     async stop() {
       server.close();
       server.closeAllConnections();
-      for (const part of await Promise.allSettled(parts.values())) {
-        if (part.status === "fulfilled") await part.value.stop?.();
-      }
+      const started = await Promise.allSettled(parts.values());
+      const stopped = await Promise.allSettled(
+        started.map(async (part) => {
+          if (part.status === "fulfilled") await part.value.stop?.();
+        }),
+      );
       await rm(mediaDirectory, { recursive: true, force: true });
+      for (const result of stopped) if (result.status === "rejected") console.error(result.reason);
     },
   };
 }

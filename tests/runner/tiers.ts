@@ -2,15 +2,15 @@
 //   - files named *.slow.test.ts, whose subject takes minutes, or measures time, CPU time or memory
 //   - files that do more there (`rounds`) or measure there (`assertCpuTime`, `assertPrompt`)
 //   - files of services that use a database, on the newest PostgreSQL; the gate runs them on the oldest
-import { glob, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { createImportGraph } from "./import-graph.ts";
 
 export const workspaces = ["packages", "services", "dev", "bench", "tests"];
 
 export interface Tiers {
   gate: string[];
   slow: string[];
-  doingMore: string[];
 }
 
 export type PostgresVersion = "oldest" | "newest";
@@ -27,25 +27,27 @@ export const gatePostgres = (file: string): PostgresVersion => (runsOnBoth(file)
 export const findFiles = async (patterns: string[]): Promise<string[]> =>
   (await Array.fromAsync(glob(patterns, { exclude: ["**/node_modules/**"] }))).toSorted();
 
-const doesMore = /\b(rounds|assertCpuTime|assertPrompt)\(|\bisFullRun\b/;
+/** Where a module does more in the slow tier. */
+const more = /\b(rounds|assertCpuTime|assertPrompt)\(|\bisFullRun\b/;
 
-/** The file and those beside it that it imports. */
-async function readWithNeighbours(file: string): Promise<string> {
-  const text = await readFile(file, "utf8");
-  const neighbours = [...text.matchAll(/from "(\.\/[^"]+)"/g)].map(([, path = ""]) => join(dirname(file), path));
-  const texts = await Promise.all(neighbours.map((path) => readFile(path, "utf8").catch(() => "")));
-  return [text, ...texts].join("\n");
+/** Of these files, those that do more in the slow tier: themselves, or a module of tests that they import. */
+export function findDoingMore(files: string[]): string[] {
+  const graph = createImportGraph();
+  const modules = new Map<string, boolean>();
+  const doesMore = (module: string): boolean => {
+    const known = modules.get(module);
+    if (known !== undefined) return known;
+    const isOfTests = /^tests\/|\.test(-support)?\.ts$/.test(module);
+    const found = isOfTests && more.test(readFileSync(module, "utf8"));
+    modules.set(module, found);
+    return found;
+  };
+  return files.filter((file) => [...graph.filesOf(file)].some(doesMore));
 }
 
 export async function readTiers(): Promise<Tiers> {
   const files = await findFiles(workspaces.map((folder) => `${folder}/**/*.test.ts`));
-  const gate = files.filter((file) => !isSlow(file));
-  const texts = await Promise.all(gate.map(readWithNeighbours));
-  return {
-    gate,
-    slow: files.filter(isSlow),
-    doingMore: gate.filter((_, nth) => doesMore.test(texts[nth] ?? "")),
-  };
+  return { gate: files.filter((file) => !isSlow(file)), slow: files.filter(isSlow) };
 }
 
 /** The files of the gate that the slow tier repeats on the other version. */

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { freePorts } from "@ehr-marketplace/dev/free-port";
 import { startCluster, throwawaySettings } from "@ehr-marketplace/dev/postgres";
-import { type CleanUp, eventually, getSharedPart, urlsFor, withClient } from "@ehr-marketplace/test-kit";
+import { type CleanUp, eventually, getSharedPart, keepLog, urlsFor, withClient } from "@ehr-marketplace/test-kit";
 import { copyData, copyMedia } from "../runner/cluster-images.ts";
 import { templates } from "../runner/templates.ts";
 import { moveDemoUrls } from "./move-demo-urls.ts";
@@ -109,8 +109,10 @@ export async function startDevStack(cleanUp: CleanUp, options: DevStackOptions =
     detached: true,
   });
   let output = "";
+  const log = keepLog("npm run dev");
   const collect = (chunk: Buffer): void => {
     output += chunk.toString();
+    log(chunk.toString());
   };
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);

@@ -1,6 +1,6 @@
 import type { App } from "@ehr-marketplace/service-kit/process";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
-import type { CleanUp } from "@ehr-marketplace/test-kit";
+import { type CleanUp, keepLog } from "@ehr-marketplace/test-kit";
 import type { FastifyInstance } from "fastify";
 
 /** Environment of a service that runs in the test's process. */
@@ -19,8 +19,8 @@ export async function startInProcess(
   port = 0,
 ): Promise<{ url: string; server: FastifyInstance }> {
   const { createLogger } = await import("@ehr-marketplace/service-kit/telemetry");
-  // An unexpected error is a bare 500 to the test; the log has its reason.
-  const app = await createApp(createLogger({ service: "test", level: "error" }));
+  // An unexpected error is a bare 500 to the test; the log, printed if the test fails, has its reason.
+  const app = await createApp(createLogger({ service: "test", level: "error" }, { write: keepLog("a service") }));
   // Registered first: a route with a mistake is found only here, and an app that isn't stopped keeps the test's process running.
   cleanUp(async () => {
     await app.server.close();

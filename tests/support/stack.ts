@@ -10,7 +10,7 @@ import { createWorker } from "@ehr-marketplace/marketplace/worker-app";
 import { readWorkerConfig } from "@ehr-marketplace/marketplace/worker-config";
 import type { App } from "@ehr-marketplace/service-kit/process";
 import { createLogger, type Logger } from "@ehr-marketplace/service-kit/telemetry";
-import { type CleanUp, cloneDatabase, getSharedPart } from "@ehr-marketplace/test-kit";
+import { type CleanUp, cloneDatabase, getSharedPart, keepLog } from "@ehr-marketplace/test-kit";
 import { createApp as createWeb } from "@ehr-marketplace/web/app";
 import { readConfig as readWebConfig } from "@ehr-marketplace/web/config";
 import { inProcessEnvironment } from "./in-process.ts";
@@ -57,8 +57,10 @@ export async function startStack(cleanUp: CleanUp, environment: Record<string, s
   cleanUp(() => demo.stop());
 
   let output = "";
+  const log = keepLog("the stack");
   const write = (line: string): void => {
     output += line;
+    log(line);
   };
   const context = { ports, databases, identityProvider, mediaDirectory: process.env["MEDIA_DIRECTORY"] ?? "" };
   const environmentOf = (service: { environment: Record<string, string> }): Record<string, string> => ({

@@ -6,7 +6,7 @@ export function keepLog(name: string): (line: string) => void {
   const lines: string[] = [];
   logs.set(`${name} (${logs.size + 1})`, lines);
   return (line) => {
-    lines.push(line);
+    lines.push(line.trimEnd());
     if (lines.length > maxLines) lines.shift();
   };
 }

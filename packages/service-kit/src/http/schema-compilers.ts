@@ -43,10 +43,19 @@ export function createSchemaCompilers(): SchemaCompilers {
       let compile: ReturnType<typeof build> | undefined;
       return (route: Route) => {
         let compiled: ((value: Value) => Result) | undefined;
+        let failure: Error | undefined;
         const getCompiled = (): ((value: Value) => Result) => {
-          compile ??= build(...shared);
-          compiled ??= compile(route);
-          return compiled;
+          if (compiled !== undefined) return compiled;
+          // Ajv doesn't check a schema a second time.
+          if (failure !== undefined) throw failure;
+          try {
+            compile ??= build(...shared);
+            compiled = compile(route);
+            return compiled;
+          } catch (error) {
+            failure = error as Error;
+            throw error;
+          }
         };
         compilations.push({ of: route, compile: getCompiled });
         return (value: Value) => getCompiled()(value);
