@@ -1,4 +1,5 @@
 import type { ImportProblem } from "@ehr-marketplace/contracts";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifySchemaValidationError } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { invalidRequest, schemaViolations } from "./invalid-request.ts";
@@ -28,10 +29,11 @@ export function parseLine(text: string): unknown {
   return value;
 }
 
-/** Validates the value of a line as the body of a request with this schema would be. */
+/** Validates the value of a line as the body of a request with this schema would be. The schema is compiled on first use. */
 export function createLineValidator<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
-  const validate = createStrictAjv({ allErrors: true, useDefaults: true, verbose: true }).compile(schema);
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= createStrictAjv({ allErrors: true, useDefaults: true, verbose: true }).compile(schema);
     dropNulls(schema, value);
     if (validate(value)) return value as Static<S>;
     throw schemaViolations("body", (validate.errors ?? []) as FastifySchemaValidationError[]);

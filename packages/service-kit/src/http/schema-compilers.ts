@@ -27,6 +27,24 @@ interface SchemaOfRoute {
   httpStatus?: string;
 }
 
+/** Calls the function once, and from then on returns or throws the same: Ajv doesn't check a schema a second time. */
+function once<T>(make: () => T): () => T {
+  type Outcome = { value: T } | { error: Error };
+  let outcome: Outcome | undefined;
+  const attempt = (): Outcome => {
+    try {
+      return { value: make() };
+    } catch (error) {
+      return { error: error as Error };
+    }
+  };
+  return () => {
+    outcome ??= attempt();
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  };
+}
+
 /**
  * Compiles each schema of a route when the route first needs it. A service has thousands, and compiling all of them took two thirds of
  * the time in which it starts; one takes a millisecond. The check that precedes the tests calls `compileAll`, so that no mistake in a schema waits
@@ -35,28 +53,26 @@ interface SchemaOfRoute {
 export function createSchemaCompilers(): SchemaCompilers {
   const compilations: { of: SchemaOfRoute; compile: () => unknown }[] = [];
 
-  /** Fastify calls the builder once per scope that adds schemas, and what it returns once per schema of a route. */
+  /**
+   * Fastify calls the builder for each route of a scope that has added schemas, and what it returns once per schema of the route. Routes
+   * with the same shared schemas get the same compiler, which reads these once.
+   */
   function onFirstUse<Shared extends unknown[], Route extends SchemaOfRoute, Value, Result>(
     build: (...shared: Shared) => (route: Route) => (value: Value) => Result,
   ) {
+    type Compiler = ReturnType<typeof build>;
+    let last: { schemas: unknown[]; getCompiler: () => Compiler } | undefined;
+    const findCompiler = (shared: Shared): (() => Compiler) => {
+      const schemas = Object.values(shared[0] as object);
+      const isLast =
+        schemas.length === last?.schemas.length && schemas.every((each, nth) => each === last?.schemas[nth]);
+      if (!isLast || last === undefined) last = { schemas, getCompiler: once(() => build(...shared)) };
+      return last.getCompiler;
+    };
     return (...shared: Shared) => {
-      let compile: ReturnType<typeof build> | undefined;
+      const getCompiler = findCompiler(shared);
       return (route: Route) => {
-        let compiled: ((value: Value) => Result) | undefined;
-        let failure: Error | undefined;
-        const getCompiled = (): ((value: Value) => Result) => {
-          if (compiled !== undefined) return compiled;
-          // Ajv doesn't check a schema a second time.
-          if (failure !== undefined) throw failure;
-          try {
-            compile ??= build(...shared);
-            compiled = compile(route);
-            return compiled;
-          } catch (error) {
-            failure = error as Error;
-            throw error;
-          }
-        };
+        const getCompiled = once(() => getCompiler()(route));
         compilations.push({ of: route, compile: getCompiled });
         return (value: Value) => getCompiled()(value);
       };
