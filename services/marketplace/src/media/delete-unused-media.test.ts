@@ -16,6 +16,7 @@ import type { DB } from "../database-schema.ts";
 import { type DeleteMediaDeps, deleteUnusedMedia } from "./delete-unused-media.ts";
 import { pdf } from "./files.test-support.ts";
 import { createFolderStorage } from "./folder-storage.ts";
+import { markForDeletion } from "./media-store.ts";
 
 /** The demo apps have media too. */
 const ofListing = "app_id = (select app_id from listings where slug = 'tidy')";
@@ -152,6 +153,23 @@ describe("media that nothing uses", () => {
     assert.deepEqual(await deleteUnusedMedia({ ...deps, storage }, inDays(31)), { deleted: 2 });
     assert.deepEqual(await deleteUnusedMedia(deps, inDays(31)), { deleted: 1 });
     await assertKept();
+  });
+
+  test("what a draft uses since the use was recorded isn't marked", async () => {
+    const id = await upload();
+    await edit({ icon: id });
+    await query("update media set unused_since = now() - interval '31 days' where id = $1", id);
+    const now = inDays(0);
+    assert.equal(
+      await markForDeletion(deps.database, { unusedSince: now, begunBefore: now, now, limit: 10 }),
+      1,
+      "it was looked at",
+    );
+    assert.deepEqual(await deleteUnusedMedia(deps, now), { deleted: 0 });
+    await assertKept(id);
+    await edit({ icon: null });
+    await deleteUnusedMedia(deps, inDays(1));
+    assert.deepEqual(await deleteUnusedMedia(deps, inDays(32)), { deleted: 1 });
   });
 
   test("more than a batch is deleted in one run", async () => {

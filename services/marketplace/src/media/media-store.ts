@@ -121,23 +121,27 @@ export async function updateUse(
 
 /**
  * Marks media that nothing has used since a time, and what was never stored. Nothing can refer to it from then on. The use is computed
- * again, because a draft may have changed since it was recorded.
+ * again, because a draft may have changed since it was recorded; what is used is recorded as used. Returns how many it has decided on.
  */
 export async function markForDeletion(
   database: Kysely<DB>,
   { unusedSince, begunBefore, now, limit }: { unusedSince: Date; begunBefore: Date; now: Date; limit: number },
 ): Promise<number> {
   const result = await sql`
-    update media set deleting_at = ${now}
-    where id in (
-      select id from media
+    with batch as materialized (
+      select id, app_id from media
       where deleting_at is null and published_at is null
         and unused_since < case when stored_at is null then ${begunBefore}::timestamptz else ${unusedSince}::timestamptz end
-        and not exists (
-          select from used_media where used_media.app_id = media.app_id and used_media.media_id = media.id::text
-        )
       order by unused_since limit ${limit} for update skip locked
-    )`.execute(database);
+    ), used as materialized (
+      select distinct media_id from used_media where app_id in (select app_id from batch)
+    ), decided as (
+      select id, id::text in (select media_id from used) as is_used from batch
+    )
+    update media
+    set deleting_at = case when is_used then null else ${now}::timestamptz end,
+      unused_since = case when is_used then null else unused_since end
+    from decided where media.id = decided.id`.execute(database);
   return Number(result.numAffectedRows ?? 0n);
 }
 
