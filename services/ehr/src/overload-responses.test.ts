@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { before, describe, test } from "node:test";
 import { cleanUpAfter, eventually, rawResponse } from "@ehr-marketplace/test-kit";
 import { assertFailure } from "@ehr-marketplace/test-kit/contract";
@@ -78,7 +79,13 @@ describe("requests that can't be served or parsed get an error in the wrapper", 
   });
 
   test("returns 503 under overload", async () => {
-    const busy = await practice.startAnother({ MAX_EVENT_LOOP_DELAY_MS: "20" });
+    const busy = await practice.startAnother({ MAX_EVENT_LOOP_DELAY_MS: "20", REQUEST_TIMEOUT_MS: "60000" });
+    const inProgress = Array.from({ length: 20 }, () => {
+      const socket = connect(Number(new URL(busy.url).port), "127.0.0.1");
+      const headers = "Host: a\r\nContent-Type: application/json\r\nContent-Length: 10";
+      socket.write(`POST /api${webhook} HTTP/1.1\r\n${headers}\r\n\r\n{`);
+      return socket;
+    });
     const send = (): Promise<Response> => {
       const until = performance.now() + 100;
       while (performance.now() < until);
@@ -90,6 +97,7 @@ describe("requests that can't be served or parsed get an error in the wrapper", 
       for (let nth = 0; nth < 20 && response.status !== 503; nth += 1) response = await send();
       return response.status === 503;
     });
+    for (const socket of inProgress) socket.destroy();
     assert.equal(response.headers.get("retry-after"), "2");
     await assertFailure(response, 503);
   });

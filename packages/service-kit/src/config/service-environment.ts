@@ -71,7 +71,7 @@ export const serverEnvironment = {
   }),
   URL_LIMIT_BYTES: wholeNumber({ min: 256, max: 15_000 })({ desc: "Maximum length of a URL", default: 8_192 }),
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber({ min: 10, max: 60_000 })({
-    desc: "Mean event loop delay above which requests are refused with 503",
+    desc: "Mean event loop delay above which requests are refused with 503 while more than 20 are in progress",
     default: 200,
   }),
 };
