@@ -62,8 +62,8 @@ const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
 
 const concurrency = 4;
-/** Of a few dozen processes, none runs much longer than the others, and loading modules takes little of their time. */
-const filesPerProcess = 20;
+/** Of some fifteen processes, none runs much longer than the others, and loading modules takes little of their time. */
+const filesPerProcess = 30;
 
 /** Lists of files on the same PostgreSQL. Neighbours, which often take equally long, are in different lists. */
 function makeLists(

@@ -19,7 +19,7 @@ test("kill -9 of the API between commit and response: exactly the committed subs
   const callers = await fetchCallers();
   const token = callers.token("operator");
   const receiver = await startReceiver(cleanUp);
-  const count = rounds(4, 20);
+  const count = rounds(2, 20);
   const practices = await registerPractices(ownerUrl, {
     count: count * 100,
     callbackUrl: (nth) => `${receiver.url}/ehr-of-practice-${nth + 1}`,

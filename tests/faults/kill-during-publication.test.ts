@@ -20,7 +20,7 @@ import { readAttemptLog, waitUntilSettled } from "./arrivals.ts";
 const publishersAtOnce = 3;
 /** A vendor can submit 50 revisions a day; a submission without a response may count too. */
 const maxSubmissions = 40;
-const count = rounds(4, 20);
+const count = rounds(2, 20);
 
 interface Publication {
   vendor: string;

@@ -16,7 +16,7 @@ import { patientLimits } from "@ehr-marketplace/tests/support/patient-limits";
 import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
 const fixture = new URL("./kill-after-commit.test-fixture.ts", import.meta.url).href;
-const kills = rounds(5, 20);
+const kills = rounds(3, 20);
 const practices = 400;
 const closedMonths = 5;
 const environment = { LOG_LEVEL: "error" };
@@ -55,8 +55,8 @@ test("a worker that is killed again and again while it closes months closes them
   const source = await cloneDatabase(cleanUp, "demo");
   await insertBilledSubscriptions(source.ownerUrl, practices, monthsAgo(closedMonths));
   const [undisturbed, disturbed] = [
-    await cloneDatabase(cleanUp, "demo", source),
-    await cloneDatabase(cleanUp, "demo", source),
+    await cloneDatabase(cleanUp, "demo", { source }),
+    await cloneDatabase(cleanUp, "demo", { source }),
   ];
   const countSteps = async (ownerUrl: string): Promise<string> =>
     withClient(ownerUrl, async (client) => {

@@ -26,7 +26,7 @@ import { committedEvents, countArrivals, waitUntilSettled } from "./arrivals.ts"
 
 const slug = "northwind-scribe";
 const subscribers = 1_000;
-const count = rounds(4, 20);
+const count = rounds(2, 20);
 
 test("kill -9 of API and worker during suspensions and reinstatements: each subscription is paused and resumed once, and its EHR is told in order", {
   timeout: timeLimitMs(count, 90),

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { AppDto, AppPage } from "@ehr-marketplace/contracts";
-import { cleanUpAfter } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, isFullRun } from "@ehr-marketplace/test-kit";
 import { assertCallable } from "@ehr-marketplace/tests/support/assert-callable";
 import { launchChromium } from "@ehr-marketplace/tests/support/chromium";
-import { type DevStack, startDevStack } from "@ehr-marketplace/tests/support/dev-stack";
+import { type DevStack, prepareStackData, startDevStack } from "@ehr-marketplace/tests/support/dev-stack";
 import { assertStops, assertStopsEarly } from "@ehr-marketplace/tests/support/stop-dev-stack";
 
 /** Sign-in leads to the identity provider, whose page needs cookies. */
@@ -18,7 +18,8 @@ describe("the development stack of a new user", () => {
   const cleanUp = cleanUpAfter();
   let stack: DevStack;
   before(async () => {
-    stack = await startDevStack(cleanUp);
+    // Loading the demo catalog takes most of a first start. The templates' data is loaded by the same functions.
+    stack = await startDevStack(cleanUp, isFullRun ? {} : { data: await prepareStackData(cleanUp) });
   });
 
   test("serves every URL that it prints, and a catalog with images", async () => {

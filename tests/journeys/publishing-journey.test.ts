@@ -11,7 +11,7 @@ import type {
   SubscriptionDto,
 } from "@ehr-marketplace/contracts";
 import { type Persona, requestAccessToken } from "@ehr-marketplace/dev/identity-provider";
-import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, eventually, promisedMs } from "@ehr-marketplace/test-kit";
 import { type RequestOptions, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
 import { drawPng } from "@ehr-marketplace/tests/support/publisher";
 import { type Stack, startStack } from "@ehr-marketplace/tests/support/stack";
@@ -329,7 +329,9 @@ describe("a new vendor's app", () => {
 
   test("was found within a second of an approval", () => {
     // The better of two, and besides the second the time of three searches: other work may keep the processors busy.
-    const isInTime = found.some(({ seconds, uncachedSeconds }) => seconds <= 1 + 3 * uncachedSeconds);
+    const isInTime = found.some(
+      ({ seconds, uncachedSeconds }) => seconds * 1_000 <= promisedMs(1_000 + 3_000 * uncachedSeconds),
+    );
     assert.ok(isInTime, JSON.stringify(found));
   });
 });

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
-import { rounds } from "@ehr-marketplace/test-kit";
-
-const schemathesis = new URL("../../.venv/bin/schemathesis", import.meta.url).pathname;
+import { getSharedPart, rounds } from "@ehr-marketplace/test-kit";
 
 /** Sends generated requests to every operation of a document and validates the responses against it. */
 export async function runSchemathesis(
@@ -13,7 +10,7 @@ export async function runSchemathesis(
   documentUrl: string,
   headers: Record<string, string>,
 ): Promise<void> {
-  assert.ok(existsSync(schemathesis), "Schemathesis is not installed. Run: npm run setup:schemathesis");
+  const { file } = await getSharedPart<{ file: string }>("schemathesis");
   // The gate uses one seed, so that a commit fails for what it changes; the slow tier explores with a new one each time.
   const seed = rounds(1, Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`seed ${seed}`);
@@ -22,9 +19,12 @@ export async function runSchemathesis(
   const lenient = ["--suppress-health-check", "all"];
   const args = ["run", documentUrl, "--checks", "all", "--seed", String(seed), "--no-color", ...examples, ...lenient];
   const headerArgs = Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
-  const { stdout } = await promisify(execFile)(schemathesis, [...args, ...headerArgs], {
+  const { stdout } = await promisify(execFile)(file, [...args, ...headerArgs], {
     maxBuffer: 64 * 1_048_576,
-  }).catch((error: { stdout: string; stderr: string }) => assert.fail(`${error.stdout}\n${error.stderr}`));
+  }).catch(({ stdout: printed, stderr }: { stdout: string; stderr: string }) => {
+    // What comes before is a list of what passed.
+    assert.fail(`seed ${seed}\n${printed.slice(Math.max(0, printed.indexOf("= FAILURES =")))}\n${stderr}`);
+  });
   t.diagnostic(stdout.trim().split("\n").slice(-12).join("\n"));
   const [, selected] = /Selected: (\d+)\/\d+/.exec(stdout) ?? [];
   const { paths } = (await (await fetch(documentUrl)).json()) as { paths: Record<string, Record<string, object>> };

@@ -119,10 +119,10 @@ describe("the storefront in a browser", () => {
     await calculated.waitFor();
     assert.match(page.url(), /#estimate$/, "the estimate is scrolled into view");
     const outdated = page.getByText("Press Calculate to see what the plan that you have chosen costs.");
-    assert.equal(await outdated.isVisible(), false);
+    await outdated.waitFor({ state: "hidden" });
     await page.locator('input[name="plan"]:not([checked])').first().check();
     await outdated.waitFor();
-    assert.equal(await calculated.isVisible(), false, "the estimate isn't of this plan");
+    await calculated.waitFor({ state: "hidden" });
     await page.getByText("Show the technical scopes").click();
     await page.getByText("user/ServiceRequest.rus").waitFor();
     assert.deepEqual(mistakes, []);

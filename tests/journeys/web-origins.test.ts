@@ -51,7 +51,8 @@ describe("pages of other sites, in a browser", () => {
     cleanUp(() => provider.stop());
     const stub = await startMarketplaceStub(cleanUp, (incoming, response) => {
       if (incoming.method !== "GET") written.push(`${incoming.method} ${incoming.url}`);
-      sendJson(response, 200, []);
+      // Screens say so in their frame, whatever it was that they would have read.
+      sendJson(response, 503, {});
     });
     const { origin } = new URL(stub.url);
     const environment = { PUBLIC_URL: publicUrl };
@@ -114,7 +115,7 @@ describe("pages of other sites, in a browser", () => {
         const { rows } = await client.query<{ count: number }>("select count(*)::int as count from web.sessions");
         return rows[0]?.count ?? 0;
       });
-    const { page, context } = await signedIn();
+    const { page, context, mistakes } = await signedIn();
     const count = await countSessions();
     const [first] = await context.cookies(urlOf(ownHost));
     await page.evaluate("location.assign('/login?returnTo=/console')");
@@ -123,6 +124,7 @@ describe("pages of other sites, in a browser", () => {
     const [second] = await context.cookies(urlOf(ownHost));
     assert.notEqual(second?.value, first?.value);
     assert.equal(await countSessions(), count);
+    assert.deepEqual(mistakes, []);
     await context.close();
   });
 

@@ -45,26 +45,27 @@ describe("sessions in a browser", () => {
     [stack, browser] = await Promise.all([startStack(cleanUp), launchChromium(cleanUp)]);
   });
 
-  test("from the start page to an app that is subscribed and configured, by mouse, and no token reaches the browser", async () => {
-    const { page, context, mistakes } = await openConsole(browser, stack);
+  test("from the start page to an app that is subscribed and configured, by touch on a phone, and no token reaches the browser", async () => {
+    const viewport = { width: 390, height: 844 };
+    const { page, context, mistakes } = await openConsole(browser, stack, { viewport, hasTouch: true });
     const bodies: Promise<string>[] = [];
     context.on("response", (response) => {
       if (response.url().startsWith(stack.webUrl)) bodies.push(response.text().catch(() => ""));
     });
     await page.goto("/");
     await page.getByLabel("Search apps").fill("scribe");
-    await page.getByRole("button", { name: "Search" }).click();
-    await page.getByRole("link", { name: scribe }).first().click();
-    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
-    await page.getByRole("link", { name: "Sign in", exact: true }).click();
+    await page.getByRole("button", { name: "Search" }).tap();
+    await page.getByRole("link", { name: scribe }).first().tap();
+    await page.getByRole("button", { name: "Subscribe", exact: true }).tap();
+    await page.getByRole("link", { name: "Sign in", exact: true }).tap();
     await choosePersona(page, "riverside-admin");
     await page.getByRole("checkbox", { name: "I agree to this access for Riverside Clinic" }).check();
-    await page.getByRole("button", { name: "Review and subscribe" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("button", { name: "Review and subscribe" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Subscribe" }).tap();
     await page.getByText("Installed in your EHR", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "Go to its settings" }).click();
+    await page.getByRole("link", { name: "Go to its settings" }).tap();
     await page.getByLabel("Language of the note").selectOption("es-US");
-    await page.getByRole("button", { name: "Save settings" }).click();
+    await page.getByRole("button", { name: "Save settings" }).tap();
     await page.getByText("The settings are saved.").waitFor();
 
     const cookie = (await context.cookies(stack.webUrl)).find(({ name }) => name === "session");
@@ -78,7 +79,7 @@ describe("sessions in a browser", () => {
     for (const text of seen) assert.doesNotMatch(text, tokenPattern);
     assert.ok(!stack.output().includes(cookie.value), "nor the cookie in a log");
     await page.goto("/");
-    await page.getByRole("link", { name: "Your practice" }).click();
+    await page.getByRole("link", { name: "Your practice" }).tap();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     assert.deepEqual(mistakes, []);
     await context.close();
@@ -86,7 +87,7 @@ describe("sessions in a browser", () => {
 
   test("from the start page to an app that is subscribed and configured, by keyboard alone in a window of 320 pixels", async () => {
     const viewport = { width: 320, height: 640 };
-    const { page, context, mistakes } = await openConsole(browser, stack, { viewport, hasTouch: true });
+    const { page, context, mistakes } = await openConsole(browser, stack, { viewport });
     await page.goto("/");
     await tabTo(page, page.locator("#search"));
     await page.keyboard.type("scribe");

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
-import { startEhr } from "@ehr-marketplace/tests/support/ehr";
-import { startMarketplace } from "@ehr-marketplace/tests/support/marketplace";
 import { ehrPublicRoutes } from "../access/ehr-public-routes.ts";
 import { publicRoutes } from "../access/public-routes.ts";
+import { startBothServices } from "../access/start-both-services.ts";
 import { isHead, routeOf, type ServedRoute } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows, workerRoutes } from "./route-rows.ts";
 
@@ -22,16 +21,8 @@ describe("the rows of tests that call every route", () => {
   const cleanUp = cleanUpAfter();
   const served: Record<"marketplace" | "ehr", readonly ServedRoute[]> = { marketplace: [], ehr: [] };
   before(async () => {
-    const environment = { ...(await fetchCallers()).environment, ALLOWED_ORIGINS: "https://console.example" };
-    const [marketplaces, ehrs] = [await cloneDatabase(cleanUp, "demo"), await cloneDatabase(cleanUp, "ehr")];
-    const marketplace = await startMarketplace(cleanUp, marketplaces.serviceUrl, environment);
-    const ehr = await startEhr(cleanUp, ehrs.serviceUrl, {
-      ...environment,
-      MARKETPLACE_URL: `${marketplace.url}/api/v1`,
-      MARKETPLACE_TOKEN_URL: "https://idp.example/token",
-      MARKETPLACE_CLIENT_ID: "ehr-service",
-      MARKETPLACE_CLIENT_SECRET: "development-only",
-    });
+    const environment = { ALLOWED_ORIGINS: "https://console.example" };
+    const { marketplace, ehr } = await startBothServices(cleanUp, await fetchCallers(), environment);
     [served.marketplace, served.ehr] = [marketplace.server.routesAndAccess, ehr.server.routesAndAccess];
   });
 

@@ -30,15 +30,15 @@ const runsDocuments = (test: string): boolean => test.startsWith("tests/journeys
 const readsAnything = (test: string): boolean => test.startsWith("tests/documents/");
 
 /**
- * The test files that a change concerns: those that import a changed file. What is in the template databases, and other
- * files than modules and documents, such as migrations, JSON and lock files, concern all tests.
+ * The test files that a change concerns: those that import a changed file. What is in the template databases, and what no
+ * test imports, such as migrations, JSON and lock files, or modules that are started by their path, concern all tests.
  */
 export function affectedBy(changed: string[], tests: string[]): string[] {
   const graph = createImportGraph();
   const filesOf = new Map(tests.map((test) => [test, graph.filesOf(test)]));
   const isKnown = (file: string): boolean => [...filesOf.values()].some((files) => files.has(file));
   const mayConcernAll = (file: string): boolean =>
-    /\.(sql|json)$|^dev\/src\/demo-data\/|^tests\/runner\//.test(file) || !(/\.(md|tsx?)$/.test(file) || isKnown(file));
+    /\.(sql|json)$|^dev\/src\/demo-data\/|^tests\/runner\//.test(file) || !(isDocument(file) || isKnown(file));
   if (changed.some(mayConcernAll)) return tests;
   return tests.filter(
     (test) =>

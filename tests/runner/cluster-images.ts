@@ -79,12 +79,17 @@ async function makeImage(version: PostgresVersion, target: string): Promise<void
   await rename(copied, target).catch(() => rm(copied, { recursive: true }));
 }
 
-/** Returns the folder of the image: a data directory, and the files of the demo apps. Deletes images of other sources. */
+/** A run that uses the image of other sources has copied it by then. */
+const isOld = async (image: string): Promise<boolean> =>
+  Date.now() - (await stat(image).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs > 3_600_000;
+
+/** Returns the folder of the image: a data directory, and the files of the demo apps. Deletes old ones of other sources. */
 export async function findImage(version: PostgresVersion): Promise<string> {
   const image = join(cache, `${version}-${await hashInputs()}`);
   if (await exists(image)) return image;
   for (const other of await readdir(cache).catch(() => [])) {
-    if (other.startsWith(`${version}-`)) await rm(join(cache, other), { recursive: true, force: true });
+    const path = join(cache, other);
+    if (await isOld(path)) await rm(path, { recursive: true, force: true });
   }
   await makeImage(version, image);
   return image;

@@ -15,7 +15,6 @@ const startedBy: Record<string, string[]> = {
   'getSharedPart("pages")': ["services/web/scripts/build-pages.ts", pages],
   'getSharedPart("bundles")': ["dev/src/bundle/bundle-services.ts", entries],
   'getSharedPart("identity-provider")': ["dev/src/identity-provider/index.ts"],
-  'getSharedPart("keycloak")': ["dev/src/keycloak/start-keycloak.ts"],
   '"run", "dev"': ["dev/src/dev.ts", entries, pages, demoAppSite],
   startDemoApp: [demoAppSite],
 };

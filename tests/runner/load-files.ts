@@ -2,6 +2,7 @@
 import { after, afterEach, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { takeLogs } from "@ehr-marketplace/test-kit";
+import { endWhenBlocked } from "./end-when-blocked.ts";
 
 /** What has ended by then never keeps the process running; a server that a test forgot to stop does. */
 const exitTimeoutMs = 30_000;
@@ -12,6 +13,7 @@ const fileTimeoutMs = 7_200_000;
 export function loadFiles(files: string[]): void {
   // A run that is stopped ends its processes: what they started is stopped on "exit".
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+  endWhenBlocked();
   for (const file of files) {
     describe(file, { timeout: fileTimeoutMs }, async () => {
       let hasRun = false;
@@ -25,8 +27,10 @@ export function loadFiles(files: string[]): void {
         else takeLogs();
       });
       after(() => {
+        if (hasRun) return;
         // Of hooks that have failed before the first test.
-        if (!hasRun) printLogs("the preparation");
+        printLogs("the preparation");
+        throw new Error("No test of the file has run.");
       });
       await import(pathToFileURL(file).href);
     });

@@ -23,11 +23,30 @@ test("a failed test is listed with its file, its name and what it threw", () => 
   assert.equal(count, 1);
 });
 
-test("the list has the first 40 lines of an error, and says how many are missing", () => {
+test("the name of a failed test begins with its suites", () => {
+  const report = createReport([]);
+  report.begin({ name: "some.test.ts", nesting: 0 });
+  report.begin({ name: "a vendor", nesting: 1, file });
+  report.begin({ name: "publishes", nesting: 2, file });
+  assert.equal(
+    report.add(failed("publishes", new Error("409"), { nesting: 2 })),
+    "✖ tests/limits/some.test.ts:5 a vendor › publishes",
+  );
+});
+
+test("a skipped test has failed", () => {
+  const report = createReport([]);
+  const details = { passed: true, duration_ms: 1_500, type: "test" };
+  report.add({ name: "closes a month", nesting: 1, file, line: 7, skip: true, details });
+  const { failures, passed, failed: count } = report.end();
+  assert.match(failures, /some\.test\.ts:7\n {2}closes a month\n {4}A test may not be skipped\./);
+  assert.deepEqual([passed, count], [0, 1]);
+});
+
+test("the list has the first and the last lines of a long error, and says how many are missing", () => {
   const report = createReport([]);
   report.add(failed("long", Array.from({ length: 100 }, (_, nth) => `line ${nth + 1}.`).join("\n")));
-  assert.match(report.end().failures, /line 40\.\n {4}… 60 more lines\n/);
-  assert.doesNotMatch(report.end().failures, /line 41\./);
+  assert.match(report.end().failures, /line 30\.\n {4}… 60 more lines\n {4}line 91\.\n/);
 });
 
 test("a failed hook is listed once, with its reason; the tests that it cancels only count", () => {

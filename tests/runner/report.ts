@@ -1,18 +1,23 @@
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
-/** What node:test says when a test, a suite, a test file or a process with test files has ended. */
-export interface TestEnd {
+/** What node:test says when it begins with a test, a suite, a test file or a process with test files. */
+export interface TestBegin {
   name: string;
   nesting: number;
   file?: string;
+}
+
+/** What it says when that has ended. */
+export interface TestEnd extends TestBegin {
   line?: number;
   skip?: string | boolean;
   todo?: string | boolean;
   details: { passed: boolean; duration_ms: number; type?: string; error?: Error & { failureType?: string } };
 }
 
-const maxErrorLines = 40;
+const maxFirstLines = 30;
+const maxLastLines = 10;
 const maxErrors = 20;
 
 /** A test that has not run, because the hook or the code of its suite failed. The failure of the suite has the reason. */
@@ -24,26 +29,39 @@ function errorText(error: Error | undefined): string {
   // node:test wraps what a test throws.
   const thrown = error?.cause ?? error;
   const lines = (typeof thrown === "string" ? thrown : inspect(thrown)).split("\n");
-  const more = lines.length - maxErrorLines;
-  return [...lines.slice(0, maxErrorLines), ...(more > 0 ? [`… ${more} more lines`] : [])]
-    .map((line) => `    ${line}`.trimEnd())
-    .join("\n");
+  const more = lines.length - maxFirstLines - maxLastLines;
+  if (more > 0) lines.splice(maxFirstLines, more, `… ${more} more lines`);
+  return lines.map((line) => `    ${line}`.trimEnd()).join("\n");
 }
 
-const locationOf = ({ file = "", line = 1 }: TestEnd): string => `${relative(process.cwd(), file)}:${line}`;
+const fileOf = ({ file = "" }: TestBegin): string => relative(process.cwd(), file);
+const locationOf = (test: TestEnd): string => `${fileOf(test)}:${test.line ?? 1}`;
 
 export interface Report {
+  begin(test: TestBegin): void;
   /** Returns a line to print, if there is something to say. */
   add(test: TestEnd): string | undefined;
   /** What failed, where, and why, and how many tests there were. */
   end(): { failures: string; passed: number; failed: number };
 }
 
-/** Describes a run of test files: a line for each failed test and each file, and in the end what failed. */
+/**
+ * Describes a run of test files: a line for each failed test and each file, and in the end what failed. A test that is skipped
+ * has failed.
+ */
 export function createReport(files: string[]): Report {
   const unfinished = new Set(files);
-  const failures: TestEnd[] = [];
+  const failures: { location: string; name: string; text: string }[] = [];
+  /** The suites of each file that are running, and the test. */
+  const running = new Map<string, string[]>();
   let [passed, failed] = [0, 0];
+
+  const nameOf = ({ name, nesting, ...test }: TestEnd): string =>
+    [...(running.get(fileOf({ name, nesting, ...test })) ?? []).slice(1, nesting), name].join(" › ");
+
+  const fail = (test: TestEnd, text = errorText(test.details.error)): void => {
+    failures.push({ location: locationOf(test), name: nameOf(test), text });
+  };
 
   const describeFile = ({ name, details }: TestEnd): string => {
     unfinished.delete(name);
@@ -54,28 +72,49 @@ export function createReport(files: string[]): Report {
   /** An error that many tests have, because a service doesn't start, is written once. */
   const describeFailures = (): string => {
     const written = new Set<string>();
-    const entries = failures.map((test) => {
-      const text = errorText(test.details.error);
+    const entries = failures.map(({ location, name, text }) => {
       const isWritten = written.has(text) || written.size >= maxErrors;
       written.add(text);
-      return `  ${locationOf(test)}\n  ${test.name}\n${isWritten ? (text.split("\n", 1)[0] ?? "") : text}\n`;
+      return `  ${location}\n  ${name}\n${isWritten ? (text.split("\n", 1)[0] ?? "") : text}\n`;
     });
     const notRun = [...unfinished].map((file) => `  ${file} has not ended: its process did before.\n`);
     return [`Failed (${failures.length + notRun.length}):`, "", ...entries, ...notRun].join("\n");
   };
 
-  return {
-    add(test) {
-      const { details, name, nesting } = test;
-      const isFile = unfinished.has(name) && nesting === 0;
-      const isTest = details.type !== "suite" && nesting > 0;
-      if (isTest && details.passed && test.skip === undefined && test.todo === undefined) passed += 1;
-      if (details.passed || isFailedByTests(test)) return isFile ? describeFile(test) : undefined;
+  const addTest = (test: TestEnd): string | undefined => {
+    if (!test.details.passed) {
       failed += 1;
       if (isCancelled(test)) return undefined;
-      failures.push(test);
-      return isFile ? describeFile(test) : `✖ ${locationOf(test)} ${name}`;
+      fail(test);
+    } else if (test.skip !== undefined || test.todo !== undefined) {
+      failed += 1;
+      fail(test, "    A test may not be skipped.");
+    } else {
+      passed += 1;
+      return undefined;
+    }
+    return `✖ ${locationOf(test)} ${nameOf(test)}`;
+  };
+
+  const addSuite = (test: TestEnd): string | undefined => {
+    const isFile = unfinished.has(test.name) && test.nesting === 0;
+    const hasFailed = !(test.details.passed || isFailedByTests(test));
+    if (hasFailed) {
+      failed += 1;
+      if (isCancelled(test)) return undefined;
+      fail(test);
+    }
+    if (isFile) return describeFile(test);
+    return hasFailed ? `✖ ${locationOf(test)} ${nameOf(test)}` : undefined;
+  };
+
+  return {
+    begin(test) {
+      const names = running.get(fileOf(test)) ?? [];
+      names[test.nesting] = test.name;
+      running.set(fileOf(test), names);
     },
+    add: (test) => (test.details.type !== "suite" && test.nesting > 0 ? addTest(test) : addSuite(test)),
     end: () => ({
       failures: failed + unfinished.size === 0 ? "" : describeFailures(),
       passed,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
-import { createReport, type TestEnd } from "./report.ts";
+import { createReport, type TestBegin, type TestEnd } from "./report.ts";
 import type { PostgresVersion } from "./tiers.ts";
 
 /** Test files that run in one process, one after another. */
@@ -53,6 +53,7 @@ export async function runFiles(lists: FileList[], concurrency: number, signal: A
     });
     const report = createReport(files);
     const isSingle = files.length === 1;
+    stream.on("test:dequeue", (test: TestBegin) => report.begin(test));
     stream.on("test:complete", (test: TestEnd) => {
       const line = report.add(test);
       if (line !== undefined && !isSingle && !signal.aborted) console.log(line);

@@ -1,9 +1,12 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { copyMedia, findImage, startImage } from "./cluster-images.ts";
 import { templates } from "./templates.ts";
 import type { PostgresVersion } from "./tiers.ts";
@@ -43,6 +46,11 @@ const starts: Record<string, (given: Given) => Promise<Part>> = {
     const keycloak = await startKeycloak();
     const { url, clientId, clientSecret } = keycloak;
     return { description: { url, clientId, clientSecret }, stop: () => keycloak.stop() };
+  },
+  async schemathesis() {
+    const file = resolve(".venv/bin/schemathesis");
+    if (!existsSync(file)) await promisify(execFile)("npm", ["run", "--silent", "setup:schemathesis"]);
+    return { description: { file } };
   },
   async bundles() {
     const { bundleServices } = await import("@ehr-marketplace/dev/bundle");

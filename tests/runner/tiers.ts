@@ -1,9 +1,10 @@
-// Which test file runs when. `npm test` is the gate; `npm run test:slow` is everything else:
+// Which test file runs when. `npm test` runs the gate, `npm run test:slow` the slow tier:
 //   - files named *.slow.test.ts, whose subject takes minutes, or measures time, CPU time or memory
-//   - files that do more there (`rounds`) or measure there (`assertCpuTime`, `assertPrompt`)
-//   - files of services that use a database, on the newest PostgreSQL; the gate runs them on the oldest
+//   - files that do more there (`rounds`) or measure there (`promisedMs`, `assertCpuTime`, `assertPrompt`)
+//   - files of services and of service-kit/database, on the newest PostgreSQL; the gate runs them on the oldest
 import { readFileSync } from "node:fs";
 import { glob } from "node:fs/promises";
+import { relative } from "node:path";
 import { createImportGraph } from "./import-graph.ts";
 
 export const workspaces = ["packages", "services", "dev", "bench", "tests"];
@@ -24,11 +25,14 @@ const runsOnBoth = (file: string): boolean =>
 /** The version that the gate runs a file on. The others, such as the local stack, run on the one that comes with `npm ci`. */
 export const gatePostgres = (file: string): PostgresVersion => (runsOnBoth(file) ? "oldest" : "newest");
 
+/** Paths relative to the repository, whose folder this process runs in. */
 export const findFiles = async (patterns: string[]): Promise<string[]> =>
-  (await Array.fromAsync(glob(patterns, { exclude: ["**/node_modules/**"] }))).toSorted();
+  (await Array.fromAsync(glob(patterns, { exclude: ["**/node_modules/**"] })))
+    .map((file) => relative(".", file))
+    .toSorted();
 
 /** Where a module does more in the slow tier. */
-const more = /\b(rounds|assertCpuTime|assertPrompt)\(|\bisFullRun\b/;
+const more = /\b(rounds|promisedMs|assertCpuTime|assertPrompt)\(|\bisFullRun\b/;
 
 /** Of these files, those that do more in the slow tier: themselves, or a module of tests that they import. */
 export function findDoingMore(files: string[]): string[] {

@@ -8,19 +8,12 @@ import { type CleanUp, eventually, getSharedPart, keepLog, urlsFor, withClient }
 import { copyData, copyMedia } from "../runner/cluster-images.ts";
 import { templates } from "../runner/templates.ts";
 import { moveDemoUrls } from "./move-demo-urls.ts";
+import type { Stack } from "./stack.ts";
 import { stopAtExit } from "./stop-at-exit.ts";
 
-export interface DevStack {
-  webUrl: string;
-  marketplaceUrl: string;
-  ehrUrl: string;
-  demoAppUrl: string;
-  workerUrl: string;
-  issuer: string;
+export interface DevStack extends Stack {
   /** Environment variables with which `npm run` commands find this stack. */
   ports: { WEB_PORT: string; MARKETPLACE_PORT: string; EHR_PORT: string; IDP_PORT: string };
-  /** Everything the stack has printed so far. */
-  output(): string;
   signal(signal: NodeJS.Signals): void;
   exited: Promise<number | null>;
 }

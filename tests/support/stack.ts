@@ -23,7 +23,7 @@ export interface Stack {
   demoAppUrl: string;
   workerUrl: string;
   issuer: string;
-  /** Everything that the services have logged so far. */
+  /** Everything that the stack has printed so far. */
   output(): string;
 }
 

@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { OrganisationDto, SubscriptionDto, WebhookEndpointDto } from "@ehr-marketplace/contracts";
-import { loadDemoData } from "@ehr-marketplace/dev/demo-data";
-import { prepareMarketplaceDatabase, startDebianCluster } from "@ehr-marketplace/dev/postgres";
+import { dumpDatabase } from "@ehr-marketplace/dev/postgres";
 import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
-import { cleanUpAfter, eventually, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { fetchCallers, type RequestOptions, sendApiRequest } from "@ehr-marketplace/tests/support/callers";
-import { demoSettings } from "@ehr-marketplace/tests/support/demo-settings";
 import { startReceiver } from "@ehr-marketplace/tests/support/receiver";
 import { startApiProcess, startWorkerProcess } from "@ehr-marketplace/tests/support/service-process";
 
@@ -40,11 +38,8 @@ test("a secret is found in clear text, and in hex or Base64 of a text that conta
 
 test("no database dump contains a secret, and no log contains a secret or a token", async (t) => {
   const cleanUp = cleanUpAfter(t);
-  // pg_dump can't dump a newer server, and the PostgreSQL that other tests use comes without pg_dump.
-  const cluster = await startDebianCluster();
-  cleanUp(() => cluster.stop());
-  const { ownerUrl, serviceUrl } = await prepareMarketplaceDatabase(cluster.url, "marketplace");
-  await loadDemoData(ownerUrl, demoSettings);
+  // pg_dump can't dump a newer server, and the newest PostgreSQL comes without pg_dump.
+  const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo", { postgres: "oldest" });
   const callers = await fetchCallers();
   const metricsToken = `metrics-${randomBytes(16).toString("hex")}`;
   const environment = { ...callers.environment, LOG_LEVEL: "trace", METRICS_TOKEN: metricsToken };
@@ -130,7 +125,7 @@ test("no database dump contains a secret, and no log contains a secret or a toke
   await register("/fine", newSecret(), 500);
   await withClient(ownerUrl, (client) => client.query("alter table elsewhere rename to webhook_endpoints"));
 
-  const dump = await cluster.run("pg_dump", ownerUrl);
+  const dump = await dumpDatabase(ownerUrl);
   for (const known of [`${receiver.url}/failing`, "with-a-made-secret", "subscription.cancelled", "answered 500"]) {
     assert.ok(foundIn(dump, [known]).length === 1, `the dump contains data: ${known}`);
   }

@@ -24,7 +24,8 @@ const pollMs = 5;
 /** From the start of the process to the first 200 of its readiness check, in seconds. */
 async function measureStart(entry: string, environment: Record<string, string>, portName: string): Promise<number> {
   const port = await freePort();
-  const env = { PATH: process.env["PATH"], ...environment, LOG_LEVEL: "silent", [portName]: String(port) };
+  const node = { PATH: process.env["PATH"], NODE_ENV: "development" };
+  const env = { ...node, ...environment, LOG_LEVEL: "silent", [portName]: String(port) };
   const began = performance.now();
   const child = spawn(process.execPath, [entry], { env, stdio: ["ignore", "ignore", "inherit"] });
   const isReady = async (): Promise<boolean> =>

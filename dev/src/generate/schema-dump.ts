@@ -1,4 +1,4 @@
-import type { DebianCluster } from "../postgres/debian-cluster.ts";
+import { type DebianCluster, dumpDatabase } from "../postgres/debian-cluster.ts";
 import type { GeneratedService } from "./services.ts";
 
 const noise = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n/gm;
@@ -6,8 +6,8 @@ const noise = /^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)
 /** Dumps the schema with one fixed major version, so that the dump depends on the migrations only and they are tested on that version. */
 export async function dumpSchema(service: GeneratedService, cluster: DebianCluster, name: string): Promise<string> {
   const { ownerUrl } = await service.prepareDatabase(cluster.url, name);
-  const dump = await cluster.run(
-    "pg_dump",
+  const dump = await dumpDatabase(
+    ownerUrl,
     "--schema-only",
     "--no-owner",
     "--exclude-schema=pgboss",
@@ -15,7 +15,6 @@ export async function dumpSchema(service: GeneratedService, cluster: DebianClust
     "--exclude-table=usage_records_2*",
     "--exclude-table=launches_2*",
     "--exclude-table=audit_entries_2*",
-    ownerUrl,
   );
   return dump
     .replace(noise, "")

@@ -12,9 +12,13 @@ const binaries = "/usr/lib/postgresql/15/bin";
 
 export interface DebianCluster {
   url: string;
-  /** Runs a program of this PostgreSQL version, such as pg_dump. */
-  run(program: string, ...given: string[]): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** Runs pg_dump of this version, which dumps no newer database. */
+export async function dumpDatabase(url: string, ...options: string[]): Promise<string> {
+  const { stdout } = await run(join(binaries, "pg_dump"), [...options, url], { maxBuffer: 64 * 1_048_576 });
+  return stdout;
 }
 
 /** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
@@ -33,14 +37,8 @@ export async function startDebianCluster(options: { directory?: string } = {}): 
   const directory = options.directory ?? (await makeTemporaryFolder("ehr-marketplace-15-"));
   await mkdir(directory, { recursive: true });
   if (user !== undefined) await chown(directory, user.uid, user.gid);
-  const runHere = async (program: string, ...given: string[]): Promise<string> => {
-    const { stdout } = await run(join(binaries, program), given, {
-      ...user,
-      cwd: directory,
-      maxBuffer: 64 * 1_048_576,
-    });
-    return stdout;
-  };
+  const runHere = (program: string, ...given: string[]): Promise<unknown> =>
+    run(join(binaries, program), given, { ...user, cwd: directory });
   const port = await freePort();
   const settings = [
     "listen_addresses=127.0.0.1",
@@ -56,7 +54,6 @@ export async function startDebianCluster(options: { directory?: string } = {}): 
   await runHere("pg_ctl", "-D", directory, "-w", "-l", join(directory, "server.log"), "-o", flags, "start");
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    run: runHere,
     async stop() {
       await runHere("pg_ctl", "-D", directory, "-m", options.directory === undefined ? "immediate" : "fast", "stop");
       if (options.directory === undefined) await rm(directory, { recursive: true });

@@ -1,4 +1,4 @@
-export { type DebianCluster, startDebianCluster } from "./debian-cluster.ts";
+export { type DebianCluster, dumpDatabase, startDebianCluster } from "./debian-cluster.ts";
 export { ehrLogin, prepareEhrDatabase } from "./ehr-database.ts";
 export { marketplaceLogin, prepareMarketplaceDatabase } from "./marketplace-database.ts";
 export { type Cluster, type ClusterOptions, startCluster } from "./start-cluster.ts";

@@ -31,8 +31,12 @@ interface SharedCluster {
   templates: Record<TemplateName, Template>;
 }
 
-/** Of the PostgreSQL version that the tier has for the file. */
-const getCluster = (): Promise<SharedCluster> => getSharedPart(`postgres/${process.env["TEST_POSTGRES"] ?? "newest"}`);
+interface CloneOptions {
+  /** A database without connections, instead of the template. */
+  source?: ServiceDatabase | undefined;
+  /** The version of PostgreSQL. By default that which the tier has for the file. */
+  postgres?: string;
+}
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
@@ -57,13 +61,13 @@ export async function dropDatabase(clusterUrl: string, name: string): Promise<vo
   await withClient(clusterUrl, (client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`));
 }
 
-/** Clones a template, or a database without connections, into a new database, which is dropped when the test ends. */
+/** Clones a template into a new database, which is dropped when the test ends. */
 export async function cloneDatabase(
   cleanUp: CleanUp,
   template: TemplateName = "empty",
-  source?: ServiceDatabase,
+  { source, postgres = process.env["TEST_POSTGRES"] ?? "newest" }: CloneOptions = {},
 ): Promise<ServiceDatabase> {
-  const { clusterUrl, templates } = await getCluster();
+  const { clusterUrl, templates } = await getSharedPart<SharedCluster>(`postgres/${postgres}`);
   const { database, login } = templates[template];
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const copied = source === undefined ? database : new URL(source.ownerUrl).pathname.slice(1);

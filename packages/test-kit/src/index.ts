@@ -14,6 +14,6 @@ export { eventually } from "./eventually.ts";
 export { keepLog, takeLogs } from "./logs.ts";
 export { type NetworkFault, type NetworkFaultProxy, startNetworkFaultProxy } from "./network-fault-proxy.ts";
 export { assertSecurityHeaders, rawResponse, readResponse } from "./raw-response.ts";
-export { isFullRun, rounds, timeLimitMs } from "./rounds.ts";
+export { isFullRun, promisedMs, rounds, timeLimitMs } from "./rounds.ts";
 export { getSharedPart } from "./shared-parts.ts";
 export { tokenPattern } from "./token-pattern.ts";

@@ -31,7 +31,7 @@ test("installations match the subscriptions after events that are repeated 3 tim
   );
   // Without HTTP, which other tests cover.
   const connected = await connectAsService<DB>(cleanUp, serviceUrl, { poolSize: atOnce, statementTimeoutMs: 30_000 });
-  const { events, live, subscriptions } = historyOf(rounds(400, 10_000), draw);
+  const { events, live, subscriptions } = historyOf(rounds(200, 10_000), draw);
   await storeApps(ownerUrl, [...new Set(events.map(({ app }) => app.slug))]);
   const arrivals = arrivalsOf(events, repeats, draw);
   const { configuredBy, forgotten, takenUp } = configurationsLeft(arrivals);

@@ -52,7 +52,8 @@ describe("the marketplace's list of subscriptions", () => {
       const given = { access_token: `token-${tokens}`, token_type: "Bearer", expires_in: tokenLives };
       response.end(JSON.stringify(refusal === undefined ? given : { error: refusal.error }));
     };
-    const server = createServer((request, response) => {
+    // On a busy machine, a client may use a connection again just when its server closes it.
+    const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       if (request.url === "/token") {
         void giveToken(request, response);
         return;

@@ -248,8 +248,8 @@ describe("closing months", () => {
     const source = await cloneDatabase(cleanUp, "demo");
     await insertBilledSubscriptions(source.ownerUrl, 40, first);
     const [shared, single] = [
-      await cloneDatabase(cleanUp, "demo", source),
-      await cloneDatabase(cleanUp, "demo", source),
+      await cloneDatabase(cleanUp, "demo", { source }),
+      await cloneDatabase(cleanUp, "demo", { source }),
     ];
     const close = async (serviceUrl: string, batchSize: number): Promise<void> =>
       runAt((await connectAsService<DB>(cleanUp, serviceUrl)).database, now, { batchSize });

@@ -68,7 +68,7 @@ describe("corrections", () => {
     source?: Awaited<ReturnType<typeof cloneDatabase>>,
     { amount, included } = { amount: 0.37, included: 100 },
   ) {
-    const cloned = await cloneDatabase(cleanUp, "demo", source);
+    const cloned = await cloneDatabase(cleanUp, "demo", { source });
     const { serviceUrl, ownerUrl } = cloned;
     if (source !== undefined) return { cloned, ownerUrl, connected: await connectAsService<DB>(cleanUp, serviceUrl) };
     const [practice] = await registerPractices(ownerUrl, { count: 1, callbackUrl: null, prefix: "late" });
@@ -138,7 +138,7 @@ describe("corrections", () => {
       }
     };
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40 }), check), {
-      numRuns: rounds(4, 60),
+      numRuns: rounds(2, 60),
     });
     assert.ok(corrections > 0, "some months were corrected");
   });
