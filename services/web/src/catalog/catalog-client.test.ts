@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { Problem } from "@ehr-marketplace/service-kit/http";
+import { type Catalog, createCatalog } from "./catalog.ts";
 import { type CatalogClient, createCatalogClient } from "./catalog-client.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
@@ -152,19 +153,31 @@ test("what is read past the cache is neither taken from there nor kept", async (
   assert.equal(requests.length, 4);
 });
 
-test("searches of one reader don't displace what others read, however many", async (t) => {
-  const { client, requests, respondWith } = await startUpstream(t);
-  await client.read(app);
-  const results = JSON.stringify(["x".repeat(1_048_576)]);
-  respondWith((_request, response) => sendJson(response, results));
-  const { clientAddress } = app;
-  const search = (q: number) => client.read({ path: `/apps/search?q=${q}`, clientAddress, isEntered: true });
-  for (let q = 0; q < 40; q += 1) await search(q);
-  assert.equal(requests.length, 41);
-  await client.read(app);
-  await search(39);
-  assert.equal(requests.length, 41, "the app and the last search are cached");
-});
+type Read = (catalog: Catalog, nth: number) => Promise<unknown>;
+const entered: Record<string, Read> = {
+  searches: (catalog, nth) => catalog.searchApps({ q: String(nth), limit: 20 }),
+  "invented vendors": (catalog, nth) => catalog.listApps({ vendor: `invented-${nth}`, size: 20 }),
+  "invented categories": (catalog, nth) => catalog.listApps({ category: `INVENTED_${nth}`, size: 20 }),
+  "pages of lists": (catalog, nth) => catalog.listApps({ page: nth + 1, size: 20 }),
+  "pages of versions": (catalog, nth) => catalog.listVersions("one", `after-${nth}`),
+};
+for (const [what, read] of Object.entries(entered)) {
+  test(`${what} of one reader don't displace what all need during an outage, however many`, async (t) => {
+    const { client, requests, respondWith } = await startUpstream(t);
+    const catalog = createCatalog(client, app.clientAddress);
+    const readNeeded = async (): Promise<void> => {
+      await Promise.all([catalog.getApp("one"), catalog.listApps({ size: 20 }), catalog.listVersions("one")]);
+    };
+    await readNeeded();
+    const large = JSON.stringify(["x".repeat(1_048_576)]);
+    respondWith((_request, response) => sendJson(response, large));
+    for (let nth = 0; nth < 40; nth += 1) await read(catalog, nth);
+    assert.equal(requests.length, 43);
+    await readNeeded();
+    await read(catalog, 39);
+    assert.equal(requests.length, 43, "these and the last one are cached");
+  });
+}
 
 test("what doesn't exist isn't cached", async (t) => {
   const { client, respondWith } = await startUpstream(t);

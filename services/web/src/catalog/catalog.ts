@@ -45,7 +45,8 @@ export function createCatalog(client: CatalogClient, clientAddress: string) {
   const get = <T>(path: string): Readable<T> => client.read<T>({ path, clientAddress });
   const pathOf = (kind: "apps" | "vendors", slug: string): string => `/${kind}/${encodeURIComponent(slug)}`;
   return {
-    listApps: (query: ListQuery): Readable<AppPage> => get(`/apps?${toQuery({ ...query })}`),
+    listApps: (query: ListQuery): Readable<AppPage> =>
+      client.read({ path: `/apps?${toQuery({ ...query })}`, clientAddress, isEntered: isEnteredList(query) }),
     /** For sitemaps, which read all of it. */
     listAllApps: (query: ListQuery): Promise<AppPage | undefined> =>
       client.readUncached({ path: `/apps?${toQuery({ ...query })}`, clientAddress }),
@@ -55,13 +56,21 @@ export function createCatalog(client: CatalogClient, clientAddress: string) {
     getPricing: (slug: string): Readable<PricingPlanDto[]> => get(`${pathOf("apps", slug)}/pricing`),
     getVendor: (slug: string): Readable<VendorProfile> => get(pathOf("vendors", slug)),
     listVersions: (slug: string, after?: string): Readable<AppVersionPage> =>
-      get(`${pathOf("apps", slug)}/versions?${toQuery({ limit: 20, after })}`),
+      client.read({
+        path: `${pathOf("apps", slug)}/versions?${toQuery({ limit: 20, after })}`,
+        clientAddress,
+        isEntered: after !== undefined,
+      }),
     estimate: (slug: string, body: QuoteBody): Readable<QuoteDto> =>
       client.read({ path: `${pathOf("apps", slug)}/estimate`, body, clientAddress, isEntered: true }),
     searchApps: (query: SearchQuery): Readable<FoundAppDto[]> =>
       client.read({ path: `/apps/search?${toQuery({ ...query })}`, clientAddress, isEntered: true }),
   };
 }
+
+/** All but the first pages of everything: the marketplace has an empty page for any vendor, category and number. */
+const isEnteredList = ({ vendor, category, page = 0 }: ListQuery): boolean =>
+  vendor !== undefined || category !== undefined || page > 0;
 
 export function toSearchResults({ data, headers }: Reading<FoundAppDto[]>): SearchResults {
   const corrected = headers.get("x-did-you-mean");
