@@ -1,4 +1,6 @@
-import type { Readable } from "node:stream";
+import type { IncomingMessage } from "node:http";
+import { type Readable, Stream } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { Operation } from "@ehr-marketplace/client/operations";
 import {
   createKeyedTaskLimiter,
@@ -64,14 +66,20 @@ const returnedHeaders = [
 ];
 
 const connections = 64;
-/** Of everybody, so that slow bodies leave connections to those who only read. */
+/** Of everybody, so that slow writes leave connections to those who only read. */
 const maxWrites = connections / 2;
+/** What forms send. It is read before a connection is taken, so that slow senders keep none. */
+const maxSmallBytes = 65_536;
+/** Files and imports pass through while they are received: so many at once, and of each person. */
+const maxLarge = { total: 8, perPerson: 2 };
 /** Of each person: a quarter of the connections. */
 const maxForwarded = 16;
 /** A list with an estimate for each row is that many requests at once. */
 const maxWaiting = 200;
 /** Of all persons. */
 const maxTotal = 1_000;
+/** Small bodies that are read at once: of each person, and of all. */
+const maxReading = { perPerson: 32, total: 4_000 };
 /** Shorter than a request may take, so that the error names the service. */
 const headersTimeoutMs = 9_000;
 /** Between two parts of a body: an export may take longer as a whole. */
@@ -95,6 +103,8 @@ const closed = ({ raw }: FastifyReply): Promise<void> =>
 function pick<T>(headers: Record<string, T>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name.toLowerCase())));
 }
+
+const isSmall = ({ headers }: FastifyRequest): boolean => Number(headers["content-length"]) <= maxSmallBytes;
 
 /** A page that somebody else's session has loaded doesn't act in this one. */
 function requireSamePerson({ headers }: FastifyRequest, session: Session): void {
@@ -130,15 +140,35 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
   const writes = createTaskLimiter(maxWrites, maxTotal);
   // The HTTP client would let further ones wait without a limit of time, also those whose browser has gone.
   const all = createTaskLimiter(connections, maxTotal);
-  const takeTurn = (isWrite: boolean, person: string, work: () => Promise<void>, gone: AbortSignal): Promise<void> => {
+  const large = createTaskLimiter(maxLarge.total, maxTotal);
+  const largeOfPerson = createKeyedTaskLimiter({
+    maxRunning: maxLarge.perPerson,
+    maxWaiting,
+    createProblem: tooMany,
+  });
+  const reading = createKeyedTaskLimiter({
+    maxRunning: maxReading.perPerson,
+    maxWaiting: maxForwarded + maxWaiting - maxReading.perPerson,
+    maxTotal: maxReading.total,
+    createProblem: tooMany,
+  });
+  const takeTurn = (request: FastifyRequest, person: string, work: () => Promise<void>, gone: AbortSignal) => {
     const connect = (): Promise<void> => all.run(work, gone);
-    return people.run(person, isWrite ? () => writes.run(connect, gone) : connect, gone);
+    const write = (): Promise<void> => writes.run(connect, gone);
+    const takeOwn = (): Promise<void> => people.run(person, request.method === "GET" ? connect : write, gone);
+    if (!(request.body instanceof Stream)) return takeOwn();
+    return largeOfPerson.run(person, () => large.run(takeOwn, gone), gone);
   };
   disableCaching(scope);
   limitRate(scope, options.requestsPerMinute);
   // The API limits, parses and checks bodies; here they pass.
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
+  scope.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
+    const session = used.get(request);
+    return session !== undefined && isSmall(request)
+      ? reading.run(personOf(session), () => buffer(payload))
+      : Promise.resolve(payload);
+  });
   await scope.register(replyFrom, {
     base: upstream.origin,
     disableRequestLogging: true,
@@ -171,7 +201,7 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
           await closed(reply);
         };
         try {
-          await takeTurn(operation.method !== "GET", personOf(session), work, gone.signal);
+          await takeTurn(request, personOf(session), work, gone.signal);
         } catch (error) {
           if (!gone.signal.aborted) throw error;
         }
@@ -185,6 +215,10 @@ export async function proxyRoutes(scope: FastifyInstance, options: ProxyOptions)
     new Promise((resolve) => {
       // With the request's query.
       reply.from(path, {
+        ...(Buffer.isBuffer(request.body) && {
+          body: request.body,
+          contentType: request.headers["content-type"] ?? "application/octet-stream",
+        }),
         // Otherwise the library repeats a GET that got 503 ten times at once, while the API sheds load. It asks after each response and failure.
         retryDelay: ({ res }) => {
           // Nobody would read it, and its connection would be lost.
