@@ -36,7 +36,6 @@ import { createStorage } from "./media/create-storage.ts";
 import { mediaProblems } from "./media/media-errors.ts";
 import { developerMediaRoutes } from "./media/media-routes.ts";
 import { publicMediaRoutes } from "./media/public-media-routes.ts";
-import { createDownloadSlots } from "./media/send-media.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { noticeProblems } from "./notices/notice-errors.ts";
 import { noticeRoutes } from "./notices/notice-routes.ts";
@@ -138,7 +137,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
 
   const storage = await createStorage(config.media);
   started.defer(() => storage.stop());
-  const mediaDeps = { database: database.query, storage, downloadSlots: createDownloadSlots() };
+  const mediaDeps = { database: database.query, storage };
 
   await apiReference(server, apiDescription);
   await server.register(catalogRoutes, {

@@ -33,7 +33,7 @@ export {
   problemShape,
   responseOf,
 } from "./problem.ts";
-export { createRateCounter, limitRate, rateLimitProblem } from "./rate-limit.ts";
+export { createRateCounter, limitRate, networkOf, rateLimitProblem } from "./rate-limit.ts";
 export { createReadinessCheck } from "./readiness-check.ts";
 export { createRepresentation, type Representation, sendRepresentation } from "./representation.ts";
 export { describeNul, disableCaching, findUnstorable } from "./request-guards.ts";

@@ -1,8 +1,8 @@
-import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createRequestLog, type RefusedBy } from "../telemetry/request-log.ts";
+import { networkOf } from "./rate-limit.ts";
 
 /** Hashes a value that must not be logged, so that log lines with the same value can be found. */
 export type LogHash = (value: string) => string;
@@ -21,7 +21,7 @@ const refusalStatuses = new Set([401, 403, 429]);
 /** Uses keyed hashes: log lines of the same caller or address can be correlated, and the values can't be found by brute force. */
 function hashSender({ ip, caller }: FastifyRequest, logHash: LogHash): RefusedBy {
   return {
-    addressHash: logHash(normalizeIP(ip)),
+    addressHash: logHash(networkOf(ip)),
     subjectHash: caller && logHash(JSON.stringify([caller.issuer, caller.subject])),
   };
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { normalizeIP } from "@fastify/rate-limit";
 import type { ConnectionError } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { LogHash } from "./observe-requests.ts";
 import { type ErrorShape, Problem, type ProblemKind } from "./problem.ts";
+import { networkOf } from "./rate-limit.ts";
 import { securityHeaders } from "./request-guards.ts";
 import { standardProblems } from "./standard-problems.ts";
 
@@ -85,7 +85,7 @@ export function createParserErrorHandler(
         code: kind.code,
         reason: error.code,
         // The address of the connection; behind a proxy it is the proxy's.
-        addressHash: socket.remoteAddress && logHash(normalizeIP(socket.remoteAddress)),
+        addressHash: socket.remoteAddress && logHash(networkOf(socket.remoteAddress)),
       },
       "request refused by the HTTP parser",
     );

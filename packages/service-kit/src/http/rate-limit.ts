@@ -1,3 +1,4 @@
+import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem, type ProblemKind } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -22,6 +23,9 @@ export function rateLimitProblem(
   });
 }
 
+/** What limits count as one sender: an IPv4 address, or the /64 network of an IPv6 address, which a single host usually has to itself. */
+export const networkOf = (address: string): string => normalizeIP(address);
+
 export interface RateCounter {
   /** Counts a request, and returns a problem if that exceeds the limit. */
   count(request: FastifyRequest): Promise<Problem | undefined>;
@@ -37,8 +41,8 @@ export interface RateCounterOptions {
 }
 
 /**
- * Counts requests per key in a fixed window of a minute, which begins with the key's first request. The default key is the address; for IPv6
- * it is the /64 network, which a single host usually has to itself. The server has to have `@fastify/rate-limit`.
+ * Counts requests per key in a fixed window of a minute, which begins with the key's first request. The default key is `networkOf` the
+ * address. The server has to have `@fastify/rate-limit`.
  */
 export function createRateCounter(
   server: FastifyInstance,

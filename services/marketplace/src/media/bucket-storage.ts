@@ -5,6 +5,7 @@ import {
   NoSuchKey,
   PutObjectCommand,
   S3Client,
+  type S3ClientConfig,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { assertKey, type MediaStorage } from "./media-storage.ts";
@@ -21,9 +22,12 @@ export interface BucketConfig {
 const isMissing = (error: unknown): boolean =>
   error instanceof NoSuchKey || (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404);
 
+/** More than there are slots for downloads, each of which keeps a connection for as long as its reader takes. */
+const maxReadConnections = 160;
+
 /** Media in a bucket of an S3-compatible server. */
 export function createBucketStorage({ bucket, endpoint, region, credentials }: BucketConfig): MediaStorage {
-  const client = new S3Client({
+  const settings: S3ClientConfig = {
     region,
     // Not all S3-compatible servers have a name for each bucket.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
@@ -32,8 +36,13 @@ export function createBucketStorage({ bucket, endpoint, region, credentials }: B
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     maxAttempts: 2,
-    requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
-  });
+  };
+  const timeouts = { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true };
+  const connections = { maxSockets: maxReadConnections, keepAlive: true };
+  const agents = { httpAgent: connections, httpsAgent: connections };
+  // Slow readers keep no connection that an upload needs.
+  const readers = new S3Client({ ...settings, requestHandler: { ...timeouts, ...agents } });
+  const writers = new S3Client({ ...settings, requestHandler: timeouts });
   const locate = (key: string): { Bucket: string; Key: string } => {
     assertKey(key);
     return { Bucket: bucket, Key: key };
@@ -41,11 +50,11 @@ export function createBucketStorage({ bucket, endpoint, region, credentials }: B
   return {
     async put(key, { bytes, contentType }) {
       const object = { ...locate(key), Body: bytes, ContentType: contentType, ContentLength: bytes.length };
-      await client.send(new PutObjectCommand(object));
+      await writers.send(new PutObjectCommand(object));
     },
     async read(key) {
       try {
-        const { Body } = await client.send(new GetObjectCommand(locate(key)));
+        const { Body } = await readers.send(new GetObjectCommand(locate(key)));
         return Body as Readable | undefined;
       } catch (error) {
         if (isMissing(error)) return undefined;
@@ -54,11 +63,14 @@ export function createBucketStorage({ bucket, endpoint, region, credentials }: B
     },
     async delete(key) {
       try {
-        await client.send(new DeleteObjectCommand(locate(key)));
+        await writers.send(new DeleteObjectCommand(locate(key)));
       } catch (error) {
         if (!isMissing(error)) throw error;
       }
     },
-    stop: () => client.destroy(),
+    stop() {
+      readers.destroy();
+      writers.destroy();
+    },
   };
 }

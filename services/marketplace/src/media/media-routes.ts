@@ -13,7 +13,7 @@ import { documentType } from "./check-document.ts";
 import { mediaProblems } from "./media-errors.ts";
 import { getOwnMedia, type ReadMediaDeps } from "./read-media.ts";
 import { pictureTypes } from "./read-picture.ts";
-import { maxTransferMs, sendMedia } from "./send-media.ts";
+import { createDownloadSlots, maxTransferMs, sendMedia } from "./send-media.ts";
 import { type UploadDeps, uploadMedia } from "./upload-media.ts";
 
 const maxFileBytes = 5 * 1_048_576;
@@ -36,10 +36,7 @@ const uploadSample = {
 };
 
 /** Media of vendors' own listings. */
-export async function developerMediaRoutes(
-  scope: FastifyInstance,
-  options: UploadDeps & ReadMediaDeps & { downloadSlots: RequestSlots },
-): Promise<void> {
+export async function developerMediaRoutes(scope: FastifyInstance, options: UploadDeps & ReadMediaDeps): Promise<void> {
   scope.addSchema(mediaDto);
   acceptFiles(scope);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -49,6 +46,7 @@ export async function developerMediaRoutes(
     problem: mediaProblems.tooManyUploads,
     detail: "The vendor has two uploads in progress, which is the limit.",
   });
+  const downloadSlots = createDownloadSlots();
   const taken = new WeakMap<FastifyRequest, Slot>();
 
   routes.post(
@@ -123,7 +121,7 @@ export async function developerMediaRoutes(
     },
     async (request, reply) => {
       const file = await getOwnMedia(options, vendorContextOf(request), request.params);
-      return sendMedia(options, options.downloadSlots, { request, reply, file });
+      return sendMedia(options, downloadSlots, { request, reply, file });
     },
   );
 }

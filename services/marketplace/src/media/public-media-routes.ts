@@ -1,9 +1,8 @@
-import type { RequestSlots } from "@ehr-marketplace/service-kit/http";
 import { limitRate, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyInstance } from "fastify";
 import { getPublishedMedia, type ReadMediaDeps } from "./read-media.ts";
 import { sandboxIcon, sandboxIconEtag, sandboxIconPath } from "./sandbox-icon.ts";
-import { fileHeaders, isKnown, maxTransferMs, sendMedia } from "./send-media.ts";
+import { createDownloadSlots, fileHeaders, isKnown, maxTransferMs, sendMedia } from "./send-media.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const headers = {
@@ -13,13 +12,13 @@ const headers = {
 };
 
 interface PublicMediaOptions extends ReadMediaDeps {
-  downloadSlots: RequestSlots;
   requestsPerMinute: number;
 }
 
 /** Serves published media. */
 export async function publicMediaRoutes(scope: FastifyInstance, options: PublicMediaOptions): Promise<void> {
   limitRate(scope, options.requestsPerMinute);
+  const downloadSlots = createDownloadSlots();
 
   scope.get(sandboxIconPath, { config: { access: "anyone" }, schema: { hide: true } }, (request, reply) => {
     void reply.headers({ ...headers, ...fileHeaders, etag: sandboxIconEtag });
@@ -45,7 +44,7 @@ export async function publicMediaRoutes(scope: FastifyInstance, options: PublicM
       if (!uuid.test(id)) throw new Problem(standardProblems.notFound, "No media has that id.");
       const file = await getPublishedMedia(options, id);
       void reply.headers(headers);
-      return sendMedia(options, options.downloadSlots, { request, reply, file });
+      return sendMedia(options, downloadSlots, { request, reply, file });
     },
   );
 }

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { isMatch, RequestSlots, standardProblems } from "@ehr-marketplace/service-kit/http";
+import { isMatch, networkOf, RequestSlots, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { documentType } from "./check-document.ts";
 import { type MediaFile, openMedia, type ReadMediaDeps } from "./read-media.ts";
@@ -13,6 +13,7 @@ export const fileHeaders = {
   "x-content-type-options": "nosniff",
 };
 
+/** Public files have slots of their own, and so have those of drafts: who reads one kind slowly doesn't delay the other. */
 export const createDownloadSlots = (): RequestSlots =>
   new RequestSlots({
     total: 64,
@@ -40,6 +41,6 @@ export async function sendMedia(
   void reply.headers({ "content-type": file.content_type, "content-length": file.bytes });
   // Fastify discards the payload of a HEAD request; with a stream, it keeps the length.
   if (request.method === "HEAD") return reply.send(Readable.from([]));
-  const slot = slots.take(request, reply, request.ip);
+  const slot = slots.take(request, reply, networkOf(request.ip));
   return reply.send(await slot.run(() => openMedia(deps, file)));
 }
