@@ -1582,6 +1582,7 @@ CREATE TABLE public.media (
     published_at timestamp with time zone,
     unused_since timestamp with time zone,
     deleting_at timestamp with time zone,
+    source_sha256 text,
     CONSTRAINT media_bytes_check CHECK ((bytes > 0)),
     CONSTRAINT media_check CHECK (((width IS NULL) = (height IS NULL))),
     CONSTRAINT media_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/webp'::text, 'application/pdf'::text]))),
@@ -1589,6 +1590,7 @@ CREATE TABLE public.media (
     CONSTRAINT media_kind_check CHECK ((kind = ANY (ARRAY['ICON'::text, 'SCREENSHOT'::text, 'DOCUMENT'::text]))),
     CONSTRAINT media_object_key_check CHECK ((length(object_key) <= 200)),
     CONSTRAINT media_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT media_source_sha256_check CHECK ((source_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT media_width_check CHECK ((width > 0))
 );
 
@@ -1916,6 +1918,11 @@ CREATE VIEW public.recipient_states WITH (security_invoker='true') AS
    FROM ((public.recipients r
      LEFT JOIN public.organisations o ON ((o.id = r.id)))
      LEFT JOIN public.callback_origins c ON ((c.origin = o.callback_origin)));
+
+CREATE TABLE public.refused_uploads (
+    vendor_id uuid NOT NULL,
+    refused_at timestamp with time zone NOT NULL
+);
 
 CREATE TABLE public.replays (
     id uuid NOT NULL,
@@ -2627,6 +2634,8 @@ CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, creat
 
 CREATE UNIQUE INDEX media_by_content ON public.media USING btree (app_id, kind, sha256) WHERE (deleting_at IS NULL);
 
+CREATE INDEX media_by_source ON public.media USING btree (app_id, kind, source_sha256) WHERE ((deleting_at IS NULL) AND (source_sha256 IS NOT NULL));
+
 CREATE INDEX media_by_vendor ON public.media USING btree (vendor_id, created_at);
 
 CREATE INDEX media_to_delete ON public.media USING btree (id) WHERE (deleting_at IS NOT NULL);
@@ -2664,6 +2673,8 @@ CREATE INDEX pricing_plans_by_app ON public.pricing_plans USING btree (app_id);
 CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btree (app_id, name) WHERE ((published_at IS NOT NULL) AND (retired_at IS NULL));
 
 CREATE INDEX recipients_not_active ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
+
+CREATE INDEX refused_uploads_by_vendor ON public.refused_uploads USING btree (vendor_id, refused_at);
 
 CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, created_at DESC, id DESC);
 
@@ -2878,6 +2889,9 @@ ALTER TABLE ONLY public.organisations
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
+
+ALTER TABLE ONLY public.refused_uploads
+    ADD CONSTRAINT refused_uploads_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
@@ -3197,6 +3211,8 @@ GRANT INSERT(unused_since),UPDATE(unused_since) ON TABLE public.media TO marketp
 
 GRANT UPDATE(deleting_at) ON TABLE public.media TO marketplace_service;
 
+GRANT INSERT(source_sha256) ON TABLE public.media TO marketplace_service;
+
 GRANT SELECT,INSERT,DELETE ON TABLE public.notice_mails TO marketplace_service;
 
 GRANT UPDATE(due_at) ON TABLE public.notice_mails TO marketplace_service;
@@ -3288,6 +3304,8 @@ GRANT UPDATE(disabled_at) ON TABLE public.recipients TO marketplace_service;
 GRANT UPDATE(disabled_reason) ON TABLE public.recipients TO marketplace_service;
 
 GRANT SELECT ON TABLE public.recipient_states TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.refused_uploads TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.replays TO marketplace_service;
 

@@ -1,12 +1,15 @@
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { build } from "rolldown";
 
 const services = new URL("../../../services/", import.meta.url).pathname;
 
 /** The processes of each service, and the files that its modules read beside themselves. */
 const contents: Record<string, { entries: string[]; files: string[] }> = {
-  marketplace: { entries: ["api", "worker", "migrate", "reencrypt"], files: ["media/sandbox-icon.png"] },
+  marketplace: {
+    entries: ["api", "worker", "migrate", "reencrypt", "media/decode-picture.process"],
+    files: ["media/sandbox-icon.png"],
+  },
   ehr: { entries: ["api", "migrate", "reencrypt"], files: [] },
   web: { entries: ["web", "migrate"], files: [] },
 };
@@ -31,7 +34,7 @@ async function bundleService(service: string): Promise<void> {
   const folder = bundleFolder(service);
   await mkdir(folder, { recursive: true });
   const { output } = await build({
-    input: Object.fromEntries(entries.map((entry) => [entry, join(source, `${entry}.ts`)])),
+    input: Object.fromEntries(entries.map((entry) => [basename(entry), join(source, `${entry}.ts`)])),
     cwd: join(services, service),
     platform: "node",
     external,

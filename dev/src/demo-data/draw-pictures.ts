@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { readPicture } from "@ehr-marketplace/marketplace/publishing";
+import { decodePicture } from "@ehr-marketplace/marketplace/decode-picture";
 import sharp from "sharp";
 import { readArguments } from "../command-line.ts";
 import { demoApps } from "./apps.ts";
@@ -25,7 +25,7 @@ sharp.unblock({ operation: ["VipsForeignLoadSvg"] });
 /** Renders a drawing, and encodes it as an upload of it would be. */
 async function writePicture(svg: string, { kind, width, height, file }: DemoPicture): Promise<number> {
   const rendered = await sharp(Buffer.from(svg), { density: 384 }).resize(width, height).png().toBuffer();
-  const { bytes } = await readPicture(rendered, "image/png", kind);
+  const { bytes } = await decodePicture(rendered, "image/png", kind);
   await writeFile(file, bytes);
   return bytes.length;
 }

@@ -330,6 +330,7 @@ export interface Media {
   object_key: string;
   published_at: Timestamp | null;
   sha256: string;
+  source_sha256: string | null;
   stored_at: Timestamp | null;
   unused_since: Timestamp | null;
   vendor_id: string;
@@ -506,6 +507,11 @@ export interface RecipientStates {
   origin_id: string | null;
   origin_probed_id: string | null;
   status: string | null;
+}
+
+export interface RefusedUploads {
+  refused_at: Timestamp;
+  vendor_id: string;
 }
 
 export interface Replays {
@@ -804,6 +810,7 @@ export interface DB {
   published_apps: PublishedApps;
   recipient_states: RecipientStates;
   recipients: Recipients;
+  refused_uploads: RefusedUploads;
   replays: Replays;
   reviews: Reviews;
   revision_editors: RevisionEditors;

@@ -6,7 +6,6 @@ export { editDraft } from "./listings/edit-draft.ts";
 export { featureApp, unfeatureApp } from "./listings/operate-listing.ts";
 export { getListing, type TaggedListing } from "./listings/read-listings.ts";
 export { createStorage } from "./media/create-storage.ts";
-export { readPicture } from "./media/read-picture.ts";
 export { type UploadDeps, uploadMedia } from "./media/upload-media.ts";
 export { approveReview, type ReviewDeps } from "./reviews/decide-review.ts";
 export { submitListing, withdrawListing } from "./reviews/submit-listing.ts";

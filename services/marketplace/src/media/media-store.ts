@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
-import type { DB, Media } from "../database-schema.ts";
+import type { DB, Media, RefusedUploads } from "../database-schema.ts";
 
 export type MediaRow = Selectable<Media>;
 
@@ -8,17 +8,18 @@ export async function lockUploads(transaction: Transaction<DB>, vendorId: string
   await sql`select pg_advisory_xact_lock(hashtextextended(${`media of ${vendorId}`}, 0))`.execute(transaction);
 }
 
-/** Locks the row of a file that was uploaded before. */
-export function lockSameContent(
+/** Locks the row of a file that was uploaded before: by the bytes that were sent, or by those that are stored. */
+export function lockSameFile(
   transaction: Transaction<DB>,
-  { app_id, kind, sha256 }: Pick<MediaRow, "app_id" | "kind" | "sha256">,
+  { app_id, kind }: Pick<MediaRow, "app_id" | "kind">,
+  by: { sha256: string } | { source_sha256: string },
 ): Promise<MediaRow | undefined> {
   return transaction
     .selectFrom("media")
     .selectAll()
     .where("app_id", "=", app_id)
     .where("kind", "=", kind)
-    .where("sha256", "=", sha256)
+    .where(({ eb }) => ("sha256" in by ? eb("sha256", "=", by.sha256) : eb("source_sha256", "=", by.source_sha256)))
     .where("deleting_at", "is", null)
     .forUpdate()
     .executeTakeFirst();
@@ -34,19 +35,36 @@ export async function countMedia(database: Kysely<DB>, appId: string): Promise<{
   return { files: Number(files), bytes: Number(bytes ?? 0) };
 }
 
-/** The vendor's uploads since a time, and the oldest of them. */
+/** What the vendor has sent since a time, refused or not, and when it sent the oldest of them. */
 export async function countUploadsSince(
   database: Kysely<DB>,
   vendorId: string,
   since: Date,
 ): Promise<{ uploads: number; oldest: Date | null }> {
-  const { uploads, oldest } = await database
+  const stored = database
     .selectFrom("media")
-    .select(({ fn }) => [fn.countAll<string>().as("uploads"), fn.min<Date | null>("created_at").as("oldest")])
+    .select("created_at as sent_at")
     .where("vendor_id", "=", vendorId)
-    .where("created_at", ">", since)
+    .where("created_at", ">", since);
+  const refused = database
+    .selectFrom("refused_uploads")
+    .select("refused_at as sent_at")
+    .where("vendor_id", "=", vendorId)
+    .where("refused_at", ">", since);
+  const { uploads, oldest } = await database
+    .selectFrom(stored.unionAll(refused).as("sent"))
+    .select(({ fn }) => [fn.countAll<string>().as("uploads"), fn.min<Date | null>("sent_at").as("oldest")])
     .executeTakeFirstOrThrow();
   return { uploads: Number(uploads), oldest };
+}
+
+export async function insertRefusedUpload(database: Kysely<DB>, row: Insertable<RefusedUploads>): Promise<void> {
+  await database.insertInto("refused_uploads").values(row).execute();
+}
+
+/** They count for a day. Bounded, because a vendor can send so many a day. */
+export async function deleteRefusedUploads(database: Kysely<DB>, before: Date): Promise<void> {
+  await database.deleteFrom("refused_uploads").where("refused_at", "<", before).execute();
 }
 
 export async function insertMedia(transaction: Transaction<DB>, row: Insertable<Media>): Promise<void> {

@@ -302,6 +302,42 @@ describe("uploading media", () => {
     await query("delete from media where app_id = (select app_id from listings where slug = 'crowded')");
   });
 
+  test("a file that is sent again isn't decoded again, and those that can't be used count toward the day's uploads", async () => {
+    await create("repeated");
+    const vendorId = "(select vendor_id from listings where slug = 'repeated')";
+    const icon = await plain(520, 520, "rgb(9, 9, 9)").png().toBuffer();
+    const first = await uploaded("icon", "image/png", icon, { slug: "repeated" });
+    // Beside the stored rows of this test's vendor.
+    await query(`insert into refused_uploads select ${vendorId}, now() from generate_series(1, 500)`);
+    const response = await upload("icon", "image/png", await plain(530, 530).png().toBuffer(), { slug: "repeated" });
+    assert.ok(Number(response.headers.get("retry-after")) > 80_000);
+    await assertProblem(response, 429, "too-many-uploads");
+    assert.deepEqual(await uploaded("icon", "image/png", icon, { slug: "repeated" }), first);
+    await query("delete from refused_uploads");
+
+    await refused(/damaged/, "icon", "image/png", icon.subarray(0, 60), { slug: "repeated" });
+    const [{ count } = { count: 0 }] = await query<{ count: number }>(
+      "select count(*)::int as count from refused_uploads",
+    );
+    assert.equal(count, 1);
+  });
+
+  test("a vendor's pictures are decoded one at a time: another vendor's needn't wait for the second", async () => {
+    const other: Who = "lumen-developer";
+    const created = await marketplace.requestAs(other, apps, { body: { slug: "unhurried", name: "Unhurried" } });
+    assert.equal(created.status, 201, await created.clone().text());
+    const large = await Promise.all([1, 2].map((shade) => plain(6_000, 6_000, `rgb(${shade}, 0, 0)`).png().toBuffer()));
+    const done: string[] = [];
+    await Promise.all([
+      ...large.map(async (bytes) => done.push((await uploaded("screenshot", "image/png", bytes)).id)),
+      uploaded("icon", "image/png", await plain(512, 512, "rgb(7, 7, 7)").png().toBuffer(), {
+        slug: "unhurried",
+        by: other,
+      }).then(() => done.push("other")),
+    ]);
+    assert.notEqual(done.at(-1), "other");
+  });
+
   test("a vendor has two uploads at once, and a connection that closes early gives its slot back", async () => {
     const { port } = new URL(marketplace.url);
     const token = marketplace.callers.token(vendor);

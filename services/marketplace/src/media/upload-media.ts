@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { MediaDto, MediaKind } from "@ehr-marketplace/contracts";
 import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -14,7 +14,8 @@ import {
   countMedia,
   countUploadsSince,
   insertMedia,
-  lockSameContent,
+  insertRefusedUpload,
+  lockSameFile,
   lockUploads,
   type MediaRow,
   markStored,
@@ -43,39 +44,64 @@ interface File {
   height: number | null;
 }
 
-async function readFile(kind: MediaKind, contentType: string, bytes: Buffer): Promise<File> {
+interface SentFile {
+  slug: string;
+  kind: MediaKind;
+  contentType: string;
+  bytes: Buffer;
+}
+
+async function readFile({ kind, contentType, bytes }: SentFile, vendor: string): Promise<File> {
   const isDocument = contentType === documentType;
   if (isDocument !== (kind === "document")) {
     const accepted = kind === "document" ? "a PDF" : "PNG, JPEG or WebP";
     throw new Problem(mediaProblems.unusableFile, `With kind=${kind}, the file has to be ${accepted}.`);
   }
-  if (kind !== "document") return readPicture(bytes, contentType, kind);
+  if (kind !== "document") return readPicture(bytes, { declaredType: contentType, kind, vendor });
   checkDocument(bytes);
   return { bytes, contentType, width: null, height: null };
 }
 
+const isUnusable = (error: unknown): boolean =>
+  error instanceof Problem && error.kind.code === mediaProblems.unusableFile.code;
+
+const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
 /** Stores a file for a listing. The same file, uploaded again, has the same id. */
-export async function uploadMedia(
-  deps: UploadDeps,
-  by: VendorContext,
-  sent: { slug: string; kind: MediaKind; contentType: string; bytes: Buffer },
-): Promise<MediaDto> {
+export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: SentFile): Promise<MediaDto> {
   const { database, storage, clock } = deps;
   const { appId, vendorId } = await requireListing(database, by, sent.slug);
-  const file = await readFile(sent.kind, sent.contentType, sent.bytes);
-  const sha256 = createHash("sha256").update(file.bytes).digest("hex");
   const kind = sent.kind.toUpperCase();
   const now = clock();
+  const findSame = async (
+    transaction: Transaction<DB>,
+    hash: Parameters<typeof lockSameFile>[2],
+  ): Promise<MediaRow | undefined> => {
+    const same = await lockSameFile(transaction, { app_id: appId, kind }, hash);
+    if (same !== undefined) await postponeDeletion(transaction, same.id, now);
+    return same;
+  };
+
+  // Before the file is decoded, which is what costs.
+  const sourceSha256 = hashOf(sent.bytes);
+  const sentBefore = await database
+    .transaction()
+    .execute((transaction) => findSame(transaction, { source_sha256: sourceSha256 }));
+  if (sentBefore?.stored_at) return toDto(deps, sentBefore);
+  await refuseTooManyUploads(database, { vendorId, now });
+  const file = await readFile(sent, vendorId).catch(async (error: unknown) => {
+    if (isUnusable(error)) await insertRefusedUpload(database, { vendor_id: vendorId, refused_at: now });
+    throw error;
+  });
+  const sha256 = hashOf(file.bytes);
 
   // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
   const row = await database.transaction().execute(async (transaction) => {
     await lockUploads(transaction, vendorId);
-    const same = await lockSameContent(transaction, { app_id: appId, kind, sha256 });
-    if (same !== undefined) {
-      await postponeDeletion(transaction, same.id, now);
-      return same;
-    }
-    await refuseTooMany(transaction, { appId, vendorId, bytes: file.bytes.length, now });
+    const same = await findSame(transaction, { sha256 });
+    if (same !== undefined) return same;
+    await refuseTooManyFiles(transaction, { appId, bytes: file.bytes.length });
+    await refuseTooManyUploads(transaction, { vendorId, now });
     const id = uuid();
     const { contentType, width, height } = file;
     const inserted = {
@@ -85,6 +111,7 @@ export async function uploadMedia(
       kind,
       object_key: `${sha256}-${id}`,
       sha256,
+      source_sha256: sourceSha256,
       content_type: contentType,
       bytes: file.bytes.length,
       width,
@@ -119,19 +146,26 @@ export async function uploadMedia(
   return toDto(deps, row);
 }
 
-async function refuseTooMany(
+async function refuseTooManyFiles(
   database: Kysely<DB>,
-  { appId, vendorId, bytes, now }: { appId: string; vendorId: string; bytes: number; now: Date },
+  { appId, bytes }: { appId: string; bytes: number },
 ): Promise<void> {
   const has = await countMedia(database, appId);
   if (has.files >= maxFilesPerListing || has.bytes + bytes > maxBytesPerListing) {
     const detail = `The listing has ${has.files} files of ${has.bytes} bytes in total; ${maxFilesPerListing} files and ${maxBytesPerListing} bytes are allowed.`;
     throw new Problem(mediaProblems.tooMany, detail);
   }
+}
+
+/** Counts refused files, too: they cost as much as others. */
+async function refuseTooManyUploads(
+  database: Kysely<DB>,
+  { vendorId, now }: { vendorId: string; now: Date },
+): Promise<void> {
   const { uploads, oldest } = await countUploadsSince(database, vendorId, new Date(now.getTime() - dayMs));
   if (uploads >= maxUploadsPerDay && oldest !== null) {
     const retryAfterMs = oldest.getTime() + dayMs - now.getTime();
-    const detail = `The vendor has uploaded ${uploads} files in 24 hours, which is the limit.`;
+    const detail = `The vendor has sent ${uploads} files in 24 hours, which is the limit.`;
     throw rateLimitProblem(mediaProblems.tooManyUploads, detail, { limit: maxUploadsPerDay, retryAfterMs });
   }
 }
