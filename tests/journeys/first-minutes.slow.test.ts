@@ -78,6 +78,7 @@ test("a new user clones, installs and starts, and has the storefront on screen w
   page.setDefaultTimeout(120_000);
   await page.goto(stack.webUrl);
   await page.getByRole("heading", { level: 1 }).waitFor();
+  assert.doesNotMatch(stack.output(), /(closed a|charged an open) month/, "the worker has nothing to catch up on");
   await page.getByRole("heading", { name: "Northwind Scribe" }).first().waitFor();
   await page.waitForFunction("[...document.images].some((image) => image.complete && image.naturalWidth > 0)");
   const shown = note("on screen");

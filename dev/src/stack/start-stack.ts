@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startDemoApp } from "../demo-app/start-demo-app.ts";
+import { closePastMonths } from "../demo-data/close-past-months.ts";
 import { loadDemoData } from "../demo-data/load-demo-data.ts";
 import { loadPastMonths } from "../demo-data/load-past-months.ts";
 import { loadSubscribers } from "../demo-data/load-subscribers.ts";
@@ -97,6 +98,8 @@ export async function startStack(
     });
     await loadSubscribers(databases.marketplace.ownerUrl, ehrUrl);
     await loadPastMonths(databases.marketplace.ownerUrl, "riverside-clinic");
+    // Otherwise the worker would, in the first minutes of somebody who looks at the pages.
+    await closePastMonths(databases.marketplace.ownerUrl);
 
     beginStep("Starting the identity provider and the demo app");
     // Named by the port, which is in the URLs of clients. The EHR's database has the clients too, and both are kept together.
