@@ -82,6 +82,7 @@ async function startServer({ entry, basePath, environment, ...given }: ServerOpt
       WEB_PORT: String(port),
       PUBLIC_REQUESTS_PER_MINUTE: "1000000000",
       CALLER_REQUESTS_PER_MINUTE: "1000000000",
+      CALLER_REQUESTS_AT_ONCE: "1000",
       ...environment,
     },
     // Log to a file, as a container runtime does: reading a pipe would take CPU from the measured process.

@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 export const inProcessEnvironment = {
   NODE_ENV: "test",
   CALLER_REQUESTS_PER_MINUTE: "1000000",
+  CALLER_REQUESTS_AT_ONCE: "1000",
   PUBLIC_REQUESTS_PER_MINUTE: "1000000",
   // Test code in this process and other tests on this machine delay the event loop; that must not cause load shedding.
   MAX_EVENT_LOOP_DELAY_MS: "60000",

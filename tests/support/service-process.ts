@@ -108,6 +108,7 @@ async function startProcess(
       // Load from other processes on this machine must not cause load shedding.
       MAX_EVENT_LOOP_DELAY_MS: "60000",
       CALLER_REQUESTS_PER_MINUTE: "100000000",
+      CALLER_REQUESTS_AT_ONCE: "1000",
       PUBLIC_REQUESTS_PER_MINUTE: "100000000",
       ...options.environment,
     },

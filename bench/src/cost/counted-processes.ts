@@ -50,6 +50,7 @@ async function startCounted(
       HOST: "127.0.0.1",
       [portVariable]: String(port),
       CALLER_REQUESTS_PER_MINUTE: "1000000000",
+      CALLER_REQUESTS_AT_ONCE: "1000",
       ...marketplaceEnvironment(databaseUrl),
       ...environment,
     },

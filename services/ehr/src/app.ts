@@ -140,6 +140,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
     access: {
       tokens,
       requestsPerMinute: config.callerRequestsPerMinute,
+      requestsAtOnce: config.callerRequestsAtOnce,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,

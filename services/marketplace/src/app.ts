@@ -111,6 +111,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     access: {
       tokens,
       requestsPerMinute: config.callerRequestsPerMinute,
+      requestsAtOnce: config.callerRequestsAtOnce,
       refusedTokensPerMinute: config.publicRequestsPerMinute,
     },
     logHash: createKeyedDigest(config.encryptionKeys, "log-hash").create,

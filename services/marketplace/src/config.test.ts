@@ -60,6 +60,7 @@ test("the defaults are the documented ones", () => {
   assert.equal(config.allowsHttp, true);
   assert.equal(config.publicRequestsPerMinute, 6_000);
   assert.equal(config.callerRequestsPerMinute, 1_200);
+  assert.ok(config.callerRequestsAtOnce < config.database.poolSize / 2);
   assert.equal(config.usageRequestsPerMinute, 12_000);
   assert.equal(config.tokens.audience, "marketplace");
   assert.deepEqual(config.tokens.claims, { organisation: "organization", vendor: "vendor", roles: "roles" });

@@ -95,6 +95,10 @@ export const apiEnvironment = {
     desc: "Maximum requests per minute and caller to routes that require a token, per process",
     default: 1_200,
   }),
+  CALLER_REQUESTS_AT_ONCE: wholeNumber({ min: 1, max: 10_000 })({
+    desc: "Requests of one caller in progress per process; further ones wait. Below half of DATABASE_POOL_SIZE",
+    default: 4,
+  }),
   ALLOWED_ORIGINS: origins({
     desc: "Origins whose pages may call routes that require a token, comma-separated",
     example: "https://console.example.com",
@@ -106,6 +110,7 @@ export function apiConfig(read: CleanedEnv<typeof apiEnvironment>) {
   return {
     ...serverConfig(read),
     callerRequestsPerMinute: read.CALLER_REQUESTS_PER_MINUTE,
+    callerRequestsAtOnce: read.CALLER_REQUESTS_AT_ONCE,
     allowedOrigins: read.ALLOWED_ORIGINS,
   };
 }

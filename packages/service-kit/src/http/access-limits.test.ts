@@ -22,7 +22,7 @@ async function limitedTo(t: TestContext, requestsPerMinute: number) {
   const running = await startTestServer(cleanUpAfter(t), {
     closed: true,
     trustedProxies: ["127.0.0.1"],
-    access: { tokens: verifier, requestsPerMinute, refusedTokensPerMinute: requestsPerMinute },
+    access: { tokens: verifier, requestsPerMinute, requestsAtOnce: 4, refusedTokensPerMinute: requestsPerMinute },
     routes: async (server) => {
       const config = { access: ["operator", "ehr-service"] } as const;
       server.get("/a", { config }, () => ({}));

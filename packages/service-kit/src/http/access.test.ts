@@ -29,6 +29,7 @@ describe("a route that requires a token", () => {
       access: {
         tokens: verifier,
         requestsPerMinute: 1_000_000,
+        requestsAtOnce: 1_000,
         refusedTokensPerMinute: 1_000_000,
       },
       routes: async (server) => {

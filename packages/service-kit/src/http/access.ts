@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHook
 import { type Caller, hasRole, type Role } from "../tokens/caller.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { TokenRefusedError, type TokenVerifier } from "../tokens/token-verifier.ts";
+import { createCallerSlots } from "./caller-slots.ts";
 import { Problem } from "./problem.ts";
 import { createRateCounter } from "./rate-limit.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -38,6 +39,8 @@ export interface AccessOptions {
   tokens: Pick<TokenVerifier, "findVerified" | "verify">;
   /** Per caller, over all routes that require a token. */
   requestsPerMinute: number;
+  /** Per caller; further ones wait. */
+  requestsAtOnce: number;
   /** Per address, which many users may share. */
   refusedTokensPerMinute: number;
 }
@@ -152,6 +155,7 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
     detail: "Too many invalid tokens were sent from this address.",
   });
   const verifications = createTaskLimiter(maxVerifying, maxWaitingToVerify);
+  const takeSlot = createCallerSlots(options.requestsAtOnce);
 
   /**
    * Many users may share an address, so invalid tokens from it must not block valid ones. Above the limit an unknown token is still
@@ -171,12 +175,12 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
     }
   };
 
-  return async (request) => {
+  return async (request, reply) => {
     const token = getBearerToken(request);
     const caller = tokens.findVerified(token) ?? (await verify(token, request));
     // Set before the checks below, because the request log includes a hash of the caller of a refused request.
     request.caller = caller;
-    const { access, isUnlimited = false } = request.routeOptions.config;
+    const { access, isUnlimited = false, isStreamed = false, timeoutMs } = request.routeOptions.config;
     const isAllowed = access !== undefined && access !== "anyone" && access.some((role) => hasRole(caller, role));
     const isCounted = !caller.roles.has("ehr-service") && !(isUnlimited && isAllowed);
     const tooMany = isCounted ? await requests.count(request) : undefined;
@@ -186,6 +190,8 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
       const roles = allowed.length === 1 ? "the role" : "one of the roles";
       throw forbidden(caller, `This route requires ${roles} ${allowed.join(", ")}.`);
     }
+    // What takes long has slots of its own.
+    if (isCounted && !isStreamed && timeoutMs === undefined) await takeSlot(keyOfCaller(request), reply);
   };
 }
 

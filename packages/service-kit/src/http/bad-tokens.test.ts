@@ -31,7 +31,7 @@ describe("an address above the limit of invalid tokens", () => {
     const { tokens } = startVerifier(cleanUp, issuer.jwksUrl);
     running = await startTestServer(cleanUp, {
       closed: true,
-      access: { tokens, requestsPerMinute: 1_000_000, refusedTokensPerMinute: limit },
+      access: { tokens, requestsPerMinute: 1_000_000, requestsAtOnce: 1_000, refusedTokensPerMinute: limit },
       routes: (server) => {
         server.get("/closed", { config: { access: ["operator"] } }, () => ({}));
       },

@@ -24,6 +24,7 @@ describe("a refused request", () => {
       access: {
         tokens: createVerifier({ nobody: createCaller(subject, []), operator: createCaller(subject, ["operator"]) }),
         requestsPerMinute: 6,
+        requestsAtOnce: 1_000,
         refusedTokensPerMinute: 1_000_000,
       },
       routes: (server) => {

@@ -25,6 +25,7 @@ const server = await createServer({
       verify: () => Promise.reject(new Error("no token is accepted")),
     },
     requestsPerMinute: 1,
+    requestsAtOnce: 1_000,
     refusedTokensPerMinute: 1,
   },
 });

@@ -50,6 +50,7 @@ export async function startTestServer(
         verify: () => Promise.reject(new Error("this server accepts no token")),
       },
       requestsPerMinute: 1_000_000,
+      requestsAtOnce: 1_000,
       refusedTokensPerMinute: 1_000_000,
     },
     logHash: createKeyedDigest(parseEncryptionKeys(`1:${Buffer.alloc(32, 1).toString("base64")}`), "log-hash").create,
