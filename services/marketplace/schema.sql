@@ -1061,6 +1061,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.subscriptions_reject_longer_trial() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if old.trial_ends_at is null or new.trial_ends_at is null or new.trial_ends_at > old.trial_ends_at
+    or new.trial_ends_at < new.updated_at or new.pricing_plan_id = old.pricing_plan_id then
+    raise exception 'a trial ends earlier only, with a change of plan, and not in the past' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.subscriptions_reject_mixed_kinds() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2806,6 +2818,8 @@ CREATE TRIGGER subscriptions_record_ended_terms AFTER UPDATE OF pricing_plan_id,
 
 CREATE TRIGGER subscriptions_reject_invalid_changes BEFORE UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_invalid_changes();
 
+CREATE TRIGGER subscriptions_reject_longer_trial BEFORE UPDATE OF trial_ends_at ON public.subscriptions FOR EACH ROW WHEN ((new.trial_ends_at IS DISTINCT FROM old.trial_ends_at)) EXECUTE FUNCTION public.subscriptions_reject_longer_trial();
+
 CREATE TRIGGER subscriptions_reject_mixed_kinds BEFORE INSERT OR UPDATE OF organisation_id, app_id, sandbox_revision ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_reject_mixed_kinds();
 
 CREATE TRIGGER subscriptions_reject_other_currency BEFORE UPDATE OF pricing_plan_id ON public.subscriptions FOR EACH ROW WHEN ((old.pricing_plan_id <> new.pricing_plan_id)) EXECUTE FUNCTION public.subscriptions_reject_other_currency();
@@ -3432,6 +3446,8 @@ GRANT UPDATE(status) ON TABLE public.subscriptions TO marketplace_service;
 GRANT UPDATE(pause_reason) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(block_reason) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT UPDATE(trial_ends_at) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.subscriptions TO marketplace_service;
 

@@ -102,6 +102,45 @@ describe("changing the plan or the quantity of a subscription", () => {
     assert.equal((await changed(created.id, { pricingPlanId: planWith("PER_UNIT").id })).quantity, 1);
   });
 
+  test("ends a trial with the shorter one of the new plan: free days stay free, and no change makes it longer", async () => {
+    const dayMs = 86_400_000;
+    const day = (date: string | null): number => (Date.parse(date ?? "") - Date.now()) / dayMs;
+    const [none, short, long] = [await insertPlan("USD"), await insertPlan("USD"), await insertPlan("USD")];
+    await rows("alter table pricing_plans disable trigger user");
+    await rows(
+      "update pricing_plans set trial_days = case when id = $1 then 30 else 90 end where id in ($1, $2)",
+      short,
+      long,
+    );
+    await rows("alter table pricing_plans enable trigger user");
+    const created = await subscribe("PER_UNIT", 1);
+    const begin = async (trialEndsAt: string | null): Promise<void> => {
+      await rows("alter table subscriptions disable trigger user");
+      // A practice has one trial of an app.
+      await rows("update subscriptions set trial_ends_at = null");
+      const statement =
+        "update subscriptions set created_at = now() - interval '20 days', trial_ends_at = $2 where id = $1";
+      await rows(statement, created.id, trialEndsAt);
+      await rows("alter table subscriptions enable trigger user");
+    };
+    await begin(new Date(Date.now() + 70 * dayMs).toISOString());
+    const onShort = await changed(created.id, { pricingPlanId: short });
+    assert.ok(Math.abs(day(onShort.trialEndsAt) - 10) < 0.1, "30 days from the start");
+    const onLong = await changed(created.id, { pricingPlanId: long });
+    assert.equal(onLong.trialEndsAt, onShort.trialEndsAt);
+    const onMore = await changed(created.id, { pricingPlanId: long, quantity: 100 });
+    assert.equal(onMore.trialEndsAt, onShort.trialEndsAt);
+    const onNone = await changed(created.id, { pricingPlanId: none });
+    assert.equal(onNone.trialEndsAt, onNone.updatedAt, "not before now");
+
+    const past = new Date(Date.now() - 10 * dayMs).toISOString();
+    for (const trialEndsAt of [past, null]) {
+      await begin(trialEndsAt);
+      assert.equal((await changed(created.id, { pricingPlanId: long })).trialEndsAt, trialEndsAt);
+      await changed(created.id, { pricingPlanId: none });
+    }
+  });
+
   test("keeps a plan that is no longer on sale, and its quantity can change", async () => {
     const created = await subscribe("PER_UNIT", 2);
     const pricingPlanId = await insertPlan("USD");
@@ -138,7 +177,10 @@ describe("changing the plan or the quantity of a subscription", () => {
   test("the database refuses another currency and terms of a cancelled subscription, whoever writes", async () => {
     const created = await subscribe("PER_UNIT", 2);
     const set = "revision = revision + 1, updated_at = updated_at + interval '1 second'";
-    const [foreign] = await rows<{ id: string }>("select id from pricing_plans where currency = 'EUR'");
+    const [foreign] = await rows<{ id: string }>(
+      "select id from pricing_plans where currency = 'EUR' and app_id = $1",
+      created.appId,
+    );
     await assert.rejects(
       rows(`update subscriptions set pricing_plan_id = $2, ${set} where id = $1`, created.id, foreign?.id),
       /currency/,

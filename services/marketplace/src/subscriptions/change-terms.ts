@@ -17,6 +17,7 @@ import { recordUpdated } from "./record-updated.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionState } from "./subscription-record.ts";
 import { type LockedSubscription, updateTerms } from "./subscription-store.ts";
+import { shortenTrial } from "./trial.ts";
 
 const changeRoles: readonly Role[] = ["org-admin", "operator"];
 
@@ -85,9 +86,11 @@ interface NewTerms {
 async function applyTerms(transaction: Transaction<DB>, queue: Queue, { by, role, locked, terms, now }: NewTerms) {
   const { row, app, vendorId } = locked;
   const at = nextInstant(now, row.updated_at);
+  const trial = { createdAt: row.created_at, trialEndsAt: row.trial_ends_at };
   const changes = {
     pricing_plan_id: terms.plan.id,
     quantity: terms.quantity,
+    trial_ends_at: terms.plan.id === row.pricing_plan_id ? row.trial_ends_at : shortenTrial(trial, terms.plan, at),
     updated_at: at,
     revision: row.revision + 1,
   };

@@ -26,6 +26,7 @@ import {
   type NewSubscription,
   type SubscriptionRow,
 } from "./subscription-store.ts";
+import { findTrialEnd } from "./trial.ts";
 
 export interface SubscriptionDeps {
   database: Kysely<DB>;
@@ -35,7 +36,6 @@ export interface SubscriptionDeps {
 }
 
 const hourMs = 3_600_000;
-const dayMs = 86_400_000;
 const maxCreationsPerHour = 30;
 const maxAttempts = 3;
 
@@ -66,7 +66,7 @@ export async function createSubscription(
         quantity: countsUnits(plan) ? (input.quantity ?? 1) : null,
         fhir_scopes: app.fhirScopes,
         status: "active",
-        trial_end: plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * dayMs),
+        trial_end: findTrialEnd(now, plan),
         created_at: now,
         updated_at: now,
         revision: 1,

@@ -50,7 +50,11 @@ describe("the service's login can't", () => {
     ["change the organisation", "update subscriptions set organisation_id = gen_random_uuid()", denied],
     ["change the app", "update subscriptions set app_id = gen_random_uuid()", denied],
     ["change the quantity without a revision", "update subscriptions set quantity = 2", /revision must increase/],
-    ["prolong a trial", "update subscriptions set trial_ends_at = now() + interval '1 year'", denied],
+    [
+      "begin or prolong a trial",
+      `update subscriptions set trial_ends_at = now() + interval '1 year', ${tick} where id = :active`,
+      /a trial ends earlier only/,
+    ],
     ["change when it was created", "update subscriptions set created_at = now()", denied],
     ["delete a subscription", "delete from subscriptions", denied],
     ["truncate subscriptions", "truncate subscriptions cascade", denied],

@@ -340,7 +340,9 @@ export async function updateAgreedScopes(
 export async function updateTerms(
   transaction: Transaction<DB>,
   id: string,
-  changes: Required<Pick<Updateable<Subscriptions>, "pricing_plan_id" | "quantity" | "updated_at" | "revision">>,
+  changes: Required<
+    Pick<Updateable<Subscriptions>, "pricing_plan_id" | "quantity" | "trial_ends_at" | "updated_at" | "revision">
+  >,
 ): Promise<void> {
   await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();
 }

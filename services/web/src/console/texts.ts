@@ -284,7 +284,7 @@ export const texts = {
   planDialog: {
     title: (app: string): string => `Change the plan of ${app}`,
     current: "Current plan",
-    text: "The new plan counts from tomorrow (UTC). There is no second trial.",
+    text: "The new plan counts from tomorrow (UTC). There is no second trial, and yours ends earlier if the new plan has a shorter one.",
     otherCurrency: "In another currency: cancel, and subscribe to it.",
     estimate: (month: string): string => `${month} in full, with this plan`,
     noPrice: "The price can't be calculated: this app isn't in the catalog any more.",
