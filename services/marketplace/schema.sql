@@ -1126,6 +1126,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.vendors_record_ended_commission() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into ended_commissions (vendor_id, ended_at, commission_percent)
+  values (new.id, new.updated_at, old.commission_percent)
+  on conflict do nothing;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.webhook_endpoints_insert_recipient() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1503,6 +1515,12 @@ CREATE TABLE public.draft_editors (
     issuer text NOT NULL,
     subject text NOT NULL,
     version integer NOT NULL
+);
+
+CREATE TABLE public.ended_commissions (
+    vendor_id uuid NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    commission_percent numeric(5,2) NOT NULL
 );
 
 CREATE TABLE public.ended_pauses (
@@ -2387,6 +2405,9 @@ ALTER TABLE ONLY public.delivery_workers
 ALTER TABLE ONLY public.draft_editors
     ADD CONSTRAINT draft_editors_pkey PRIMARY KEY (app_id, issuer, subject);
 
+ALTER TABLE ONLY public.ended_commissions
+    ADD CONSTRAINT ended_commissions_pkey PRIMARY KEY (vendor_id, ended_at);
+
 ALTER TABLE ONLY public.ended_pauses
     ADD CONSTRAINT ended_pauses_pkey PRIMARY KEY (subscription_id, paused_at);
 
@@ -2830,6 +2851,8 @@ CREATE TRIGGER suspensions_notify_client_changed AFTER UPDATE OF state ON public
 
 CREATE TRIGGER suspensions_notify_client_started AFTER INSERT ON public.suspensions FOR EACH ROW EXECUTE FUNCTION public.suspensions_notify_client_changed();
 
+CREATE TRIGGER vendors_record_ended_commission AFTER UPDATE OF commission_percent ON public.vendors FOR EACH ROW WHEN ((old.commission_percent <> new.commission_percent)) EXECUTE FUNCTION public.vendors_record_ended_commission();
+
 CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
 
 ALTER TABLE ONLY public.app_listings
@@ -2873,6 +2896,9 @@ ALTER TABLE ONLY public.deliveries
 
 ALTER TABLE ONLY public.draft_editors
     ADD CONSTRAINT draft_editors_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.ended_commissions
+    ADD CONSTRAINT ended_commissions_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.ended_pauses
     ADD CONSTRAINT ended_pauses_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
@@ -3019,6 +3045,8 @@ REVOKE ALL ON FUNCTION public.subscriptions_record_ended_pause() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.subscriptions_record_ended_terms() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION public.vendors_record_ended_commission() FROM PUBLIC;
+
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
 GRANT SELECT ON TABLE public.app_popularity TO marketplace_service;
@@ -3152,6 +3180,8 @@ GRANT UPDATE(heartbeat_at) ON TABLE public.delivery_workers TO marketplace_servi
 GRANT SELECT,INSERT ON TABLE public.draft_editors TO marketplace_service;
 
 GRANT UPDATE(version) ON TABLE public.draft_editors TO marketplace_service;
+
+GRANT SELECT ON TABLE public.ended_commissions TO marketplace_service;
 
 GRANT SELECT ON TABLE public.ended_pauses TO marketplace_service;
 

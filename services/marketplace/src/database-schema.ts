@@ -259,6 +259,12 @@ export interface DraftEditors {
   version: number;
 }
 
+export interface EndedCommissions {
+  commission_percent: Numeric;
+  ended_at: Timestamp;
+  vendor_id: string;
+}
+
 export interface EndedPauses {
   ended_at: Timestamp;
   paused_at: Timestamp;
@@ -789,6 +795,7 @@ export interface DB {
   delivery_log_retention: DeliveryLogRetention;
   delivery_workers: DeliveryWorkers;
   draft_editors: DraftEditors;
+  ended_commissions: EndedCommissions;
   ended_pauses: EndedPauses;
   ended_terms: EndedTerms;
   events: Events;

@@ -180,7 +180,7 @@ describe("corrections", () => {
     ]);
   });
 
-  test("a correction is commissioned at the rate of the month that it corrects, in lines of its own", async () => {
+  test("the commission is that of the month's start, also of a correction, which has lines of its own", async () => {
     const { cloned, ownerUrl } = await prepare(undefined, { amount: 1, included: 0 });
     const { database, queue } = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     const id = await readSubscription(ownerUrl);
@@ -188,12 +188,17 @@ describe("corrections", () => {
       const records = [{ id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...record }];
       return reportUsage({ database, queue, clock: () => new Date(at) }, vendor, id, { records });
     };
-    const setRate = (percent: number) =>
-      withClient(ownerUrl, (client) => client.query("update vendors set commission_percent = $1", [percent]));
-    await setRate(10);
+    const setRate = (percent: number, at: string) =>
+      withClient(ownerUrl, (client) =>
+        client.query("update vendors set commission_percent = $1, updated_at = $2", [percent, at]),
+      );
+    await setRate(20, "2026-12-31T23:00:00.000Z");
+    await setRate(10, "2027-01-01T00:00:00.000Z");
+    // In the month, and before it is closed.
+    await setRate(40, "2027-01-01T00:00:00.001Z");
     await reportAt("2027-01-20T00:00:00.000Z", { metric: "notes", quantity: 1_000 });
     await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
-    await setRate(30);
+    await setRate(30, "2027-02-05T00:00:00.000Z");
     await reportAt("2027-02-10T00:00:00.000Z", { void: true });
     const now = new Date("2027-03-04T00:00:00.000Z");
     const read = async (month: string) => {
