@@ -103,6 +103,9 @@ describe("what a practice pays, in the console", () => {
     await resume.waitFor({ state: "hidden" });
 
     await drawer.getByRole("button", { name: "Change limit" }).click();
+    await amount.fill("1");
+    await dialog.getByText(`more than this limit. ${scribe} is paused at once.`).waitFor();
+    assert.ok(await dialog.getByRole("button", { name: "Set it anyway" }).isEnabled());
     await amount.fill("200");
     await dialog.getByRole("button", { name: "Change limit" }).click();
     await drawer.getByText("The limit is $200.00 in a month. Resume the app to use it again.").waitFor();

@@ -4051,6 +4051,7 @@ export type SetSpendLimitData = {
     body: {
         amount: number;
         onReached: 'notify' | 'pause';
+        confirm?: boolean | null;
     };
     path: {
         id: string;

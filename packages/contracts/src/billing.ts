@@ -37,7 +37,16 @@ const limitAmount = Type.Integer({
   examples: [25_000],
 });
 
-export const spendLimitBody = Type.Object({ amount: limitAmount, onReached }, { additionalProperties: false });
+export const spendLimitBody = Type.Object(
+  {
+    amount: limitAmount,
+    onReached,
+    confirm: Type.Optional(
+      Type.Boolean({ description: "Sets a limit below what the month has cost already, which is reached at once" }),
+    ),
+  },
+  { additionalProperties: false },
+);
 export type SpendLimitBody = Static<typeof spendLimitBody>;
 
 export const spendLimitDto = Type.Object(

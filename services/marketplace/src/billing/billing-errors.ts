@@ -8,6 +8,13 @@ export const billingProblems = {
     advice:
       "Raise the limit with `PUT /subscriptions/{id}/spend-limit` above what `GET /subscriptions/{id}/estimate` shows, or remove it with `DELETE`, and resume then. Or resume next month.",
   },
+  limitBelowCost: {
+    code: "limit-below-cost",
+    status: 409,
+    title: "The month has cost more than that limit",
+    advice:
+      "`detail` says what the month has cost so far. Set a higher limit; or send `confirm: true`, and the limit is reached at once.",
+  },
   usageNotCharged: {
     code: "usage-not-charged",
     status: 422,

@@ -7,6 +7,7 @@ import { recordNotice } from "../notices/record-notice.ts";
 import { type LockedSubscription, lockAnySubscription } from "../subscriptions/lock-subscription.ts";
 import { pauseForSpendLimit } from "../subscriptions/pause-for-spend-limit.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
+import { formatAmount } from "./format-amount.ts";
 import { decideSpend } from "./spend-limit.ts";
 import { deferLimit, type StoredLimit } from "./spend-limit-store.ts";
 
@@ -91,13 +92,4 @@ function adviceOf({ onReached }: StoredLimit, percent: 80 | 100): string {
   return onReached === "pause"
     ? "It is paused. To use it, raise the limit and resume it, or resume it next month."
     : "It can still be used. Raise the limit, or pause the app if it should cost no more this month.";
-}
-
-/** In the currency's unit: 850 is 8.50 dollars. */
-function formatAmount(amount: bigint, currency: string): string {
-  const decimals =
-    new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  if (decimals === 0) return String(amount);
-  const digits = String(amount).padStart(decimals + 1, "0");
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }

@@ -8,7 +8,10 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { type LockedSubscription, lockOwnSubscription } from "../subscriptions/lock-subscription.ts";
 import { subscriptionProblems } from "../subscriptions/subscription-errors.ts";
+import { billingProblems } from "./billing-errors.ts";
 import { enforceSpendLimit } from "./enforce-spend-limit.ts";
+import { estimateSubscription } from "./estimate-subscription.ts";
+import { formatAmount } from "./format-amount.ts";
 import type { BillingDeps } from "./read-estimate.ts";
 import type { SpendLimit } from "./spend-limit.ts";
 import { deleteSpendLimit, findSpendLimit, upsertSpendLimit } from "./spend-limit-store.ts";
@@ -22,7 +25,7 @@ export async function setSpendLimit(
   { database, clock, queue }: SpendLimitDeps,
   by: RequestContext,
   id: string,
-  { amount, onReached }: SpendLimitBody,
+  { amount, onReached, confirm = false }: SpendLimitBody,
 ): Promise<SpendLimitDto> {
   const now = clock();
   return database.transaction().execute(async (transaction) => {
@@ -34,6 +37,7 @@ export async function setSpendLimit(
     const limit: SpendLimit = { amount: BigInt(amount), onReached };
     const { currency } = locked.row.pricing_plan;
     if (before?.amount !== limit.amount || before.onReached !== onReached) {
+      if (!confirm) await requireAboveCost(transaction, id, limit, now);
       const { issuer, subject } = by.caller;
       const setBy = { issuer, subject, role, requestId: by.requestId };
       await upsertSpendLimit(transaction, id, { ...limit, setBy, updatedAt: now });
@@ -42,6 +46,14 @@ export async function setSpendLimit(
     }
     return { amount, currency, onReached };
   });
+}
+
+/** A limit that is reached already pauses an app that people work with, if that is what it does. */
+async function requireAboveCost(transaction: Transaction<DB>, id: string, limit: SpendLimit, now: Date): Promise<void> {
+  const { total, month, currency } = await estimateSubscription(transaction, id, now);
+  if (limit.amount >= total) return;
+  const spent = `${formatAmount(total, currency)} ${currency}`;
+  throw new Problem(billingProblems.limitBelowCost, `${month} has cost ${spent} so far. Nothing was changed.`);
 }
 
 export async function removeSpendLimit(

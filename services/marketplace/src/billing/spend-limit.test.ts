@@ -66,8 +66,9 @@ describe("the spend limit of a subscription", () => {
   };
   const limit = (id: string, body: object): Promise<Response> =>
     marketplace.requestAs("riverside-admin", `/subscriptions/${id}/spend-limit`, { method: "PUT", body });
+  /** Also below what the month has cost. */
   const limited = async (id: string, amount: number, onReached: "notify" | "pause"): Promise<void> =>
-    assertShape("SpendLimitDto", await json(limit(id, { amount, onReached })));
+    assertShape("SpendLimitDto", await json(limit(id, { amount, onReached, confirm: true })));
   const read = (id: string): Promise<SubscriptionDto> =>
     json(marketplace.requestAs("riverside-member", `/subscriptions/${id}`));
   const estimate = (id: string): Promise<EstimateDto> =>
@@ -187,9 +188,16 @@ describe("the spend limit of a subscription", () => {
     assert.equal(status, "active");
   });
 
-  test("that is reached when it is set acts at once", async () => {
+  test("below what the month has cost needs a confirmation, and acts at once then", async () => {
     const id = await subscribe();
     await report(id, 100);
+    const { total } = await estimate(id);
+    const refused = await limit(id, { amount: 1_000, onReached: "pause" });
+    const { detail } = await assertProblem(refused, 409, "limit-below-cost");
+    assert.match(String(detail), new RegExp(`has cost ${(Number(total) / 100).toFixed(2)} USD so far`));
+    assert.equal((await estimate(id)).spendLimit, null);
+    assert.equal((await limit(id, { amount: Number(total), onReached: "notify" })).status, 200, "exactly as much");
+    await query("delete from notices");
     await limited(id, 1_000, "pause");
     assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
     assert.deepEqual(await noticesOf(id), ["100"]);

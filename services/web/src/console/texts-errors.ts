@@ -23,6 +23,11 @@ export const errorTexts = {
         title: "The spend limit is still reached",
         advice: "Raise or remove the spend limit first, then resume. Otherwise wait for the next month.",
       },
+      "limit-below-cost": {
+        title: "This month has already cost more than that",
+        advice:
+          "Nothing was changed. Open this again to see what it has cost, then set the limit anyway, or a higher one.",
+      },
       "scopes-changed": {
         title: "What the app may read and write has changed",
         advice: "Nothing was changed. Read what it asks for now, and agree to it if you want to go on.",

@@ -114,7 +114,9 @@ export const moneyTexts = {
         `At ${amount}, it gets another notice, once. The app keeps working, and costs go on.`,
       pauseAt100: (amount: string): string =>
         `At ${amount}, it gets another notice, and the app is paused. You resume it once you have raised or removed the limit, or next month.`,
-      already: "If this month has cost as much already, this happens at once.",
+      reached: (spent: string, paused: string | undefined): string =>
+        `This month has already cost ${spent}, more than this limit.${paused === undefined ? "" : ` ${paused} is paused at once.`}`,
+      reachedButton: "Set it anyway",
       late: "What was used before the pause is charged, also if the vendor reports it later: the month can cost more than the limit.",
       vendor: "The vendor doesn't see the limit.",
       setButton: "Set limit",

@@ -14,6 +14,7 @@ describe("a refusal with a known code", () => {
     "already-subscribed",
     "app-suspended",
     "spend-limit-reached",
+    "limit-below-cost",
     "scopes-changed",
     "baa-changed",
     "subscription-changed-too-often",

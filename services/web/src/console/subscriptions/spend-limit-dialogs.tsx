@@ -25,11 +25,13 @@ export function SpendLimitDialog({ alias, subscription, name, estimate, onClose,
   const [entered, setEntered] = useState(spendLimit === null ? "" : toMajorUnits(spendLimit.amount, currency));
   const [onReached, setOnReached] = useState<OnReached>(spendLimit?.onReached ?? "notify");
   const amount = toMinorUnits(entered, currency) ?? 0;
+  const isReached = amount > 0 && amount < total;
   const isChanged = amount !== spendLimit?.amount || onReached !== spendLimit.onReached;
   const practice = practiceName(alias);
   const action = useAction({
     alias,
-    body: { amount, onReached },
+    // The dialog says what that means, beside the button.
+    body: { amount, onReached, confirm: isReached },
     run: (body) => marketplace("PUT /subscriptions/{id}/spend-limit", { path: { id: subscription.id }, body }),
     onDone: () => onDone(amount),
   });
@@ -37,7 +39,7 @@ export function SpendLimitDialog({ alias, subscription, name, estimate, onClose,
     <ActionFrame
       isOpen
       title={t.title(name)}
-      button={spendLimit === null ? t.setButton : t.changeButton}
+      button={isReached ? t.reachedButton : spendLimit === null ? t.setButton : t.changeButton}
       isDisabled={amount === 0 || !isChanged}
       action={action}
       onClose={onClose}
@@ -62,6 +64,11 @@ export function SpendLimitDialog({ alias, subscription, name, estimate, onClose,
           <Radio value="pause" label={t.pause} description={t.pauseText(name, practice)} />
         </Stack>
       </Radio.Group>
+      {isReached && (
+        <Text role="status" fw={600}>
+          {t.reached(formatMoney(total, currency), onReached === "pause" ? name : undefined)}
+        </Text>
+      )}
       {amount > 0 && <Consequences amount={formatMoney(amount, currency)} onReached={onReached} />}
     </ActionFrame>
   );
@@ -72,7 +79,6 @@ function Consequences({ amount, onReached }: { amount: string; onReached: OnReac
   const what = [
     t.at80(amount),
     onReached === "pause" ? t.pauseAt100(amount) : t.notifyAt100(amount),
-    t.already,
     ...(onReached === "pause" ? [t.late] : []),
     t.vendor,
   ];
