@@ -3911,8 +3911,8 @@ export type ReadUsageData = {
         id: string;
     };
     query?: {
-        from?: string;
-        to?: string;
+        from?: string | string;
+        to?: string | string;
         granularity?: 'hour' | 'day' | 'month';
     };
     url: '/subscriptions/{id}/usage';

@@ -51,7 +51,7 @@ export const usageResults = Type.Object(
   {
     results: Type.Array(
       Type.Object({
-        id: Type.String({ description: "The record's `id`" }),
+        id: Type.String({ description: "The record's `id`; empty if that isn't a text" }),
         status: Type.Enum(["accepted", "duplicate", "rejected"], {
           description:
             "`accepted`: counted, or taken back. `duplicate`: it was before, and isn't counted twice. `rejected`: not counted; `reason` says why",
@@ -69,9 +69,18 @@ export type UsageResult = UsageResults["results"][number];
 export const usageGranularities = ["hour", "day", "month"] as const;
 export type UsageGranularity = (typeof usageGranularities)[number];
 
+const timeOrDate = (description: string) =>
+  Type.Union(
+    [
+      Type.String({ format: "date-time", maxLength: 40 }),
+      Type.String({ format: "date", maxLength: 10, examples: ["2027-01-31"] }),
+    ],
+    { description },
+  );
+
 export const readUsageQuery = Type.Object({
-  from: Type.Optional(requestTime("Begin, widened to a whole bucket; by default the begin of the month")),
-  to: Type.Optional(requestTime("End, widened to a whole bucket; by default now")),
+  from: Type.Optional(timeOrDate("Begin, widened to a whole bucket; by default the begin of the month")),
+  to: Type.Optional(timeOrDate("End, widened to a whole bucket; a date is included; by default now")),
   granularity: Type.Optional(
     Type.Enum([...usageGranularities], {
       default: "day",

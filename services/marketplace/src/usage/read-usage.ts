@@ -23,10 +23,14 @@ function bucketStart(time: Date, granularity: UsageGranularity, later = 0): Date
   }
 }
 
+const isDate = (text: string): boolean => !text.includes("T") && !text.includes(" ");
+
+/** A date is its first moment (UTC); as the end of a range, the whole day belongs to the range. */
 function parse(text: string | undefined, name: "from" | "to", byDefault: Date): Date {
-  const time = text === undefined ? byDefault : parseTime(text);
+  if (text === undefined) return byDefault;
+  const time = parseTime(text);
   if (time === undefined) throw invalidRequest(`/query/${name}`, "is not a time");
-  return time;
+  return name === "to" && isDate(text) ? new Date(time.getTime() + millisecondsPerDay) : time;
 }
 
 /** The usage of a subscription, for everyone who may read the subscription. */

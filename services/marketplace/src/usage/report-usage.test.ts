@@ -202,6 +202,38 @@ describe("usage of a subscription", () => {
     await assertProblem(await report(id, []), 400, "invalid-request");
   });
 
+  test("that is malformed is rejected by itself, with what is wrong, and the rest of the batch counts", async () => {
+    const id = await subscribe();
+    const good = record({ quantity: 3 });
+    const { results } = await json<UsageResults>(
+      report(id, [
+        { ...record({ id: "a" }), quantity: true },
+        { id: "b", metric: "notes", quantity: 1 },
+        { ...record({ id: "c" }), patient: "nobody" },
+        { ...record({ id: "d" }), occurredAt: "yesterday" },
+        record({ id: "with spaces" }),
+        { ...record(), id: 7 },
+        null,
+        good,
+      ]),
+    );
+    assert.deepEqual(
+      results.map(({ id: of, status, reason }) => [of, status, reason]),
+      [
+        ["a", "rejected", "quantity must be a number, or a string."],
+        ["b", "rejected", "occurredAt is required."],
+        ["c", "rejected", "patient is not a known field."],
+        ["d", "rejected", "occurredAt must be a date and time with a time zone, such as 2026-03-18T09:30:00Z."],
+        ["with spaces", "rejected", 'id must match pattern "^[A-Za-z0-9._:-]+$".'],
+        ["", "rejected", "id must be a string."],
+        ["", "rejected", "A record must be an object."],
+        [good.id, "accepted", null],
+      ],
+    );
+    assert.equal((await read(id)).items[0]?.quantity, "3");
+    await assertProblem(await report(id, "records" as unknown as []), 400, "invalid-request");
+  });
+
   test("is reported at most 20 times a second", async () => {
     const id = await subscribe();
     await json(report(id, [record()]));
@@ -221,8 +253,17 @@ describe("usage of a subscription", () => {
     await json(report(id, [record()]));
     const now = new Date().toISOString();
     assert.equal((await read(id, `?from=${now}&to=${now}&granularity=month`)).items[0]?.quantity, "1");
+    const today = now.slice(0, 10);
+    for (const granularity of ["hour", "day", "month"])
+      assert.equal(
+        (await read(id, `?from=${today}&to=${today}&granularity=${granularity}`)).items[0]?.quantity,
+        "1",
+        `a date, by ${granularity}`,
+      );
     for (const search of [
       "?from=2027-02-30T00:00:00Z",
+      "?from=2027-02-30",
+      "?to=yesterday",
       "?from=2020-01-01T00:00:00Z",
       "?granularity=week",
       `?from=${now}&to=2020-01-01T00:00:00Z`,

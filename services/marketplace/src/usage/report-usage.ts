@@ -1,4 +1,4 @@
-import type { ReportUsageBody, UsageReportedEvent, UsageResults } from "@ehr-marketplace/contracts";
+import type { UsageReportedEvent, UsageResults } from "@ehr-marketplace/contracts";
 import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
@@ -13,6 +13,7 @@ import { deferHistory } from "../subscriptions/read-history.ts";
 import { startOfDay } from "../subscriptions/terms.ts";
 import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
+import type { SentRecord } from "./malformed-records.ts";
 import { usageProblems } from "./usage-errors.ts";
 import { changeHours } from "./usage-hours.ts";
 import { decideBatch, findLateMonths, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
@@ -37,7 +38,7 @@ export async function reportUsage(
   { database, clock, queue }: UsageDeps,
   by: VendorContext,
   subscriptionId: string,
-  { records }: ReportUsageBody,
+  records: readonly SentRecord[],
 ): Promise<UsageResults> {
   const now = clock();
   return database.transaction().execute(async (transaction) => {
@@ -46,9 +47,9 @@ export async function reportUsage(
     const { id } = locked;
     // Read with the records, in one round trip.
     const readReporter = await deferReporter(transaction, id);
-    const keys = records.flatMap(({ id: recordId, occurredAt }) => {
-      const time = parseTime(occurredAt);
-      return time === undefined ? [] : [{ id: recordId, occurredAt: time }];
+    const keys = records.flatMap((record) => {
+      const time = "malformed" in record ? undefined : parseTime(record.occurredAt);
+      return time === undefined ? [] : [{ id: record.id, occurredAt: time }];
     });
     const known = new Map([[locked.plan.id, locked.plan]]);
     const readHistory = await deferHistory(transaction, id, findPeriod(keys, now), known);

@@ -1,6 +1,7 @@
 import type { UsageAggregation, UsageRecord, UsageResult } from "@ehr-marketplace/contracts";
 import { findTermsOfDay, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
+import type { SentRecord } from "./malformed-records.ts";
 
 /** A record as it is stored. */
 export interface StoredRecord {
@@ -122,7 +123,7 @@ function decideRecord(
  * couldn't be reported any more: a retry gets the same response, however late.
  */
 export function decideBatch(
-  records: readonly UsageRecord[],
+  records: readonly SentRecord[],
   stored: readonly StoredRecord[],
   subscription: MeteredSubscription,
   now: Date,
@@ -130,6 +131,10 @@ export function decideBatch(
   const known = new Map(stored.map((each) => [keyOf(each), each]));
   const batch: DecidedBatch = { results: [], counted: [], voided: [] };
   for (const record of records) {
+    if ("malformed" in record) {
+      batch.results.push({ id: record.id, ...rejected(record.malformed) });
+      continue;
+    }
     const occurredAt = parseTime(record.occurredAt);
     const wrongTime = findWrongTime(occurredAt, now);
     const decide = (at: Date): Decision => {

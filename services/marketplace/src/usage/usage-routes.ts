@@ -9,6 +9,7 @@ import { getCaller, limitCallers, problemResponses, responseOf } from "@ehr-mark
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { developerHeaders, vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
+import { readRecords } from "./malformed-records.ts";
 import { readUsage } from "./read-usage.ts";
 import { reportUsage, type UsageDeps } from "./report-usage.ts";
 
@@ -30,12 +31,14 @@ export async function usageRoutes(
       config: { access: ["vendor-developer", "operator"], isUnlimited: true },
       onRequest: limitCallers(scope, requestsPerMinute),
       bodyLimit: maxBatchBytes,
+      // A malformed record is rejected like any other.
+      attachValidation: true,
       schema: {
         tags,
         operationId: "reportUsage",
         summary: "Report usage of a metered app",
         description:
-          "For the app's vendor: 1 to 500 records, at most 20 requests a second for each subscription. A record is known by its `id` and its day (UTC): sent again it counts once, however late, so repeat a request whose response you didn't get. Refused records are `rejected` with a reason, and don't hinder the others. Usage of a pause, or after the subscription was cancelled, is rejected. `{id, occurredAt, void: true}` takes a record back; its id stays used. Endpoints that select `usage.reported` are told of each batch in which a record was counted.",
+          "For the app's vendor: 1 to 500 records, at most 20 requests a second for each subscription. A record is known by its `id` and its day (UTC): sent again it counts once, however late, so repeat a request whose response you didn't get. Refused records, also malformed ones, are `rejected` with a reason, and don't hinder the others. Usage of a pause, or after the subscription was cancelled, is rejected. `{id, occurredAt, void: true}` takes a record back; its id stays used. Endpoints that select `usage.reported` are told of each batch in which a record was counted.",
         headers: vendorHeaders,
         params: subscriptionParams,
         body: reportUsageBody,
@@ -47,7 +50,10 @@ export async function usageRoutes(
         },
       },
     },
-    (request) => reportUsage(options, vendorContextOf(request), request.params.id, request.body),
+    (request) => {
+      const records = readRecords(request);
+      return reportUsage(options, vendorContextOf(request), request.params.id, records);
+    },
   );
 
   routes.get(

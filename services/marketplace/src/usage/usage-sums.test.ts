@@ -95,7 +95,7 @@ describe("sums of usage equal those of the records themselves", () => {
         const occurredAt = new Date(now.getTime() - minutesAgo * 60_000).toISOString();
         return { id: `r${number}`, occurredAt, ...(isVoid ? { void: true } : { metric: "notes", quantity }) };
       });
-      const { results } = await reportUsage(deps, vendor, id, { records });
+      const { results } = await reportUsage(deps, vendor, id, records);
       for (const [index, record] of records.entries()) {
         const key = `${record.occurredAt.slice(0, 10)} ${record.id}`;
         const isAccepted = results[index]?.status === "accepted";
