@@ -1126,6 +1126,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.usage_records_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if old.voided or not new.voided or new.voided_at is null then
+    raise exception 'a record of usage is voided once, and nothing else of it changes' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.vendors_record_ended_commission() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2263,8 +2275,13 @@ CREATE TABLE public.usage_records (
     aggregation text NOT NULL,
     voided boolean DEFAULT false NOT NULL,
     reported_at timestamp(3) with time zone NOT NULL,
+    request_id text,
+    caller_issuer text,
+    caller_subject text,
+    voided_at timestamp(3) with time zone,
     CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT usage_records_check1 CHECK (((voided_at IS NULL) OR voided)),
     CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
     CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
     CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
@@ -2850,6 +2867,8 @@ CREATE TRIGGER subscriptions_set_scopes BEFORE INSERT ON public.subscriptions FO
 CREATE TRIGGER suspensions_notify_client_changed AFTER UPDATE OF state ON public.suspensions FOR EACH ROW WHEN (((old.state = ANY (ARRAY['pausing'::text, 'paused'::text])) <> (new.state = ANY (ARRAY['pausing'::text, 'paused'::text])))) EXECUTE FUNCTION public.suspensions_notify_client_changed();
 
 CREATE TRIGGER suspensions_notify_client_started AFTER INSERT ON public.suspensions FOR EACH ROW EXECUTE FUNCTION public.suspensions_notify_client_changed();
+
+CREATE TRIGGER usage_records_reject_changes BEFORE UPDATE ON public.usage_records FOR EACH ROW EXECUTE FUNCTION public.usage_records_reject_changes();
 
 CREATE TRIGGER vendors_record_ended_commission AFTER UPDATE OF commission_percent ON public.vendors FOR EACH ROW WHEN ((old.commission_percent <> new.commission_percent)) EXECUTE FUNCTION public.vendors_record_ended_commission();
 
@@ -3550,6 +3569,8 @@ GRANT UPDATE(latest_id) ON TABLE public.usage_hours TO marketplace_service;
 GRANT SELECT,INSERT ON TABLE public.usage_records TO marketplace_service;
 
 GRANT UPDATE(voided) ON TABLE public.usage_records TO marketplace_service;
+
+GRANT UPDATE(voided_at) ON TABLE public.usage_records TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.usage_reporters TO marketplace_service;
 

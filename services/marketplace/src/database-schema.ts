@@ -727,14 +727,18 @@ export interface UsageHours {
 
 export interface UsageRecords {
   aggregation: string;
+  caller_issuer: string | null;
+  caller_subject: string | null;
   day: Timestamp;
   metric: string;
   occurred_at: Timestamp;
   quantity: Numeric;
   record_id: string;
   reported_at: Timestamp;
+  request_id: string | null;
   subscription_id: string;
   voided: Generated<boolean>;
+  voided_at: Timestamp | null;
 }
 
 export interface UsageReporters {

@@ -26,7 +26,8 @@ function describe(errors: FastifySchemaValidationError[]): string {
   const own = errors
     .slice(0, maxDescribed)
     .map((error) => ({ ...error, instancePath: error.instancePath.replace(/^\/records\/\d+/, "") }));
-  return schemaViolations("record", own).message.replaceAll("/record/", "").replaceAll("/record ", "A record ");
+  const { message } = schemaViolations("record", own);
+  return message.replaceAll("/record/", "").replaceAll("/record ", "A record ").slice(0, maxReasonLength);
 }
 
 /** The records of a batch. Errors of single records don't hinder the others; any other error is thrown. */

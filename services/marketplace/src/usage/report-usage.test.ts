@@ -59,10 +59,11 @@ describe("usage of a subscription", () => {
       id,
     );
 
-  test("is counted, told to the vendor's endpoints, audited, and read by hour, day and month", async () => {
+  test("is counted, told to the vendor's endpoints, and read by hour, day and month; it says who sent it with which request", async () => {
     const id = await subscribe();
     const records = [record({ quantity: 2 }), record({ quantity: "0.5" })];
-    const results = await json<UsageResults>(report(id, records));
+    const response = await report(id, records);
+    const results = await json<UsageResults>(Promise.resolve(response));
     assertShape("UsageResults", results);
     assert.deepEqual(
       results.results,
@@ -83,10 +84,14 @@ describe("usage of a subscription", () => {
     assertShape("UsageReportedEvent", event);
     const times = records.map(({ occurredAt }) => occurredAt).toSorted();
     assert.deepEqual(event.usage, [{ metric: "notes", quantity: "2.5", from: times[0], to: times[1], recordCount: 2 }]);
-    assert.deepEqual(
-      await query("select after from audit_entries where action = 'usage.report' and target_id = $1", id),
-      [{ after: { counted: 2, voided: 0 } }],
+    const stored = await query<{ request_id: string; caller_subject: string }>(
+      "select distinct request_id, caller_subject from usage_records where subscription_id = $1",
+      id,
     );
+    assert.deepEqual(stored, [
+      { request_id: response.headers.get("x-request-id"), caller_subject: "northwind-developer" },
+    ]);
+    assert.deepEqual(await query("select from audit_entries where request_id = $1", stored[0]?.request_id), []);
   });
 
   test("is counted once, however often it is sent, and without another event", async () => {
@@ -118,6 +123,18 @@ describe("usage of a subscription", () => {
     assert.equal((await eventsOf(id)).length, 1, "nothing was counted");
     await json(report(id, [{ id: kept.id, occurredAt: kept.occurredAt, void: true }]));
     assert.deepEqual((await read(id)).items, []);
+    const [unknown] = await query<{ count: number }>(
+      "select count(*)::int as count from usage_records where subscription_id = $1 and (voided_at >= reported_at) is not true",
+      id,
+    );
+    assert.equal(unknown?.count, 0, "when each was taken back is known");
+    await withClient(marketplace.database.serviceUrl, async (client) => {
+      const where = `subscription_id = '${id}'`;
+      for (const change of ["voided = false", "voided_at = now()"])
+        await assert.rejects(client.query(`update usage_records set ${change} where ${where}`), /is voided once/);
+      await assert.rejects(client.query(`update usage_records set quantity = 0 where ${where}`), /permission denied/);
+      await assert.rejects(client.query(`delete from usage_records where ${where}`), /permission denied/);
+    });
   });
 
   test("of a pause, or after the cancellation, is rejected; that of before is accepted", async () => {

@@ -2,8 +2,7 @@ import type { UsageReportedEvent, UsageResults } from "@ehr-marketplace/contract
 import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
-import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import type { VendorContext } from "../access/vendor-context.ts";
 import { deferSpendLimit } from "../billing/enforce-spend-limit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
@@ -33,7 +32,7 @@ export interface UsageDeps {
   queue: Queue;
 }
 
-/** Counts a batch of records in one transaction: records, hours, days, event and audit entry. */
+/** Counts a batch of records in one transaction: records, hours, days and event. The records say who sent them. */
 export async function reportUsage(
   { database, clock, queue }: UsageDeps,
   by: VendorContext,
@@ -60,8 +59,9 @@ export async function reportUsage(
     const rate = countBatch(reporter, now);
     if (rate === undefined) throw reportedTooOften(id, reporter ?? { second: now }, now);
     const batch = decideBatch(records, stored, await readHistory(), now);
-    await insertRecords(transaction, id, batch.counted, now);
-    await voidRecords(transaction, id, batch.voided);
+    const report = { caller: by.caller, requestId: by.requestId, at: now };
+    await insertRecords(transaction, id, batch.counted, report);
+    await voidRecords(transaction, id, batch.voided, report);
     await applyToHours(transaction, id, changeHours(batch));
     // The statement of such a month may be closed already.
     await upsertLateUsage(transaction, id, findLateMonths(batch, now), now);
@@ -69,18 +69,6 @@ export async function reportUsage(
     const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
     await upsertReporter(transaction, id, { ...rate, reportedAt: isEventDue ? at : (reporter?.reportedAt ?? null) });
     if (isEventDue) await recordUsageReported(queue, eventOf(locked, batch.counted), at);
-    if (isEventDue || batch.voided.length > 0) {
-      await recordAudit(transaction, {
-        by,
-        role: by.role,
-        at: now,
-        onBehalfOf: onBehalfOf(by),
-        action: "usage.report",
-        target: { kind: "subscription", id },
-        before: null,
-        after: { counted: batch.counted.length, voided: batch.voided.length },
-      });
-    }
     if (isEventDue) await enforceSpendLimit(queue, now);
     return { results: batch.results };
   });

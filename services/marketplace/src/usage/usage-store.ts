@@ -64,19 +64,29 @@ export async function findRecords(
   return rows.map(({ quantity, ...row }) => ({ ...row, quantity: parseQuantity(quantity) ?? 0n }));
 }
 
+/** Who has sent a batch, and when. */
+export interface Report {
+  caller: { issuer: string; subject: string };
+  requestId: string;
+  at: Date;
+}
+
 export async function insertRecords(
   transaction: Transaction<DB>,
   subscriptionId: string,
   records: readonly StoredRecord[],
-  at: Date,
+  { caller, requestId, at }: Report,
 ): Promise<void> {
   if (records.length === 0) return;
   const rows = JSON.stringify(
     records.map(({ quantity, ...record }) => ({ ...record, quantity: formatQuantity(quantity) })),
   );
   const statement = sql`
-    insert into usage_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
-    select ${subscriptionId}, id, ("occurredAt" at time zone 'UTC')::date, "occurredAt", metric, quantity, aggregation, ${at}
+    insert into usage_records (
+      subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at, request_id, caller_issuer, caller_subject
+    )
+    select ${subscriptionId}, id, ("occurredAt" at time zone 'UTC')::date, "occurredAt", metric, quantity, aggregation, ${at},
+      ${requestId}, ${caller.issuer}, ${caller.subject}
     from json_to_recordset(${rows}::json) as given(
       id text, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`;
   // Locks only the days of its records, also with a generic plan.
@@ -87,11 +97,12 @@ export async function voidRecords(
   transaction: Transaction<DB>,
   subscriptionId: string,
   records: readonly StoredRecord[],
+  { at }: Report,
 ): Promise<void> {
   if (records.length === 0) return;
   const keys = JSON.stringify(records.map(({ id, occurredAt }) => ({ id, day: dayOf(occurredAt) })));
   const statement = sql`
-    update usage_records stored set voided = true
+    update usage_records stored set voided = true, voided_at = ${at}
     from json_to_recordset(${keys}::json) as given(id text, day date)
     where stored.subscription_id = ${subscriptionId} and stored.record_id = given.id and stored.day = given.day
       and stored.day = any (${daysOf(records)}::date[])`;
