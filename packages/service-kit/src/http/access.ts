@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHook
 import { type Caller, hasRole, type Role } from "../tokens/caller.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-keys.ts";
 import { TokenRefusedError, type TokenVerifier } from "../tokens/token-verifier.ts";
-import { createCallerSlots } from "./caller-slots.ts";
+import { type CallerSlots, createCallerSlots } from "./caller-slots.ts";
 import { Problem } from "./problem.ts";
 import { createRateCounter } from "./rate-limit.ts";
 import { standardProblems } from "./standard-problems.ts";
@@ -17,6 +17,8 @@ declare module "fastify" {
     access?: Access;
     /** Allowed requests don't count toward the caller's limit. For routes that one machine calls for all users; see `limitCallers`. */
     isUnlimited?: boolean;
+    /** Its requests have slots of their own, because they take long. They don't count as the caller's requests in progress. */
+    hasOwnSlots?: boolean;
   }
   interface FastifyRequest {
     caller: Caller | undefined;
@@ -84,7 +86,8 @@ export function forbidden(caller: Caller, detail: string): Problem {
 /** Enforces `config.access` of every route. The server doesn't start if a route lacks it. Without `options` all routes are public. */
 export function controlAccess(server: FastifyInstance, options: AccessOptions | undefined): void {
   const served: (Omit<ServedRoute, "access"> & { access: Access | undefined; checked: boolean })[] = [];
-  const checkToken = options && createTokenCheck(server, options);
+  const slots = createCallerSlots(options?.requestsAtOnce ?? Number.POSITIVE_INFINITY);
+  const checkToken = options && createTokenCheck(server, options, slots);
   server.decorateRequest("caller", undefined);
   server.decorate("routesAndAccess", []);
 
@@ -95,6 +98,7 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions | 
     // Added once only: a library may derive a route from another one, hooks included.
     if (checkToken && access !== undefined && access !== "anyone" && !hooksOf().includes(checkToken)) {
       route.onRequest = [checkToken, ...[route.onRequest ?? []].flat()];
+      route.handler = slots.wrap(route.handler);
     }
     for (const method of [route.method].flat()) {
       served.push({
@@ -144,7 +148,11 @@ export function controlAccess(server: FastifyInstance, options: AccessOptions | 
 const maxVerifying = 2;
 const maxWaitingToVerify = 100;
 
-function createTokenCheck(server: FastifyInstance, { tokens, ...options }: AccessOptions): onRequestAsyncHookHandler {
+function createTokenCheck(
+  server: FastifyInstance,
+  { tokens, ...options }: AccessOptions,
+  slots: CallerSlots,
+): onRequestAsyncHookHandler {
   const requests = createRateCounter(server, {
     perMinute: options.requestsPerMinute,
     detail: `The limit is ${options.requestsPerMinute} requests per minute for each caller.`,
@@ -155,7 +163,6 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
     detail: "Too many invalid tokens were sent from this address.",
   });
   const verifications = createTaskLimiter(maxVerifying, maxWaitingToVerify);
-  const takeSlot = createCallerSlots(options.requestsAtOnce);
 
   /**
    * Many users may share an address, so invalid tokens from it must not block valid ones. Above the limit an unknown token is still
@@ -180,7 +187,7 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
     const caller = tokens.findVerified(token) ?? (await verify(token, request));
     // Set before the checks below, because the request log includes a hash of the caller of a refused request.
     request.caller = caller;
-    const { access, isUnlimited = false, isStreamed = false, timeoutMs } = request.routeOptions.config;
+    const { access, isUnlimited = false, isStreamed = false, hasOwnSlots = false } = request.routeOptions.config;
     const isAllowed = access !== undefined && access !== "anyone" && access.some((role) => hasRole(caller, role));
     const isCounted = !caller.roles.has("ehr-service") && !(isUnlimited && isAllowed);
     const tooMany = isCounted ? await requests.count(request) : undefined;
@@ -190,8 +197,9 @@ function createTokenCheck(server: FastifyInstance, { tokens, ...options }: Acces
       const roles = allowed.length === 1 ? "the role" : "one of the roles";
       throw forbidden(caller, `This route requires ${roles} ${allowed.join(", ")}.`);
     }
-    // What takes long has slots of its own.
-    if (isCounted && !isStreamed && timeoutMs === undefined) await takeSlot(keyOfCaller(request), reply);
+    // One machine sends the requests of all users.
+    const isMachine = caller.roles.has("ehr-service") || caller.roles.has("launch-redeemer");
+    if (!isMachine && !isStreamed && !hasOwnSlots) await slots.take(keyOfCaller(request), request, reply);
   };
 }
 

@@ -25,8 +25,8 @@ async function startHanging(t: TestContext) {
       server.get("/stream", { config: { ...config, isStreamed: true } }, () => ({}));
     },
   });
-  const send = (caller: "busy" | "other", path: string): Promise<Response> =>
-    fetch(`${running.url}${path}`, { headers: { authorization: `Bearer ${caller}` } });
+  const send = (caller: "busy" | "other", path: string, signal: AbortSignal | null = null): Promise<Response> =>
+    fetch(`${running.url}${path}`, { headers: { authorization: `Bearer ${caller}` }, signal });
   const release = (): void => {
     for (const respond of waiting.splice(0)) respond();
   };
@@ -44,6 +44,23 @@ test("a caller has four requests in progress: further ones wait, and other calle
   await eventually("the others follow", 30_000, () => inProgress() === atOnce);
   release();
   for (const response of await Promise.all(sent)) assert.equal(response.status, 200);
+});
+
+test("a client that leaves keeps its slot until what it has begun is over", async (t) => {
+  const { send, release, inProgress } = await startHanging(t);
+  const client = new AbortController();
+  const sent = Array.from({ length: atOnce }, () => send("busy", "/hangs", client.signal));
+  await eventually("the caller's share is in progress", 30_000, () => inProgress() === atOnce);
+  client.abort();
+  await Promise.allSettled(sent);
+  const waiting = send("busy", "/hangs");
+  // Of the same connection pool: the server has seen the others close by then.
+  for (let nth = 0; nth < 3; nth += 1) assert.equal((await send("other", "/quick")).status, 200);
+  assert.equal(inProgress(), atOnce);
+  release();
+  await eventually("the next one follows", 30_000, () => inProgress() === 1);
+  release();
+  assert.equal((await waiting).status, 200);
 });
 
 test("of a caller with too many waiting requests, more are refused", async (t) => {

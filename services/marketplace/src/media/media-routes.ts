@@ -57,7 +57,7 @@ export async function developerMediaRoutes(scope: FastifyInstance, options: Uplo
       onRequest: async (request, reply) => {
         taken.set(request, uploadSlots.take(request, reply, vendorContextOf(request).vendor));
       },
-      config: { access, acceptedMediaTypes: acceptedTypes.join(", "), timeoutMs: maxTransferMs },
+      config: { access, acceptedMediaTypes: acceptedTypes.join(", "), timeoutMs: maxTransferMs, hasOwnSlots: true },
       schema: {
         ...uploadSample,
         tags,
