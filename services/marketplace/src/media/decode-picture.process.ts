@@ -12,14 +12,18 @@ const pollMs = 25;
 // Requests to the service come first.
 setPriority(10);
 
-/** Decoding has a thread of its own, so that this timer is in time. */
+/** Decoding has a thread of its own, so that this timer is in time. Nothing else stops such a thread. */
 function endAtLimit(maxCpuMs: number): NodeJS.Timeout {
   const begun = process.cpuUsage();
-  return setInterval(() => {
+  const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(begun);
     const isAboveLimit = user + system > maxCpuMs * 1_000 || process.memoryUsage.rss() > maxMemoryBytes;
-    if (isAboveLimit) process.kill(process.pid, "SIGKILL");
+    if (!isAboveLimit) return;
+    clearInterval(timer);
+    const unusable = "The picture takes too long, or too much memory, to decode. Reduce its size, and export it again.";
+    process.send?.({ unusable, ends: true } satisfies DecodingOutcome, () => process.kill(process.pid, "SIGKILL"));
   }, pollMs);
+  return timer;
 }
 
 async function decode({ bytes, mediaType, kind, maxCpuMs }: DecodingTask): Promise<DecodingOutcome> {

@@ -3,7 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { MediaStorage } from "./media-storage.ts";
-import { deleteMarked, deleteRefusedUploads, findMarked, markForDeletion, updateUse } from "./media-store.ts";
+import { deleteMarked, deleteUnstoredUploads, findMarked, markForDeletion, updateUse } from "./media-store.ts";
 
 const dayMs = 86_400_000;
 const keptUnusedDays = 30;
@@ -36,7 +36,7 @@ export async function deleteUnusedMedia(deps: DeleteMediaDeps, now: Date): Promi
 
   const marks = { unusedSince: before(keptUnusedDays), begunBefore: before(unfinishedUploadDays), now };
   await runInBatches((limit) => markForDeletion(database, { ...marks, limit }), batches);
-  await deleteRefusedUploads(database, before(2));
+  await deleteUnstoredUploads(database, before(2));
   return { deleted: await deleteMarkedMedia(deps, batches) };
 }
 

@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
-import type { DB, Media, RefusedUploads } from "../database-schema.ts";
+import type { DB, Media, UnstoredUploads } from "../database-schema.ts";
 
 export type MediaRow = Selectable<Media>;
 
@@ -35,7 +35,7 @@ export async function countMedia(database: Kysely<DB>, appId: string): Promise<{
   return { files: Number(files), bytes: Number(bytes ?? 0) };
 }
 
-/** What the vendor has sent since a time, refused or not, and when it sent the oldest of them. */
+/** What the vendor has sent since a time, stored or not, and when it sent the oldest of them. */
 export async function countUploadsSince(
   database: Kysely<DB>,
   vendorId: string,
@@ -46,25 +46,25 @@ export async function countUploadsSince(
     .select("created_at as sent_at")
     .where("vendor_id", "=", vendorId)
     .where("created_at", ">", since);
-  const refused = database
-    .selectFrom("refused_uploads")
-    .select("refused_at as sent_at")
+  const unstored = database
+    .selectFrom("unstored_uploads")
+    .select("sent_at")
     .where("vendor_id", "=", vendorId)
-    .where("refused_at", ">", since);
+    .where("sent_at", ">", since);
   const { uploads, oldest } = await database
-    .selectFrom(stored.unionAll(refused).as("sent"))
+    .selectFrom(stored.unionAll(unstored).as("sent"))
     .select(({ fn }) => [fn.countAll<string>().as("uploads"), fn.min<Date | null>("sent_at").as("oldest")])
     .executeTakeFirstOrThrow();
   return { uploads: Number(uploads), oldest };
 }
 
-export async function insertRefusedUpload(database: Kysely<DB>, row: Insertable<RefusedUploads>): Promise<void> {
-  await database.insertInto("refused_uploads").values(row).execute();
+export async function insertUnstoredUpload(database: Kysely<DB>, row: Insertable<UnstoredUploads>): Promise<void> {
+  await database.insertInto("unstored_uploads").values(row).execute();
 }
 
 /** They count for a day. Bounded, because a vendor can send so many a day. */
-export async function deleteRefusedUploads(database: Kysely<DB>, before: Date): Promise<void> {
-  await database.deleteFrom("refused_uploads").where("refused_at", "<", before).execute();
+export async function deleteUnstoredUploads(database: Kysely<DB>, before: Date): Promise<void> {
+  await database.deleteFrom("unstored_uploads").where("sent_at", "<", before).execute();
 }
 
 export async function insertMedia(transaction: Transaction<DB>, row: Insertable<Media>): Promise<void> {

@@ -9,7 +9,8 @@ export interface DecodingTask {
   maxCpuMs: number;
 }
 
-export type DecodingOutcome = { picture: Picture } | { unusable: string };
+/** `ends`: the process has exceeded a limit, and ends itself. */
+export type DecodingOutcome = { picture: Picture } | { unusable: string; ends?: boolean };
 
 /** On a busy machine, the CPU time of a task takes longer. */
 const maxMs = 45_000;
@@ -42,7 +43,7 @@ function takeProcess(): ChildProcess {
 function giveBack(child: ChildProcess): void {
   const timer = setTimeout(() => {
     idle.delete(child);
-    child.disconnect();
+    if (child.connected) child.disconnect();
   }, maxIdleMs);
   idle.set(child, timer);
   // Neither keeps this process running.
@@ -51,31 +52,45 @@ function giveBack(child: ChildProcess): void {
   child.channel?.unref();
 }
 
-/** Decodes a picture in another process, which is killed if it takes more CPU time or memory than any picture that someone would send. */
+const tooLong = "The picture takes too long to decode. Reduce its size, and export it again.";
+/** Of what the decoder has done with the picture. Any other signal comes from outside, and says nothing about it. */
+const crashes: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"]);
+
+/**
+ * Decodes a picture in another process, which ends if it takes more CPU time or memory than any picture that someone would send. Any error
+ * but an `UnusablePictureError` says nothing about the picture.
+ */
 export async function decodeOutside(task: DecodingTask): Promise<Picture> {
   const child = takeProcess();
   child.ref();
   child.channel?.ref();
   const ended = new AbortController();
   const { signal } = ended;
-  const tooLong = setTimeout(() => child.kill("SIGKILL"), maxMs);
+  let isTooLong = false;
+  const timer = setTimeout(() => {
+    isTooLong = true;
+    child.kill("SIGKILL");
+  }, maxMs);
+  const exited = once(child, "exit", { signal }).then(([code, by]): never => {
+    if (isTooLong) throw new UnusablePictureError(tooLong);
+    if (crashes.has(by as NodeJS.Signals | null)) {
+      throw new UnusablePictureError("The picture can't be decoded. Export it again.");
+    }
+    throw new Error(`the process that decodes pictures has ended: ${by ?? code}`);
+  });
   try {
     child.send(task);
-    const outcome = await Promise.race([
-      once(child, "message", { signal }).then(([message]) => message as DecodingOutcome),
-      once(child, "exit", { signal }).then(([code]) => code as number | null),
-    ]);
-    if (outcome === null) {
-      throw new UnusablePictureError(
-        "The picture takes too long, or too much memory, to decode. Reduce its size, and export it again.",
-      );
+    const responded = once(child, "message", { signal }).then(([message]) => message as DecodingOutcome);
+    const outcome = await Promise.race([responded, exited]);
+    if ("picture" in outcome) {
+      giveBack(child);
+      return outcome.picture;
     }
-    if (typeof outcome === "number") throw new Error(`the process that decodes pictures exited with ${outcome}`);
-    giveBack(child);
-    if ("unusable" in outcome) throw new UnusablePictureError(outcome.unusable);
-    return outcome.picture;
+    if (outcome.ends !== true) giveBack(child);
+    throw new UnusablePictureError(outcome.unusable);
   } finally {
-    clearTimeout(tooLong);
+    clearTimeout(timer);
     ended.abort();
+    exited.catch(() => undefined);
   }
 }

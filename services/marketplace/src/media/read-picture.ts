@@ -45,6 +45,8 @@ export async function readPicture(
     );
   } catch (error) {
     if (error instanceof UnusablePictureError) throw unusable(error.message);
-    throw error;
+    if (error instanceof Problem) throw error;
+    const detail = "The picture couldn't be decoded now, for a reason of ours. Send it again.";
+    throw new Problem(standardProblems.unavailable, detail, { headers: { "retry-after": "5" }, cause: error });
   }
 }

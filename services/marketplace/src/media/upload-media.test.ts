@@ -302,24 +302,27 @@ describe("uploading media", () => {
     await query("delete from media where app_id = (select app_id from listings where slug = 'crowded')");
   });
 
-  test("a file that is sent again isn't decoded again, and those that can't be used count toward the day's uploads", async () => {
+  test("a file that is sent again isn't decoded again, and whatever is decoded counts toward the day's uploads", async () => {
     await create("repeated");
     const vendorId = "(select vendor_id from listings where slug = 'repeated')";
     const icon = await plain(520, 520, "rgb(9, 9, 9)").png().toBuffer();
     const first = await uploaded("icon", "image/png", icon, { slug: "repeated" });
     // Beside the stored rows of this test's vendor.
-    await query(`insert into refused_uploads select ${vendorId}, now() from generate_series(1, 500)`);
+    await query(`insert into unstored_uploads select ${vendorId}, now() from generate_series(1, 500)`);
     const response = await upload("icon", "image/png", await plain(530, 530).png().toBuffer(), { slug: "repeated" });
     assert.ok(Number(response.headers.get("retry-after")) > 80_000);
     await assertProblem(response, 429, "too-many-uploads");
     assert.deepEqual(await uploaded("icon", "image/png", icon, { slug: "repeated" }), first);
-    await query("delete from refused_uploads");
+    await query("delete from unstored_uploads");
 
     await refused(/damaged/, "icon", "image/png", icon.subarray(0, 60), { slug: "repeated" });
+    // Other bytes of the same picture.
+    const appended = Buffer.concat([icon, Buffer.from("x")]);
+    assert.deepEqual(await uploaded("icon", "image/png", appended, { slug: "repeated" }), first);
     const [{ count } = { count: 0 }] = await query<{ count: number }>(
-      "select count(*)::int as count from refused_uploads",
+      "select count(*)::int as count from unstored_uploads",
     );
-    assert.equal(count, 1);
+    assert.equal(count, 2, "each was decoded");
   });
 
   test("a vendor's pictures are decoded one at a time: another vendor's needn't wait for the second", async () => {

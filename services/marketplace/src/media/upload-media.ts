@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { MediaDto, MediaKind } from "@ehr-marketplace/contracts";
-import { Problem, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely, Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
@@ -14,7 +14,7 @@ import {
   countMedia,
   countUploadsSince,
   insertMedia,
-  insertRefusedUpload,
+  insertUnstoredUpload,
   lockSameFile,
   lockUploads,
   type MediaRow,
@@ -62,8 +62,8 @@ async function readFile({ kind, contentType, bytes }: SentFile, vendor: string):
   return { bytes, contentType, width: null, height: null };
 }
 
-const isUnusable = (error: unknown): boolean =>
-  error instanceof Problem && error.kind.code === mediaProblems.unusableFile.code;
+const isProblem = (error: unknown, { code }: ProblemKind): boolean =>
+  error instanceof Problem && error.kind.code === code;
 
 const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
@@ -88,18 +88,25 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
     .transaction()
     .execute((transaction) => findSame(transaction, { source_sha256: sourceSha256 }));
   if (sentBefore?.stored_at) return toDto(deps, sentBefore);
+  await refuseTooManyFiles(database, { appId, bytes: 0 });
   await refuseTooManyUploads(database, { vendorId, now });
+  /** What is decoded and not stored as a new file counts, too. */
+  const countDecoded = (connection: Kysely<DB>): Promise<void> =>
+    insertUnstoredUpload(connection, { vendor_id: vendorId, sent_at: now });
   const file = await readFile(sent, vendorId).catch(async (error: unknown) => {
-    if (isUnusable(error)) await insertRefusedUpload(database, { vendor_id: vendorId, refused_at: now });
+    if (isProblem(error, mediaProblems.unusableFile)) await countDecoded(database);
     throw error;
   });
   const sha256 = hashOf(file.bytes);
 
   // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
-  const row = await database.transaction().execute(async (transaction) => {
+  const insert = async (transaction: Transaction<DB>): Promise<MediaRow> => {
     await lockUploads(transaction, vendorId);
     const same = await findSame(transaction, { sha256 });
-    if (same !== undefined) return same;
+    if (same !== undefined) {
+      await countDecoded(transaction);
+      return same;
+    }
     await refuseTooManyFiles(transaction, { appId, bytes: file.bytes.length });
     await refuseTooManyUploads(transaction, { vendorId, now });
     const id = uuid();
@@ -122,7 +129,14 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
     };
     await insertMedia(transaction, inserted);
     return { ...inserted, published_at: null, deleting_at: null };
-  });
+  };
+  const row = await database
+    .transaction()
+    .execute(insert)
+    .catch(async (error: unknown) => {
+      if (isProblem(error, mediaProblems.tooMany)) await countDecoded(database);
+      throw error;
+    });
   if (row.stored_at !== null) return toDto(deps, row);
 
   await storage.put(row.object_key, file).catch((error: unknown) => {
@@ -157,7 +171,7 @@ async function refuseTooManyFiles(
   }
 }
 
-/** Counts refused files, too: they cost as much as others. */
+/** Counts what wasn't stored, too: decoding it costs as much. */
 async function refuseTooManyUploads(
   database: Kysely<DB>,
   { vendorId, now }: { vendorId: string; now: Date },
