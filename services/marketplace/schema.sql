@@ -1131,9 +1131,11 @@ CREATE FUNCTION public.usage_records_reject_changes() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  if old.voided or not new.voided or new.voided_at is null then
+  if old.voided or not new.voided then
     raise exception 'a record of usage is voided once, and nothing else of it changes' using errcode = 'restrict_violation';
   end if;
+  -- Processes of the previous version don't set it.
+  new.voided_at := coalesce(new.voided_at, now());
   return new;
 end
 $$;
@@ -1961,11 +1963,6 @@ CREATE VIEW public.recipient_states WITH (security_invoker='true') AS
      LEFT JOIN public.organisations o ON ((o.id = r.id)))
      LEFT JOIN public.callback_origins c ON ((c.origin = o.callback_origin)));
 
-CREATE TABLE public.refused_uploads (
-    vendor_id uuid NOT NULL,
-    refused_at timestamp with time zone NOT NULL
-);
-
 CREATE TABLE public.replays (
     id uuid NOT NULL,
     recipient_id uuid NOT NULL,
@@ -2226,6 +2223,11 @@ CREATE TABLE public.suspensions (
     CONSTRAINT suspensions_state_check CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'ended'::text])))
 );
 
+CREATE TABLE public.unstored_uploads (
+    vendor_id uuid NOT NULL,
+    sent_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.usage_days (
     subscription_id uuid NOT NULL,
     day date NOT NULL,
@@ -2279,9 +2281,11 @@ CREATE TABLE public.usage_records (
     caller_issuer text,
     caller_subject text,
     voided_at timestamp(3) with time zone,
+    void_request_id text,
+    void_issuer text,
+    void_subject text,
     CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
-    CONSTRAINT usage_records_check1 CHECK (((voided_at IS NULL) OR voided)),
     CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
     CONSTRAINT usage_records_quantity_check CHECK ((quantity >= (0)::numeric)),
     CONSTRAINT usage_records_record_id_check CHECK ((record_id ~ '^[A-Za-z0-9._:-]{1,100}$'::text))
@@ -2724,8 +2728,6 @@ CREATE UNIQUE INDEX pricing_plans_on_sale_once ON public.pricing_plans USING btr
 
 CREATE INDEX recipients_not_active ON public.recipients USING btree (status, held_since) WHERE (status <> 'active'::text);
 
-CREATE INDEX refused_uploads_by_vendor ON public.refused_uploads USING btree (vendor_id, refused_at);
-
 CREATE INDEX replays_of_recipient ON public.replays USING btree (recipient_id, created_at DESC, id DESC);
 
 CREATE UNIQUE INDEX replays_one_running ON public.replays USING btree (recipient_id) WHERE (status = 'running'::text);
@@ -2769,6 +2771,8 @@ CREATE UNIQUE INDEX subscriptions_one_trial ON public.subscriptions USING btree 
 CREATE INDEX subscriptions_paused_by_reason ON public.subscriptions USING btree (pause_reason, created_at, id) WHERE (status = 'paused'::text);
 
 CREATE UNIQUE INDEX suspensions_one_per_app ON public.suspensions USING btree (app_id) WHERE (state <> 'ended'::text);
+
+CREATE INDEX unstored_uploads_by_vendor ON public.unstored_uploads USING btree (vendor_id, sent_at);
 
 CREATE INDEX usage_records_highest ON ONLY public.usage_records USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
 
@@ -2949,9 +2953,6 @@ ALTER TABLE ONLY public.organisations
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
-ALTER TABLE ONLY public.refused_uploads
-    ADD CONSTRAINT refused_uploads_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
-
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
 
@@ -3002,6 +3003,9 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+
+ALTER TABLE ONLY public.unstored_uploads
+    ADD CONSTRAINT unstored_uploads_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.usage_days
     ADD CONSTRAINT usage_days_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
@@ -3368,8 +3372,6 @@ GRANT UPDATE(disabled_reason) ON TABLE public.recipients TO marketplace_service;
 
 GRANT SELECT ON TABLE public.recipient_states TO marketplace_service;
 
-GRANT SELECT,INSERT,DELETE ON TABLE public.refused_uploads TO marketplace_service;
-
 GRANT SELECT,INSERT ON TABLE public.replays TO marketplace_service;
 
 GRANT UPDATE(status) ON TABLE public.replays TO marketplace_service;
@@ -3546,6 +3548,8 @@ GRANT UPDATE(resumed) ON TABLE public.suspensions TO marketplace_service;
 
 GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.suspensions TO marketplace_service;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.unstored_uploads TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.usage_days TO marketplace_service;
 
 GRANT UPDATE(quantity) ON TABLE public.usage_days TO marketplace_service;
@@ -3571,6 +3575,12 @@ GRANT SELECT,INSERT ON TABLE public.usage_records TO marketplace_service;
 GRANT UPDATE(voided) ON TABLE public.usage_records TO marketplace_service;
 
 GRANT UPDATE(voided_at) ON TABLE public.usage_records TO marketplace_service;
+
+GRANT UPDATE(void_request_id) ON TABLE public.usage_records TO marketplace_service;
+
+GRANT UPDATE(void_issuer) ON TABLE public.usage_records TO marketplace_service;
+
+GRANT UPDATE(void_subject) ON TABLE public.usage_records TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.usage_reporters TO marketplace_service;
 

@@ -315,6 +315,7 @@ export {
   type ReportUsageBody,
   readUsageQuery,
   reportUsageBody,
+  reportUsageEnvelope,
   type UsageAggregation,
   type UsageDto,
   type UsageGranularity,
@@ -322,6 +323,7 @@ export {
   type UsageResult,
   type UsageResults,
   usageDto,
+  usageRecord,
   usageRecordIdPattern,
   usageResults,
 } from "./usage.ts";

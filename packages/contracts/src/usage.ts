@@ -6,7 +6,7 @@ const maxUsageRecords = 500;
 /** No spaces, and nothing that could be a name. */
 export const usageRecordIdPattern = "^[A-Za-z0-9._:-]+$";
 
-const usageRecord = Type.Object(
+export const usageRecord = Type.Object(
   {
     id: Type.String({
       minLength: 1,
@@ -43,6 +43,11 @@ export type UsageRecord = Static<typeof usageRecord>;
 
 export const reportUsageBody = Type.Object(
   { records: Type.Array(usageRecord, { minItems: 1, maxItems: maxUsageRecords }) },
+  { additionalProperties: false },
+);
+/** The same, whatever its records are. */
+export const reportUsageEnvelope = Type.Object(
+  { records: Type.Array(Type.Unknown(), { minItems: 1, maxItems: maxUsageRecords }) },
   { additionalProperties: false },
 );
 export type ReportUsageBody = Static<typeof reportUsageBody>;

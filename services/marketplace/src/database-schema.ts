@@ -515,11 +515,6 @@ export interface RecipientStates {
   status: string | null;
 }
 
-export interface RefusedUploads {
-  refused_at: Timestamp;
-  vendor_id: string;
-}
-
 export interface Replays {
   created_at: Timestamp;
   cursor_at: Timestamp | null;
@@ -703,6 +698,11 @@ export interface Suspensions {
   updated_at: Timestamp;
 }
 
+export interface UnstoredUploads {
+  sent_at: Timestamp;
+  vendor_id: string;
+}
+
 export interface UsageDays {
   aggregation: string;
   day: Timestamp;
@@ -737,6 +737,9 @@ export interface UsageRecords {
   reported_at: Timestamp;
   request_id: string | null;
   subscription_id: string;
+  void_issuer: string | null;
+  void_request_id: string | null;
+  void_subject: string | null;
   voided: Generated<boolean>;
   voided_at: Timestamp | null;
 }
@@ -821,7 +824,6 @@ export interface DB {
   published_apps: PublishedApps;
   recipient_states: RecipientStates;
   recipients: Recipients;
-  refused_uploads: RefusedUploads;
   replays: Replays;
   reviews: Reviews;
   revision_editors: RevisionEditors;
@@ -840,6 +842,7 @@ export interface DB {
   statement_months: StatementMonths;
   subscriptions: Subscriptions;
   suspensions: Suspensions;
+  unstored_uploads: UnstoredUploads;
   usage_days: UsageDays;
   usage_hours: UsageHours;
   usage_records: UsageRecords;

@@ -1,6 +1,6 @@
-import type { ReportUsageBody, UsageRecord } from "@ehr-marketplace/contracts";
-import { schemaViolations } from "@ehr-marketplace/service-kit/http";
-import type { FastifyRequest, FastifySchemaValidationError } from "fastify";
+import { type ReportUsageBody, reportUsageEnvelope, type UsageRecord, usageRecord } from "@ehr-marketplace/contracts";
+import { createBodyValidator, Problem } from "@ehr-marketplace/service-kit/http";
+import type { FastifyRequest } from "fastify";
 
 /** A record of a batch that doesn't match its schema. */
 export interface MalformedRecord {
@@ -12,38 +12,31 @@ export interface MalformedRecord {
 export type SentRecord = UsageRecord | MalformedRecord;
 
 const maxIdLength = 100;
-/** Of a record. A batch may have thousands of errors. */
-const maxDescribed = 3;
 const maxReasonLength = 500;
+const validateEnvelope = createBodyValidator(reportUsageEnvelope);
+const validateRecord = createBodyValidator(usageRecord);
 
-const indexOf = ({ instancePath }: FastifySchemaValidationError): number | undefined => {
-  const [, index] = /^\/records\/(\d+)(?:\/|$)/.exec(instancePath) ?? [];
-  return index === undefined ? undefined : Number(index);
-};
-
-/** With pointers that begin at the record. */
-function describe(errors: FastifySchemaValidationError[]): string {
-  const own = errors
-    .slice(0, maxDescribed)
-    .map((error) => ({ ...error, instancePath: error.instancePath.replace(/^\/records\/\d+/, "") }));
-  const { message } = schemaViolations("record", own);
-  return message.replaceAll("/record/", "").replaceAll("/record ", "A record ").slice(0, maxReasonLength);
+function readRecord(record: unknown): SentRecord {
+  try {
+    return validateRecord(record);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { id } = (record ?? {}) as { id?: unknown };
+    // With pointers that begin at the record.
+    const reason = error.message.replaceAll("/body/", "").replaceAll("/body ", "A record ");
+    return { id: typeof id === "string" ? id.slice(0, maxIdLength) : "", malformed: reason.slice(0, maxReasonLength) };
+  }
 }
 
-/** The records of a batch. Errors of single records don't hinder the others; any other error is thrown. */
+/**
+ * The records of a batch whose body was validated. If that failed, each record is validated by itself, so that a malformed one doesn't
+ * hinder the others; what is wrong with the body itself is thrown.
+ */
 export function readRecords({
   body,
   validationError,
 }: Pick<FastifyRequest, "validationError"> & { body: ReportUsageBody }): SentRecord[] {
   if (validationError === undefined) return body.records;
-  const { validationContext, validation } = validationError;
-  if (validationContext !== "body" || validation === undefined) throw validationError;
-  const errorsOf = Map.groupBy(validation, indexOf);
-  if (errorsOf.has(undefined)) throw validationError;
-  return body.records.map((record: unknown, index) => {
-    const errors = errorsOf.get(index);
-    if (errors === undefined) return record as UsageRecord;
-    const { id } = (record ?? {}) as { id?: unknown };
-    return { id: typeof id === "string" ? id.slice(0, maxIdLength) : "", malformed: describe(errors) };
-  });
+  if (validationError.validationContext !== "body") throw validationError;
+  return validateEnvelope(body).records.map(readRecord);
 }

@@ -23,7 +23,7 @@ function bucketStart(time: Date, granularity: UsageGranularity, later = 0): Date
   }
 }
 
-const isDate = (text: string): boolean => !text.includes("T") && !text.includes(" ");
+const isDate = (text: string): boolean => text.length === "2027-01-31".length;
 
 /** A date is its first moment (UTC); as the end of a range, the whole day belongs to the range. */
 function parse(text: string | undefined, name: "from" | "to", byDefault: Date): Date {

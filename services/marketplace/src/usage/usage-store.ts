@@ -97,12 +97,13 @@ export async function voidRecords(
   transaction: Transaction<DB>,
   subscriptionId: string,
   records: readonly StoredRecord[],
-  { at }: Report,
+  { caller, requestId, at }: Report,
 ): Promise<void> {
   if (records.length === 0) return;
   const keys = JSON.stringify(records.map(({ id, occurredAt }) => ({ id, day: dayOf(occurredAt) })));
   const statement = sql`
-    update usage_records stored set voided = true, voided_at = ${at}
+    update usage_records stored set voided = true, voided_at = ${at}, void_request_id = ${requestId},
+      void_issuer = ${caller.issuer}, void_subject = ${caller.subject}
     from json_to_recordset(${keys}::json) as given(id text, day date)
     where stored.subscription_id = ${subscriptionId} and stored.record_id = given.id and stored.day = given.day
       and stored.day = any (${daysOf(records)}::date[])`;
