@@ -8,7 +8,7 @@ const tableOf = (ledger: Ledger, name: "lines" | "totals" | "commissions") => sq
 
 /**
  * Adds up a vendor's lines, by app, and the commission on the total, which PostgreSQL rounds half away from zero. Corrections are added up
- * by the month that they correct. The percentage is that of the start of the month that was charged.
+ * by the month that they correct. The percentage is what was charged for that month, and otherwise that of its start.
  */
 export async function insertTotals(
   transaction: Transaction<DB>,
@@ -31,6 +31,13 @@ export async function insertTotals(
     ) earned join vendors on vendors.id = vendor_id
     cross join lateral (
       select coalesce((
+        select charged.commission_percent from closed_commissions charged
+        where charged.vendor_id = earned.vendor_id and charged.charges = earned.charges and charged.month < earned.month
+          and charged.month in (
+            earned.charges, (earned.charges + interval '1 month')::date, (earned.charges + interval '2 months')::date
+          )
+        order by charged.month limit 1
+      ), (
         select ended.commission_percent from ended_commissions ended
         where ended.vendor_id = earned.vendor_id and ended.ended_at > earned.charges::timestamp at time zone 'UTC'
         order by ended.ended_at limit 1
