@@ -104,7 +104,7 @@ describe("what a practice pays, in the console", () => {
 
     await drawer.getByRole("button", { name: "Change limit" }).click();
     await amount.fill("1");
-    await dialog.getByText(`more than this limit. ${scribe} is paused at once.`).waitFor();
+    await dialog.getByText(`so this limit is reached. ${scribe} is paused at once.`).waitFor();
     assert.ok(await dialog.getByRole("button", { name: "Set it anyway" }).isEnabled());
     await amount.fill("200");
     await dialog.getByRole("button", { name: "Change limit" }).click();

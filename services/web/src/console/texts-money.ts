@@ -115,7 +115,7 @@ export const moneyTexts = {
       pauseAt100: (amount: string): string =>
         `At ${amount}, it gets another notice, and the app is paused. You resume it once you have raised or removed the limit, or next month.`,
       reached: (spent: string, paused: string | undefined): string =>
-        `This month has already cost ${spent}, more than this limit.${paused === undefined ? "" : ` ${paused} is paused at once.`}`,
+        `This month has already cost ${spent}, so this limit is reached.${paused === undefined ? "" : ` ${paused} is paused at once.`}`,
       reachedButton: "Set it anyway",
       late: "What was used before the pause is charged, also if the vendor reports it later: the month can cost more than the limit.",
       vendor: "The vendor doesn't see the limit.",

@@ -25,7 +25,7 @@ export function SpendLimitDialog({ alias, subscription, name, estimate, onClose,
   const [entered, setEntered] = useState(spendLimit === null ? "" : toMajorUnits(spendLimit.amount, currency));
   const [onReached, setOnReached] = useState<OnReached>(spendLimit?.onReached ?? "notify");
   const amount = toMinorUnits(entered, currency) ?? 0;
-  const isReached = amount > 0 && amount < total;
+  const isReached = amount > 0 && amount <= total;
   const isChanged = amount !== spendLimit?.amount || onReached !== spendLimit.onReached;
   const practice = practiceName(alias);
   const action = useAction({
