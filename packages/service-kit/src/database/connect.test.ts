@@ -102,6 +102,17 @@ test("returns 503 with Retry-After when the database server stays down for 2 s",
   });
 });
 
+test("a process that was busy for 2 s doesn't take the database for unavailable", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { query } = await connected(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);
+  const result = sql`select 1 as one`.execute(query);
+  const until = performance.now() + 2_200;
+  setImmediate(() => {
+    while (performance.now() < until);
+  });
+  assert.deepEqual((await result).rows, [{ one: 1 }]);
+});
+
 test("a request waits for a database that returns within 2 s", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const proxy = await startNetworkFaultProxy(cleanUp, (await cloneDatabase(cleanUp)).serviceUrl);

@@ -16,6 +16,12 @@ const serverCodes = /^(08...|53...|57014|57P0[1-5]|25006)$/;
 const clientMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
 
+const connectTimeout = /timeout exceeded when trying to connect|Connection terminated due to connection timeout/;
+
+/** Whether the pool has given up to wait for a connection. */
+export const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && connectTimeout.test(error.message);
+
 /** SQLSTATE codes of a wrong password, and of an unknown role or one that may not connect. */
 const loginCodes = new Set<unknown>(["28P01", "28000"]);
 

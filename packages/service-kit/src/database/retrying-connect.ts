@@ -1,10 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
-import { isDatabaseUnavailable } from "./database-unavailable.ts";
+import { isConnectTimeout, isDatabaseUnavailable } from "./database-unavailable.ts";
 
 const maxWaitMs = 2_000;
 const retryMs = 100;
 const maxWaiting = 200;
+/** Of the time of an attempt. Above it, this process has had no time to read what the database has sent. */
+const maxUtilization = 0.8;
+const maxBusyAttempts = 2;
 
 /**
  * Returns a `connect` that waits up to 2 s for a database that is unavailable, such as during a restart or a failover. Only connecting
@@ -46,14 +49,23 @@ export function createRetryingConnect(pool: pg.Pool): () => Promise<pg.PoolClien
   };
 
   return async () => {
-    const deadline = performance.now() + maxWaitMs;
+    let deadline = performance.now() + maxWaitMs;
+    let busyAttempts = 0;
     for (;;) {
       if (retry === undefined || pool.idleCount > 0) {
+        const begun = performance.eventLoopUtilization();
         try {
           return await pool.connect();
         } catch (error) {
           if (!isDatabaseUnavailable(error)) throw error;
           lastError = error;
+          // The timer of a busy process fires before it reads what has arrived meanwhile: that says nothing about the database.
+          const isBusy = performance.eventLoopUtilization(begun).utilization > maxUtilization;
+          if (isBusy && isConnectTimeout(error) && busyAttempts < maxBusyAttempts) {
+            busyAttempts += 1;
+            deadline = performance.now() + maxWaitMs;
+            continue;
+          }
         }
       }
       await waitForDatabase(deadline);
