@@ -25,19 +25,26 @@ const program = new URL(
 /** Processes without a task. Each ends soon, unless it gets another one: starting one takes longer than most pictures. */
 const idle = new Map<ChildProcess, NodeJS.Timeout>();
 
-function takeProcess(): ChildProcess {
+function takeIdle(): ChildProcess | undefined {
   for (const [child, timer] of idle) {
     clearTimeout(timer);
     idle.delete(child);
-    if (child.connected) return child;
+    if (child.connected && child.exitCode === null && child.signalCode === null) return child;
   }
+  return undefined;
+}
+
+function startProcess(): ChildProcess {
   // Without the environment, which has secrets. It ends with this process, when the channel is closed.
-  return fork(program, {
+  const child = fork(program, {
     env: {},
     execArgv: [],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
+  // An idle one may die, too: without a listener, that would end this process. `decodeOutside` has listeners of its own.
+  child.on("error", () => undefined);
+  return child;
 }
 
 function giveBack(child: ChildProcess): void {
@@ -61,7 +68,16 @@ const crashes: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGSEGV", "SIGBUS"
  * but an `UnusablePictureError` says nothing about the picture.
  */
 export async function decodeOutside(task: DecodingTask): Promise<Picture> {
-  const child = takeProcess();
+  const reused = takeIdle();
+  if (reused === undefined) return runTask(startProcess(), task);
+  return runTask(reused, task).catch((error: unknown) => {
+    if (error instanceof UnusablePictureError) throw error;
+    // It may have died while it was idle.
+    return runTask(startProcess(), task);
+  });
+}
+
+async function runTask(child: ChildProcess, task: DecodingTask): Promise<Picture> {
   child.ref();
   child.channel?.ref();
   const ended = new AbortController();
