@@ -53,9 +53,16 @@ const escalations: Escalations = {
     "delete from ended_terms",
     "insert into ended_pauses select id, now(), now() from subscriptions",
     "update subscriptions set organisation_id = gen_random_uuid()",
-    "update subscriptions set trial_ends_at = now()",
     "delete from subscriptions",
     "alter table subscriptions disable trigger all",
+  ],
+  "rewrites no past commission, and nothing of a record of usage but its void": [
+    "update ended_commissions set commission_percent = 0",
+    "insert into ended_commissions select id, now(), 0 from vendors",
+    "delete from ended_commissions",
+    "update usage_records set quantity = 0",
+    "update usage_records set caller_subject = 'somebody else'",
+    "delete from usage_records",
   ],
   "changes and deletes no agreement to scopes or to a BAA": [
     "update scope_agreements set fhir_scopes = 'system/*.cruds'",
