@@ -22,6 +22,9 @@ async function startHanging(t: TestContext) {
       server.get("/quick", { config }, () => ({}));
       const hang = (): Promise<object> => new Promise((resolve) => waiting.push(() => resolve({})));
       server.get("/hangs", { config }, hang);
+      server.get("/throws", { config }, () => {
+        throw new Error("at once");
+      });
       server.get("/stream", { config: { ...config, isStreamed: true } }, () => ({}));
     },
   });
@@ -44,6 +47,13 @@ test("a caller has four requests in progress: further ones wait, and other calle
   await eventually("the others follow", 30_000, () => inProgress() === atOnce);
   release();
   for (const response of await Promise.all(sent)) assert.equal(response.status, 200);
+});
+
+test("a handler that throws at once releases its slot", async (t) => {
+  const { send } = await startHanging(t);
+  const patience = AbortSignal.timeout(30_000);
+  for (let nth = 0; nth <= atOnce; nth += 1) assert.equal((await send("busy", "/throws", patience)).status, 500);
+  assert.equal((await send("busy", "/quick", patience)).status, 200);
 });
 
 test("a client that leaves keeps its slot until what it has begun is over", async (t) => {

@@ -58,11 +58,16 @@ export function createCallerSlots(perCaller: number): CallerSlots {
       function handleAndLeave(request, reply) {
         const slot = kept.get(request);
         if (slot !== undefined) slot.users += 1;
-        const result: unknown = handler.call(this, request, reply);
         const settle = (): void => leave(request);
-        if (result instanceof Promise) void result.then(settle, settle);
-        else settle();
-        return result;
+        try {
+          const result: unknown = handler.call(this, request, reply);
+          if (result instanceof Promise) void result.then(settle, settle);
+          else settle();
+          return result;
+        } catch (error) {
+          settle();
+          throw error;
+        }
       },
   };
 }
