@@ -110,8 +110,13 @@ export async function assertNoSidewaysScroll(page: Page, state: string): Promise
   assert.equal(excess, 0, `${state} is ${excess} pixels too wide`);
 }
 
-/** Runs in the page: the words of the content that are broken in their middle, except in what only screen readers read. */
+/**
+ * Runs in the page: the words of the content that are broken in their middle, except in what only screen readers read. The content of
+ * a window that becomes narrower has hardly any room until the navigation has slid away: transitions are finished first.
+ */
 const brokenWords = `(() => {
+  document.querySelector("#content").getBoundingClientRect();
+  for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
   const isClipped = (element) =>
     element !== null && (getComputedStyle(element).clipPath !== "none" || isClipped(element.parentElement));
   const broken = [];
