@@ -1005,12 +1005,47 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.subscriptions_begin_period() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if tg_op = 'INSERT' then
+    new.active_since := case when new.status = 'active' then new.created_at end;
+    return new;
+  end if;
+  if (old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity)
+    and old.interval_amount = new.interval_amount
+  then
+    new.interval_amount := null;
+  end if;
+  new.active_since := case
+    when new.status <> 'active' then null
+    when (old.status, old.pricing_plan_id, old.quantity) is distinct from (new.status, new.pricing_plan_id, new.quantity) then new.updated_at
+    else old.active_since
+  end;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.subscriptions_record_active_period() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  insert into active_periods (subscription_id, from_at, to_at, pricing_plan_id, quantity, interval_amount, interval)
+  select old.id, old.active_since, new.updated_at, old.pricing_plan_id, old.quantity, old.interval_amount, pricing_plans.interval
+  from pricing_plans where id = old.pricing_plan_id;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.subscriptions_record_ended_pause() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  insert into ended_pauses (subscription_id, paused_at, ended_at) values (new.id, old.paused_at, new.updated_at);
+  insert into ended_pauses (subscription_id, paused_at, ended_at, reason) values (new.id, old.paused_at, new.updated_at, old.pause_reason);
   return null;
 end
 $$;
@@ -1126,6 +1161,22 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.undone_increases_reject_second() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if exists (
+    select from undone_increases undone join subscriptions on subscriptions.id = undone.subscription_id
+    where (organisation_id, app_id) = (select organisation_id, app_id from subscriptions where id = new.subscription_id)
+      and undone.to_at > new.to_at - interval '7 days'
+  ) then
+    raise exception 'an increase counts as never made once in seven days' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.usage_records_reject_changes() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1233,6 +1284,18 @@ ALTER TEXT SEARCH CONFIGURATION public.catalog_search
 CREATE FUNCTION public.word_vector(given text, weight "char") RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN setweight(to_tsvector('public.catalog_search'::regconfig, public.search_text(given)), weight);
+
+CREATE TABLE public.active_periods (
+    subscription_id uuid NOT NULL,
+    from_at timestamp(3) with time zone NOT NULL,
+    to_at timestamp(3) with time zone NOT NULL,
+    pricing_plan_id uuid NOT NULL,
+    quantity integer,
+    interval_amount numeric,
+    "interval" text,
+    CONSTRAINT active_periods_check CHECK ((to_at > from_at)),
+    CONSTRAINT active_periods_quantity_check CHECK ((quantity >= 1))
+);
 
 CREATE TABLE public.app_listings (
     app_id uuid NOT NULL,
@@ -1541,6 +1604,7 @@ CREATE TABLE public.ended_pauses (
     subscription_id uuid NOT NULL,
     paused_at timestamp(3) with time zone NOT NULL,
     ended_at timestamp(3) with time zone NOT NULL,
+    reason text,
     CONSTRAINT ended_pauses_check CHECK ((ended_at >= paused_at))
 );
 
@@ -2186,9 +2250,12 @@ CREATE TABLE public.subscriptions (
     fhir_scopes text NOT NULL,
     suspension_id uuid,
     sandbox_revision integer,
+    active_since timestamp(3) with time zone,
+    interval_amount numeric,
     CONSTRAINT subscriptions_block_reason_check CHECK ((block_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text]))),
     CONSTRAINT subscriptions_block_requires_cancellation CHECK (((block_reason IS NULL) OR (status = 'cancelled'::text))),
     CONSTRAINT subscriptions_cancelled_at_required CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+    CONSTRAINT subscriptions_interval_amount_check CHECK ((interval_amount >= (0)::numeric)),
     CONSTRAINT subscriptions_pause_reason_required CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND ((status = 'paused'::text) = (paused_at IS NOT NULL)))),
     CONSTRAINT subscriptions_quantity_check CHECK ((quantity >= 1)),
     CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
@@ -2223,6 +2290,13 @@ CREATE TABLE public.suspensions (
     CONSTRAINT suspensions_state_check CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'ended'::text])))
 );
 
+CREATE TABLE public.undone_increases (
+    subscription_id uuid NOT NULL,
+    from_at timestamp(3) with time zone NOT NULL,
+    to_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT undone_increases_check CHECK (((to_at > from_at) AND (to_at <= (from_at + '01:00:00'::interval))))
+);
+
 CREATE TABLE public.unstored_uploads (
     vendor_id uuid NOT NULL,
     sent_at timestamp with time zone NOT NULL
@@ -2237,6 +2311,8 @@ CREATE TABLE public.usage_days (
     record_count bigint NOT NULL,
     latest_at timestamp(3) with time zone,
     latest_id text COLLATE pg_catalog."C",
+    plan_id uuid NOT NULL,
+    is_trial boolean DEFAULT false NOT NULL,
     CONSTRAINT usage_days_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_days_check CHECK ((num_nonnulls(latest_at, latest_id) =
 CASE
@@ -2256,6 +2332,8 @@ CREATE TABLE public.usage_hours (
     record_count bigint NOT NULL,
     latest_at timestamp(3) with time zone,
     latest_id text COLLATE pg_catalog."C",
+    plan_id uuid NOT NULL,
+    is_trial boolean DEFAULT false NOT NULL,
     CONSTRAINT usage_hours_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_hours_check CHECK ((num_nonnulls(latest_at, latest_id) =
 CASE
@@ -2284,6 +2362,8 @@ CREATE TABLE public.usage_records (
     void_request_id text,
     void_issuer text,
     void_subject text,
+    plan_id uuid NOT NULL,
+    is_trial boolean DEFAULT false NOT NULL,
     CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),
     CONSTRAINT usage_records_metric_check CHECK (((length(metric) >= 1) AND (length(metric) <= 100))),
@@ -2350,6 +2430,9 @@ CREATE TABLE public.webhook_endpoints (
 );
 
 ALTER TABLE ONLY public.schema_migrations ALTER COLUMN id SET DEFAULT nextval('public.schema_migrations_id_seq'::regclass);
+
+ALTER TABLE ONLY public.active_periods
+    ADD CONSTRAINT active_periods_pkey PRIMARY KEY (subscription_id, to_at);
 
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_pkey PRIMARY KEY (app_id);
@@ -2555,11 +2638,14 @@ ALTER TABLE ONLY public.subscriptions
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.undone_increases
+    ADD CONSTRAINT undone_increases_pkey PRIMARY KEY (subscription_id, to_at);
+
 ALTER TABLE ONLY public.usage_days
-    ADD CONSTRAINT usage_days_pkey PRIMARY KEY (subscription_id, day, metric, aggregation);
+    ADD CONSTRAINT usage_days_pkey PRIMARY KEY (subscription_id, day, metric, aggregation, plan_id, is_trial);
 
 ALTER TABLE ONLY public.usage_hours
-    ADD CONSTRAINT usage_hours_pkey PRIMARY KEY (subscription_id, hour, metric, aggregation);
+    ADD CONSTRAINT usage_hours_pkey PRIMARY KEY (subscription_id, hour, metric, aggregation, plan_id, is_trial);
 
 ALTER TABLE ONLY public.usage_records
     ADD CONSTRAINT usage_records_pkey PRIMARY KEY (subscription_id, record_id, day);
@@ -2758,6 +2844,8 @@ CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (status
 
 CREATE INDEX subscriptions_newest_first ON public.subscriptions USING btree (organisation_id, created_at DESC, id DESC);
 
+CREATE INDEX subscriptions_of_account ON public.subscriptions USING btree (organisation_id, app_id, created_at);
+
 CREATE INDEX subscriptions_of_app ON public.subscriptions USING btree (app_id, status, created_at DESC, id DESC);
 
 CREATE INDEX subscriptions_of_app_paused_by_reason ON public.subscriptions USING btree (app_id, pause_reason, created_at, id) WHERE (status = 'paused'::text);
@@ -2854,6 +2942,10 @@ CREATE TRIGGER statement_months_reject_steps BEFORE UPDATE ON public.statement_m
 
 CREATE TRIGGER statement_months_reject_truncation BEFORE TRUNCATE ON public.statement_months FOR EACH STATEMENT EXECUTE FUNCTION public.statement_months_reject_changes();
 
+CREATE TRIGGER subscriptions_begin_period BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_begin_period();
+
+CREATE TRIGGER subscriptions_record_active_period AFTER UPDATE ON public.subscriptions FOR EACH ROW WHEN (((old.active_since < new.updated_at) AND (((old.status IS DISTINCT FROM new.status) OR (old.pricing_plan_id IS DISTINCT FROM new.pricing_plan_id)) OR (old.quantity IS DISTINCT FROM new.quantity)))) EXECUTE FUNCTION public.subscriptions_record_active_period();
+
 CREATE TRIGGER subscriptions_record_ended_pause AFTER UPDATE OF status ON public.subscriptions FOR EACH ROW WHEN (((old.status = 'paused'::text) AND (new.status <> 'paused'::text))) EXECUTE FUNCTION public.subscriptions_record_ended_pause();
 
 CREATE TRIGGER subscriptions_record_ended_terms AFTER UPDATE OF pricing_plan_id, quantity ON public.subscriptions FOR EACH ROW WHEN (((old.pricing_plan_id IS DISTINCT FROM new.pricing_plan_id) OR (old.quantity IS DISTINCT FROM new.quantity))) EXECUTE FUNCTION public.subscriptions_record_ended_terms();
@@ -2872,11 +2964,19 @@ CREATE TRIGGER suspensions_notify_client_changed AFTER UPDATE OF state ON public
 
 CREATE TRIGGER suspensions_notify_client_started AFTER INSERT ON public.suspensions FOR EACH ROW EXECUTE FUNCTION public.suspensions_notify_client_changed();
 
+CREATE TRIGGER undone_increases_reject_second BEFORE INSERT ON public.undone_increases FOR EACH ROW EXECUTE FUNCTION public.undone_increases_reject_second();
+
 CREATE TRIGGER usage_records_reject_changes BEFORE UPDATE ON public.usage_records FOR EACH ROW EXECUTE FUNCTION public.usage_records_reject_changes();
 
 CREATE TRIGGER vendors_record_ended_commission AFTER UPDATE OF commission_percent ON public.vendors FOR EACH ROW WHEN ((old.commission_percent <> new.commission_percent)) EXECUTE FUNCTION public.vendors_record_ended_commission();
 
 CREATE TRIGGER webhook_endpoints_insert_recipient AFTER INSERT ON public.webhook_endpoints FOR EACH ROW EXECUTE FUNCTION public.webhook_endpoints_insert_recipient();
+
+ALTER TABLE ONLY public.active_periods
+    ADD CONSTRAINT active_periods_pricing_plan_id_fkey FOREIGN KEY (pricing_plan_id) REFERENCES public.pricing_plans(id);
+
+ALTER TABLE ONLY public.active_periods
+    ADD CONSTRAINT active_periods_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.app_listings
     ADD CONSTRAINT app_listings_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id) ON DELETE CASCADE;
@@ -3004,6 +3104,9 @@ ALTER TABLE ONLY public.subscriptions
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
+ALTER TABLE ONLY public.undone_increases
+    ADD CONSTRAINT undone_increases_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
 ALTER TABLE ONLY public.unstored_uploads
     ADD CONSTRAINT unstored_uploads_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
@@ -3064,11 +3167,15 @@ GRANT ALL ON FUNCTION public.refresh_search_terms() TO marketplace_service;
 
 GRANT SELECT ON TABLE public.search_terms TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.subscriptions_record_active_period() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.subscriptions_record_ended_pause() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.subscriptions_record_ended_terms() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.vendors_record_ended_commission() FROM PUBLIC;
+
+GRANT SELECT ON TABLE public.active_periods TO marketplace_service;
 
 GRANT SELECT ON TABLE public.app_listings TO marketplace_service;
 
@@ -3514,6 +3621,8 @@ GRANT UPDATE(suspension_id) ON TABLE public.subscriptions TO marketplace_service
 
 GRANT UPDATE(sandbox_revision) ON TABLE public.subscriptions TO marketplace_service;
 
+GRANT UPDATE(interval_amount) ON TABLE public.subscriptions TO marketplace_service;
+
 GRANT SELECT ON TABLE public.suspensions TO marketplace_service;
 
 GRANT INSERT(id) ON TABLE public.suspensions TO marketplace_service;
@@ -3547,6 +3656,8 @@ GRANT UPDATE(paused) ON TABLE public.suspensions TO marketplace_service;
 GRANT UPDATE(resumed) ON TABLE public.suspensions TO marketplace_service;
 
 GRANT INSERT(updated_at),UPDATE(updated_at) ON TABLE public.suspensions TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.undone_increases TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.unstored_uploads TO marketplace_service;
 

@@ -26,17 +26,13 @@ export async function insertBilledSubscriptions(ownerUrl: string, practices: num
       [prefix],
     );
     await client.query(
-      `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, quantity, status, pause_reason, paused_at, cancelled_at,
-         trial_ends_at, created_at, updated_at, revision, fhir_scopes)
+      `insert into subscriptions (id, organisation_id, app_id, pricing_plan_id, quantity, status, trial_ends_at, created_at, updated_at, revision,
+         fhir_scopes)
        select md5(alias || plans.id::text)::uuid, organisations.id, app_id, plans.id,
-         case plans.pricing_model when 'PER_UNIT' then 1 + (random() * 20)::int end,
-         status, case status when 'paused' then 'ORG_REQUEST' end,
-         case status when 'paused' then began + interval '40 days' end,
-         case status when 'cancelled' then began + random() * interval '90 days' end,
-         case when random() < 0.2 then began + interval '14 days' end, began, began + interval '120 days', 1, ''
+         case plans.pricing_model when 'PER_UNIT' then 1 + (random() * 20)::int end, 'active',
+         case when random() < 0.2 then began + interval '14 days' end, began, began, 1, ''
        from organisations, lateral (
-         select *, $2::timestamptz + interval '2 days' + random() * interval '120 days' + length(alias) * interval '0' as began,
-           (array['active', 'active', 'active', 'paused', 'cancelled'])[1 + floor(random() * 5 + length(alias) * 0)::int] as status
+         select *, $2::timestamptz + interval '2 days' + random() * interval '120 days' + length(alias) * interval '0' as began
          from (
            select distinct on (app_id) * from pricing_plans where position > 100
            order by app_id, md5(id::text || alias)
@@ -45,27 +41,45 @@ export async function insertBilledSubscriptions(ownerUrl: string, practices: num
        where alias like $1 || '-%'`,
       [prefix, from],
     );
+    // In the order of time, so that the triggers remember what was before.
     await client.query(
-      `insert into ended_pauses (subscription_id, paused_at, ended_at)
-       select id, created_at + interval '10 days', created_at + interval '15 days' from subscriptions where random() < 0.2`,
+      `create temporary table lives as
+       select subscriptions.id, subscriptions.created_at, (array['active', 'active', 'active', 'paused', 'cancelled'])[1 + floor(random() * 5)::int] as status,
+         subscriptions.created_at + interval '1 day' + random() * interval '90 days' as cancelled_at, random() < 0.2 as is_paused, random() < 0.3 as is_changed
+       from subscriptions join organisations on organisations.id = organisation_id where alias like $1 || '-%'`,
+      [prefix],
     );
+    const change = (set: string, after: string, condition: string): Promise<unknown> =>
+      client.query(
+        `update subscriptions set ${set}, updated_at = lives.created_at + interval '${after}', revision = revision + 1 from lives
+         where lives.id = subscriptions.id and (${condition})
+           and (lives.status <> 'cancelled' or lives.cancelled_at > lives.created_at + interval '16 days')`,
+      );
+    const paused = (after: string): string =>
+      `status = 'paused', pause_reason = 'ORG_REQUEST', paused_at = lives.created_at + interval '${after}'`;
+    await change(paused("10 days"), "10 days", "is_paused");
+    await change("status = 'active', pause_reason = null, paused_at = null", "15 days", "is_paused");
+    await change("quantity = quantity + 3", "15 days 5 hours", "is_changed and quantity is not null");
+    await change(paused("40 days"), "40 days", "lives.status = 'paused'");
     await client.query(
-      `insert into ended_terms (subscription_id, ended_at, pricing_plan_id, quantity)
-       select id, created_at + interval '20 days 5 hours', pricing_plan_id, 3 from subscriptions where quantity is not null and random() < 0.3`,
+      `update subscriptions set status = 'cancelled', cancelled_at = lives.cancelled_at, updated_at = lives.cancelled_at, revision = revision + 1
+       from lives where lives.id = subscriptions.id and lives.status = 'cancelled'`,
     );
+    await client.query("drop table lives");
     // Each row of the hours and days would check its foreign key.
     await client.query("set session_replication_role = replica");
     await client.query(
-      `insert into usage_hours (subscription_id, hour, metric, aggregation, quantity, record_count)
+      `insert into usage_hours (subscription_id, hour, metric, aggregation, plan_id, quantity, record_count)
        select subscriptions.id, date_trunc('hour', created_at at time zone 'UTC') at time zone 'UTC' + nth * interval '37 hours', 'notes', 'SUM',
+         pricing_plan_id,
          round((random() * 500)::numeric, 2), 1
        from subscriptions join pricing_plans on pricing_plans.id = pricing_plan_id, generate_series(1, 60) nth
        where position = 103`,
     );
     await client.query(
-      `insert into usage_days (subscription_id, day, metric, aggregation, quantity, record_count)
-       select subscription_id, (hour at time zone 'UTC')::date as day, metric, aggregation, sum(quantity), sum(record_count)
-       from usage_hours group by subscription_id, day, metric, aggregation`,
+      `insert into usage_days (subscription_id, day, metric, aggregation, plan_id, quantity, record_count)
+       select subscription_id, (hour at time zone 'UTC')::date as day, metric, aggregation, plan_id, sum(quantity), sum(record_count)
+       from usage_hours group by subscription_id, day, metric, aggregation, plan_id`,
     );
     await client.query("reset session_replication_role");
     await client.query("update vendors set commission_percent = 12.5 where slug <> 'northwind-health'");

@@ -55,8 +55,8 @@ async function insertDay(client: pg.Client, day: string): Promise<number> {
   // Writes no WAL, which takes as long as the rows. It makes no difference for readers.
   await client.query(`alter table ${partition} set unlogged`);
   const { rowCount } = await client.query(
-    `insert into ${partition} (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
-     select subscriptions.id, 'note-' || to_char(hour, 'HH24') || '-' || nth, $1::date, at, $2, nth % 7 + 0.5, 'SUM', at
+    `insert into ${partition} (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, plan_id, reported_at)
+     select subscriptions.id, 'note-' || to_char(hour, 'HH24') || '-' || nth, $1::date, at, $2, nth % 7 + 0.5, 'SUM', plan.id, at
      from subscriptions join pricing_plans plan on plan.id = pricing_plan_id and plan.metric = $2
      cross join generate_series($1::timestamp + interval '8 hours', $1::timestamp + interval '17 hours', interval '1 hour') hour
      cross join generate_series(1, $3::int) nth
@@ -65,17 +65,17 @@ async function insertDay(client: pg.Client, day: string): Promise<number> {
     [day, metric, recordsPerHour],
   );
   await client.query(
-    `insert into usage_hours (subscription_id, hour, metric, aggregation, quantity, record_count)
-     select subscription_id, hour, metric, aggregation, sum(quantity), count(*)
+    `insert into usage_hours (subscription_id, hour, metric, aggregation, plan_id, quantity, record_count)
+     select subscription_id, hour, metric, aggregation, plan_id, sum(quantity), count(*)
      from ${partition}
      cross join lateral (select date_trunc('hour', occurred_at at time zone 'UTC') at time zone 'UTC' as hour) hours
-     group by subscription_id, hour, metric, aggregation
+     group by subscription_id, hour, metric, aggregation, plan_id
      order by hour, subscription_id`,
   );
   await client.query(
-    `insert into usage_days (subscription_id, day, metric, aggregation, quantity, record_count)
-     select subscription_id, day, metric, aggregation, sum(quantity), count(*) from ${partition}
-     group by subscription_id, day, metric, aggregation
+    `insert into usage_days (subscription_id, day, metric, aggregation, plan_id, quantity, record_count)
+     select subscription_id, day, metric, aggregation, plan_id, sum(quantity), count(*) from ${partition}
+     group by subscription_id, day, metric, aggregation, plan_id
      order by subscription_id`,
   );
   return rowCount ?? 0;

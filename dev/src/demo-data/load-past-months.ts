@@ -45,6 +45,10 @@ async function insertSubscriptions(client: pg.Client, orgAlias: string): Promise
        )
        returning *
      ),
+     periods as (
+       insert into active_periods (subscription_id, from_at, to_at, pricing_plan_id, quantity)
+       select id, created_at, cancelled_at, pricing_plan_id, quantity from past
+     ),
      changes as (
        select past.*, app.slug, change.*, json_build_object(
            'id', app.id, 'slug', app.slug, 'name', app.name, 'iconUrl', app.icon_url, 'category', app.category,
@@ -88,15 +92,15 @@ async function insertSubscriptions(client: pg.Client, orgAlias: string): Promise
 async function insertUsage(client: pg.Client, ids: string[]): Promise<void> {
   await client.query(
     `with hours as (
-       insert into usage_hours (subscription_id, hour, metric, aggregation, quantity, record_count)
-       select subscription.id, day + interval '15 hours', plan.metric, plan.aggregation, 40 + extract(day from day at time zone 'UTC')::int * 7 % 60, 1
+       insert into usage_hours (subscription_id, hour, metric, aggregation, plan_id, quantity, record_count)
+       select subscription.id, day + interval '15 hours', plan.metric, plan.aggregation, plan.id, 40 + extract(day from day at time zone 'UTC')::int * 7 % 60, 1
        from subscriptions subscription join pricing_plans plan on plan.id = pricing_plan_id,
          generate_series(date_trunc('day', created_at, 'UTC') + interval '1 day', cancelled_at - interval '1 day', interval '1 day') day
        where subscription.id = any ($1) and plan.pricing_model = 'USAGE' and extract(isodow from day at time zone 'UTC') < 6
        returning *
      )
-     insert into usage_days (subscription_id, day, metric, aggregation, quantity, record_count)
-     select subscription_id, (hour at time zone 'UTC')::date, metric, aggregation, quantity, record_count from hours`,
+     insert into usage_days (subscription_id, day, metric, aggregation, plan_id, quantity, record_count)
+     select subscription_id, (hour at time zone 'UTC')::date, metric, aggregation, plan_id, quantity, record_count from hours`,
     [ids],
   );
 }

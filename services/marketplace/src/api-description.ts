@@ -19,7 +19,7 @@ organisations to apps, and pause, resume and cancel subscriptions.
 - **Caching**: responses have an \`ETag\`; send it as \`If-None-Match\` to get 304 while nothing has changed.
 - **Retries**: send an \`Idempotency-Key\` with a POST, and it is safe to repeat when no response arrived.
 - **Limits**: each address may send 6,000 requests a minute to the catalog, each caller 1,200 to the rest. An organisation
-  subscribes to one app at most 30 times an hour, and a subscription changes its state at most 30 times an hour,
+  subscribes to one app at most 30 times a day, and a subscription changes its state at most 30 times an hour,
   operators exempt; its connection changes at most 30 times an hour; its usage is reported at
   most 20 times a second; an endpoint is tested at most 10 times a minute. Above that, the response is 429 with \`Retry-After\`.`,
   tokens:

@@ -35,6 +35,16 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface ActivePeriods {
+  from_at: Timestamp;
+  interval: string | null;
+  interval_amount: Numeric | null;
+  pricing_plan_id: string;
+  quantity: number | null;
+  subscription_id: string;
+  to_at: Timestamp;
+}
+
 export interface AppListings {
   app_dto: string;
   app_id: string;
@@ -268,6 +278,7 @@ export interface EndedCommissions {
 export interface EndedPauses {
   ended_at: Timestamp;
   paused_at: Timestamp;
+  reason: string | null;
   subscription_id: string;
 }
 
@@ -657,6 +668,7 @@ export interface StatementMonths {
 }
 
 export interface Subscriptions {
+  active_since: Timestamp | null;
   app_id: string;
   block_reason: string | null;
   cancelled_at: Timestamp | null;
@@ -666,6 +678,7 @@ export interface Subscriptions {
    */
   fhir_scopes: string;
   id: string;
+  interval_amount: Numeric | null;
   organisation_id: string;
   pause_reason: string | null;
   paused_at: Timestamp | null;
@@ -698,6 +711,12 @@ export interface Suspensions {
   updated_at: Timestamp;
 }
 
+export interface UndoneIncreases {
+  from_at: Timestamp;
+  subscription_id: string;
+  to_at: Timestamp;
+}
+
 export interface UnstoredUploads {
   sent_at: Timestamp;
   vendor_id: string;
@@ -706,9 +725,11 @@ export interface UnstoredUploads {
 export interface UsageDays {
   aggregation: string;
   day: Timestamp;
+  is_trial: Generated<boolean>;
   latest_at: Timestamp | null;
   latest_id: string | null;
   metric: string;
+  plan_id: string;
   quantity: Numeric;
   record_count: Int8;
   subscription_id: string;
@@ -717,9 +738,11 @@ export interface UsageDays {
 export interface UsageHours {
   aggregation: string;
   hour: Timestamp;
+  is_trial: Generated<boolean>;
   latest_at: Timestamp | null;
   latest_id: string | null;
   metric: string;
+  plan_id: string;
   quantity: Numeric;
   record_count: Int8;
   subscription_id: string;
@@ -730,8 +753,10 @@ export interface UsageRecords {
   caller_issuer: string | null;
   caller_subject: string | null;
   day: Timestamp;
+  is_trial: Generated<boolean>;
   metric: string;
   occurred_at: Timestamp;
+  plan_id: string;
   quantity: Numeric;
   record_id: string;
   reported_at: Timestamp;
@@ -783,6 +808,7 @@ export interface WebhookEndpoints {
 }
 
 export interface DB {
+  active_periods: ActivePeriods;
   app_listings: AppListings;
   app_popularity: AppPopularity;
   app_search: AppSearch;
@@ -842,6 +868,7 @@ export interface DB {
   statement_months: StatementMonths;
   subscriptions: Subscriptions;
   suspensions: Suspensions;
+  undone_increases: UndoneIncreases;
   unstored_uploads: UnstoredUploads;
   usage_days: UsageDays;
   usage_hours: UsageHours;

@@ -41,7 +41,7 @@ async function enforce(
   queue: Queue,
   { id, limit, now }: { id: string; limit: StoredLimit; now: Date },
 ): Promise<void> {
-  const { total, month, currency } = await estimateSubscription(transaction, id, now);
+  const { accountTotal: total, month, currency } = await estimateSubscription(transaction, id, now);
   const { reachedPercent, pauses } = decideSpend(limit, total);
   if (reachedPercent === null) return;
   const locked = await lockAnySubscription(transaction, id);

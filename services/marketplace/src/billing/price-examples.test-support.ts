@@ -56,14 +56,14 @@ export const examples: Example[] = [
   },
   {
     plan: "$49.00 a month, 14 days of trial",
-    happened: "Subscribed on 1 April at 10:00; the trial ends on 15 April at 10:00: 15 days are free, 15 remain",
+    happened: "Subscribed on 1 April at 10:00; the trial ends on 15 April at 10:00: 14 days are free, 16 remain",
     month: "2027-04",
-    days: [{ plan: flat(4_900), quantity: 1, days: 15 }],
-    lines: [["49.00 × 15/30", 2_450n]],
+    days: [{ plan: flat(4_900), quantity: 1, days: 16 }],
+    lines: [["49.00 × 16/30", 2_613n]],
   },
   {
     plan: "$12.00 a provider and month, 2 included",
-    happened: "5 providers, paused on 10 April, resumed on 16 April: 6 days are free",
+    happened: "5 providers, paused on 5 April, resumed on 18 April: from 12 to 17 April, 6 days are free",
     month: "2027-04",
     days: [{ plan: perUnit(1_200, 2), quantity: 5, days: 24 }],
     lines: [["3 × 12.00 × 24/30", 2_880n]],

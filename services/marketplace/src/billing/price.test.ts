@@ -24,7 +24,7 @@ describe("the price of", () => {
     const document = await readFile(new URL("../../../../docs/prices.md", import.meta.url), "utf8");
     const rows = document
       .split("\n")
-      .filter((line) => line.startsWith("| ") && /\d/.test(line))
+      .filter((line) => line.startsWith("| ") && /\d/.test(line) && line.split("|").length === 6)
       .map((line) =>
         line
           .slice(2, -2)

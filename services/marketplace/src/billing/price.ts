@@ -7,18 +7,20 @@ export type PricedPlan = Pick<
   "name" | "pricingModel" | "amount" | "interval" | "unitName" | "includedUnits" | "tiers" | "tierMode" | "metric"
 >;
 
-/** Days of the month on which a plan with a quantity is charged: those in force, without trials and pauses. */
+/** Days of the month on which a plan with a quantity is charged. */
 export interface ChargedDays {
   plan: PricedPlan;
   quantity: number;
   days: number;
 }
 
-/** What was used of a plan's metric on its charged days of the month, by the plan's aggregation. */
+/** What was used of a plan's metric in the month, by the plan's aggregation. */
 export interface ChargedUsage {
   plan: PricedPlan;
   /** As text, a decimal number. */
   quantity: Fraction | string;
+  /** What other plans have charged of the metric in the month: included units and tiers go on after it. */
+  after?: Fraction;
 }
 
 /** A charge before it is rounded: `quantity` × `unitAmount`, for `days` of the `intervalDays` if they are given. */
@@ -81,23 +83,38 @@ function priceTier(tier: Tier, quantity: Fraction): PricedPart[] {
 }
 
 const lesser = (a: Fraction, b: Fraction): Fraction => (a.compare(b) < 0 ? a : b);
+const greater = (a: Fraction, b: Fraction): Fraction => (a.compare(b) > 0 ? a : b);
+
+/** Units after others that were charged already. */
+interface Units {
+  after: Fraction;
+  to: Fraction;
+}
 
 /** Charges nothing for no units, also where the first tier has a flat amount. */
-function priceTiers(plan: PricedPlan, units: Fraction): PricedPart[] {
-  const reached = orderTiers(plan).filter(({ after }) => units.compare(after) > 0);
-  if (plan.tierMode === "VOLUME") return reached.slice(-1).flatMap((tier) => priceTier(tier, units));
+function priceTiers(plan: PricedPlan, { after, to }: Units): PricedPart[] {
+  const reached = orderTiers(plan).filter((tier) => to.compare(tier.after) > 0);
+  if (plan.tierMode === "VOLUME") {
+    return reached.slice(-1).flatMap((tier) => priceTier(withoutChargedFlat(tier, after), to.sub(after)));
+  }
   return reached.flatMap((tier) => {
-    const end = tier.upTo === null ? units : lesser(units, new Fraction(tier.upTo));
-    return priceTier(tier, end.sub(tier.after));
+    const begin = greater(after, new Fraction(tier.after));
+    const end = tier.upTo === null ? to : lesser(to, new Fraction(tier.upTo));
+    return begin.compare(end) < 0 ? priceTier(withoutChargedFlat(tier, after), end.sub(begin)) : [];
   });
 }
 
+/** A tier's flat amount is charged once, with the first unit in it. */
+const withoutChargedFlat = (tier: Tier, after: Fraction): Tier =>
+  after.compare(tier.after) > 0 ? { ...tier, flatAmount: zero } : tier;
+
 /** The parts of a price for some units: of seats for an interval, or of a metric for a month. */
-function priceUnits(plan: PricedPlan, units: Fraction): PricedPart[] {
-  const charged = countCharged(plan, units);
-  if (charged.equals(0)) return [];
+function priceUnits(plan: PricedPlan, units: Fraction, after = zero): PricedPart[] {
+  const charged = { after: countCharged(plan, after), to: countCharged(plan, units.add(after)) };
+  const quantity = charged.to.sub(charged.after);
+  if (quantity.equals(0)) return [];
   if (plan.tiers.length > 0) return priceTiers(plan, charged);
-  return [{ description: "", quantity: charged, unitAmount: new Fraction(plan.amount ?? 0) }];
+  return [{ description: "", quantity, unitAmount: new Fraction(plan.amount ?? 0) }];
 }
 
 function priceInterval(plan: PricedPlan, quantity: number): PricedPart[] {
@@ -126,9 +143,9 @@ function chargeDays(month: Month, { plan, quantity, days }: ChargedDays): Charge
   }));
 }
 
-function chargeUsage({ plan, quantity }: ChargedUsage): Charge[] {
+function chargeUsage({ plan, quantity, after }: ChargedUsage): Charge[] {
   if (plan.pricingModel !== "USAGE") return [];
-  return priceUnits(plan, new Fraction(quantity)).map((part) => ({
+  return priceUnits(plan, new Fraction(quantity), after).map((part) => ({
     ...part,
     description: joinTexts(plan.name, plan.metric, part.description),
     days: null,
@@ -141,6 +158,19 @@ function chargeUsage({ plan, quantity }: ChargedUsage): Charge[] {
 export function charge(month: Month, days: readonly ChargedDays[], usage: readonly ChargedUsage[]): Charge[] {
   return [...days.flatMap((each) => chargeDays(month, each)), ...usage.flatMap(chargeUsage)];
 }
+
+/** What a plan with a quantity costs in its interval, exactly. */
+export const priceOfInterval = (plan: PricedPlan, quantity: number | null): Fraction =>
+  priceInterval(plan, quantity ?? 1).reduce((sum, part) => sum.add(part.quantity.mul(part.unitAmount)), zero);
+
+/** What a plan with a quantity costs on a day of the month, exactly. */
+export const priceOfDay = (plan: PricedPlan, quantity: number | null, month: Month): Fraction =>
+  sumExact(chargeDays(month, { plan, quantity: quantity ?? 1, days: 1 }));
+
+/** What usage costs, exactly. */
+export const priceOfUsage = (usage: ChargedUsage): Fraction => sumExact(chargeUsage(usage));
+
+const sumExact = (charges: readonly Charge[]): Fraction => charges.reduce((sum, { exact }) => sum.add(exact), zero);
 
 /** Rounds half up. No charge is negative. */
 export const roundAmount = (exact: Fraction): bigint => (2n * exact.n + exact.d) / (2n * exact.d);

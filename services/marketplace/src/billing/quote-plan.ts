@@ -3,12 +3,14 @@ import { invalidRequest } from "@ehr-marketplace/service-kit/http";
 import { Fraction } from "fraction.js";
 import { appNotFound } from "../catalog/catalog-errors.ts";
 import { findOffer } from "../catalog/find-offer.ts";
+import type { Account } from "../subscriptions/account.ts";
 import { countsUnits, invalidField } from "../subscriptions/create-subscription.ts";
 import { subscriptionProblems } from "../subscriptions/subscription-errors.ts";
 import { formatQuantity, parseQuantity } from "../usage/decimal.ts";
 import { billingProblems } from "./billing-errors.ts";
 import { toChargeLine } from "./charge-line.ts";
-import { findDaysInForce, groupChargedDays } from "./days-in-force.ts";
+import { findDays } from "./charge-month.ts";
+import { findChargeableDays, groupDays } from "./charged-days.ts";
 import { daysInMonth, type Month, millisecondsPerDay, nextMonth, periodOf, toMonth } from "./month.ts";
 import { price, totalOf } from "./price.ts";
 import type { BillingDeps } from "./read-estimate.ts";
@@ -70,11 +72,14 @@ interface QuoteTerms {
 
 /** A part of a month has that part of the month's usage. */
 function quoteMonth(month: Month, { plan, units, from, trialEndsAt }: QuoteTerms): QuoteDto["firstMonth"] {
-  const terms = [{ from, plan, quantity: units.quantity }] as const;
-  const days = findDaysInForce(month, { terms, pauses: [], trialEndsAt, cancelledAt: null });
-  const charged = groupChargedDays(days);
-  const part = new Fraction(days.filter(({ isTrial }) => !isTrial).length, daysInMonth(month));
-  const lines = price(month, charged, [{ plan, quantity: usageOfPart(plan, units.usage, part) }]);
+  const { quantity } = units;
+  const periods = [{ from, to: null, plan, quantity }];
+  const account: Account<PricingPlanDto> = [
+    { id: "", createdAt: from, cancelledAt: null, trialEndsAt, periods, pauses: [] },
+  ];
+  const part = new Fraction(findChargeableDays(month, account).length, daysInMonth(month));
+  const days = findDays({ month, account, usage: [] });
+  const lines = price(month, groupDays(days), [{ plan, quantity: usageOfPart(plan, units.usage, part) }]);
   return { month, lines: lines.map(toChargeLine), total: totalOf(lines) };
 }
 

@@ -22,11 +22,12 @@ export async function readEstimate(
   vendorNamed: string | undefined,
 ): Promise<EstimateDto> {
   const { org_alias: orgAlias } = await requireReadableSubscription(database, caller, subscriptionId, vendorNamed);
-  const { currency, month, lines, ...totals } = await estimateSubscription(database, subscriptionId, clock());
+  const estimate = await estimateSubscription(database, subscriptionId, clock());
+  const { currency, month, lines, total, projectedTotal } = estimate;
   // Vendors don't read it: it says how much the practice is prepared to pay.
   const mayReadLimit = findRoleForOrganisation(caller, orgAlias, limitReaderRoles) !== undefined;
   const limit = mayReadLimit ? await findSpendLimit(database, subscriptionId) : undefined;
   const spendLimit =
     limit === undefined ? null : { amount: Number(limit.amount), currency, onReached: limit.onReached };
-  return { month, currency, lines: lines.map(toChargeLine), ...totals, spendLimit };
+  return { month, currency, lines: lines.map(toChargeLine), total, projectedTotal, spendLimit };
 }

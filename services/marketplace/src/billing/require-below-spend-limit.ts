@@ -10,7 +10,7 @@ import { findSpendLimit } from "./spend-limit-store.ts";
 export async function requireBelowSpendLimit(transaction: Transaction<DB>, id: string, now: Date): Promise<void> {
   const limit = await findSpendLimit(transaction, id);
   if (limit === undefined) return;
-  const { total, currency, month } = await estimateSubscription(transaction, id, now);
+  const { accountTotal: total, currency, month } = await estimateSubscription(transaction, id, now);
   if (!isReached(limit, total)) return;
   const detail = `Subscription ${id} has cost ${total} in ${month}, and its limit is ${limit.amount}, in the minor unit of ${currency}.`;
   throw new Problem(billingProblems.spendLimitReached, detail);

@@ -50,7 +50,7 @@ export async function setSpendLimit(
 
 /** A limit that is reached already pauses an app that people work with, if that is what it does. */
 async function requireAboveCost(transaction: Transaction<DB>, id: string, limit: SpendLimit, now: Date): Promise<void> {
-  const { total, month, currency } = await estimateSubscription(transaction, id, now);
+  const { accountTotal: total, month, currency } = await estimateSubscription(transaction, id, now);
   if (limit.amount >= total) return;
   const spent = `${formatAmount(total, currency)} ${currency}`;
   throw new Problem(billingProblems.limitBelowCost, `${month} has cost ${spent} so far. Nothing was changed.`);

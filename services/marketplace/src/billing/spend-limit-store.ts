@@ -59,6 +59,16 @@ export async function upsertSpendLimit(
     .execute();
 }
 
+export async function copySpendLimit(
+  transaction: Transaction<DB>,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await sql`
+    insert into spend_limits (subscription_id, amount, on_reached, actor_issuer, actor_subject, actor_role, request_id, updated_at)
+    select ${to}, amount, on_reached, actor_issuer, actor_subject, actor_role, request_id, updated_at
+    from spend_limits where subscription_id = ${from}`.execute(transaction);
+}
+
 export async function deleteSpendLimit(transaction: Transaction<DB>, subscriptionId: string): Promise<void> {
   await transaction.deleteFrom("spend_limits").where("subscription_id", "=", subscriptionId).execute();
 }

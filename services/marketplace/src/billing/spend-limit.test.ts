@@ -56,6 +56,9 @@ describe("the spend limit of a subscription", () => {
     const live = await query<{ id: string }>("select id from subscriptions where status <> 'cancelled'");
     for (const { id } of live)
       await marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
+    // All of a practice's subscriptions to an app are one account, with one limit.
+    await query("delete from spend_limits");
+    await query("delete from usage_days");
     const { id } = await subscribed(marketplace, "northwind-scribe", { by: "operator", model: "USAGE" });
     await report(id, 40);
     return id;

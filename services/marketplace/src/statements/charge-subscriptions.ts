@@ -1,12 +1,14 @@
 import { mapInSlices } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import { toChargeLine } from "../billing/charge-line.ts";
-import { type BilledMonth, chargeMonth } from "../billing/charge-month.ts";
+import { chargeMonth, linesOf } from "../billing/charge-month.ts";
+import { beginsAt } from "../billing/charged-days.ts";
 import { type Month, periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
-import { type KnownPlans, readHistories, type SubscriptionHistory } from "../subscriptions/read-history.ts";
-import { readDailyUsage } from "../usage/read-daily-usage.ts";
+import type { KnownPlans } from "../subscriptions/known-plans.ts";
+import { type AccountedSubscription, type ReadAccount, readAccounts } from "../subscriptions/read-accounts.ts";
+import { type PlanUsage, readDailyUsage } from "../usage/read-daily-usage.ts";
 import { readLateUsage } from "../usage/read-late-usage.ts";
 import type { ChargedLine } from "./charged-line.ts";
 import { findCharged } from "./line-store.ts";
@@ -21,8 +23,7 @@ export interface ChargeOptions {
 }
 
 /** The first time that has to be read: that of the earliest month which may be corrected. */
-export const chargedSince = ({ month, corrections }: ChargeOptions): Date =>
-  periodOf(corrections?.months[0] ?? month).from;
+export const chargedSince = ({ month, corrections }: ChargeOptions): Date => beginsAt(corrections?.months[0] ?? month);
 
 /** The lines of subscriptions in a month, with the corrections of earlier ones, in the order of their ids. Lines of nothing are left out. */
 export async function chargeSubscriptions(
@@ -30,28 +31,56 @@ export async function chargeSubscriptions(
   ids: readonly string[],
   options: ChargeOptions,
 ): Promise<ChargedLine[]> {
-  const histories = await readHistories(database, ids, chargedSince(options), options.plans);
-  const usage = await readDailyUsage(database, meteredOf(histories), periodOf(options.month));
-  const corrections = await correct(database, ids, histories, options);
   const { month, now } = options;
-  const lines = await mapInSlices(histories, (history) => {
-    const charged = chargeUntil({ month, history, usage: usage.get(history.id) ?? [] }, now);
-    return numberLines(history, [...charged, ...(corrections.get(history.id) ?? [])]);
-  });
-  return lines.flat();
+  const accounts = await readAccounts(database, ids, chargedSince(options), options.plans);
+  const usage = await readUsageOf(database, accounts, month);
+  const charged = await mapInSlices(accounts, (account) =>
+    chargeMonth({ month, account, usage: usageOf(account, usage) }, now),
+  );
+  const lines = Map.groupBy(charged.flat(), ({ subscriptionId }) => subscriptionId);
+  const corrections = await correct(database, accounts, options);
+  const charging = new Set(ids);
+  const subscriptions = accounts.flat().filter(({ id }) => charging.has(id));
+  return subscriptions
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .flatMap((subscription) => {
+      const own = (lines.get(subscription.id) ?? []).filter(({ amount }) => amount !== 0n);
+      const ofMonth = own.map((line): Line => ({ ...toChargeLine(line), adjusts: null }));
+      return numberLines(subscription, [...ofMonth, ...(corrections.get(subscription.id) ?? [])]);
+    });
 }
 
-const meteredOf = (histories: readonly SubscriptionHistory[]): string[] =>
-  histories.filter(({ terms }) => terms.some(({ plan }) => plan.pricingModel === "USAGE")).map(({ id }) => id);
+const isMetered = (account: ReadAccount): boolean =>
+  account.some(({ periods }) => periods.some(({ plan }) => plan.pricingModel === "USAGE"));
+
+type UsageBySubscription = Map<string, PlanUsage[]>;
+
+async function readUsageOf(
+  database: Kysely<DB>,
+  accounts: readonly ReadAccount[],
+  month: Month,
+): Promise<UsageBySubscription> {
+  const ids = accounts.filter(isMetered).flatMap((account) => account.map(({ id }) => id));
+  const usage = ids.length === 0 ? [] : await readDailyUsage(database, ids, periodOf(month));
+  return Map.groupBy(usage, ({ subscriptionId }) => subscriptionId);
+}
+
+/** In the order of the days, also of several subscriptions, of which the next one begins when the one before has ended. */
+const usageOf = (account: ReadAccount, usage: UsageBySubscription): PlanUsage[] =>
+  account.flatMap(({ id }) => usage.get(id) ?? []);
 
 type Line = Omit<ChargedLine, keyof ReturnType<typeof describe> | "number">;
 
-function chargeUntil(billed: BilledMonth, now: Date): Line[] {
-  const lines = chargeMonth(billed, now);
-  return lines.filter(({ amount }) => amount !== 0n).map((line) => ({ ...toChargeLine(line), adjusts: null }));
-}
-
-const describe = ({ id, organisationId, orgAlias, vendorId, appId, appSlug, appName, terms }: SubscriptionHistory) => ({
+const describe = ({
+  id,
+  organisationId,
+  orgAlias,
+  vendorId,
+  appId,
+  appSlug,
+  appName,
+  plan,
+}: AccountedSubscription) => ({
   subscriptionId: id,
   organisationId,
   orgAlias,
@@ -59,54 +88,61 @@ const describe = ({ id, organisationId, orgAlias, vendorId, appId, appSlug, appN
   appId,
   appSlug,
   appName,
-  currency: terms[0].plan.currency,
+  currency: plan.currency,
 });
 
-function numberLines(history: SubscriptionHistory, lines: readonly Line[]): ChargedLine[] {
-  const described = describe(history);
+function numberLines(subscription: AccountedSubscription, lines: readonly Line[]): ChargedLine[] {
+  const described = describe(subscription);
   return lines.map((line, index) => ({ ...described, number: index + 1, ...line }));
 }
 
-/** For each subscription with usage that was reported late, what its closed months cost now less what they were charged. */
+/**
+ * For each subscription of an account whose closed months cost something else than when they were closed, because usage was reported late or
+ * because of a subscription that began soon after: what they cost now less what they were charged.
+ */
 async function correct(
   database: Kysely<DB>,
-  ids: readonly string[],
-  histories: readonly SubscriptionHistory[],
+  accounts: readonly ReadAccount[],
   { corrections }: ChargeOptions,
 ): Promise<Map<string, Line[]>> {
   const corrected = new Map<string, Line[]>();
   if (corrections === undefined) return corrected;
   const { months, reportedSince } = corrections;
+  const ids = accounts.flatMap((account) => account.map(({ id }) => id));
   const late = await readLateUsage(database, ids, { months, reportedSince });
   for (const month of months) {
-    const ofMonth = new Set(late.filter((each) => each.month === month).map(({ subscriptionId }) => subscriptionId));
-    if (ofMonth.size === 0) continue;
-    const usage = await readDailyUsage(database, [...ofMonth], periodOf(month));
-    const charged = await findCharged(database, [...ofMonth], month);
-    const affected = histories.filter(({ id }) => ofMonth.has(id));
-    const lines = await mapInSlices(affected, (history) =>
-      correctMonth({ month, history, usage: usage.get(history.id) ?? [] }, charged.get(history.id) ?? 0n),
+    const changed = new Set(late.filter((each) => each.month === month).map(({ subscriptionId }) => subscriptionId));
+    const affected = accounts.filter((account) => account.some(({ id }) => changed.has(id)));
+    if (affected.length === 0) continue;
+    const usage = await readUsageOf(database, affected, month);
+    const charged = await findCharged(
+      database,
+      affected.flatMap((account) => account.map(({ id }) => id)),
+      month,
     );
-    for (const [index, line] of lines.entries()) {
-      const id = affected[index]?.id;
-      if (id !== undefined && line !== undefined) corrected.set(id, [...(corrected.get(id) ?? []), line]);
+    const costs = await mapInSlices(affected, (account) => {
+      const lines = chargeMonth({ month, account, usage: usageOf(account, usage) });
+      return account.map(({ id }) => ({ id, cost: totalOf(linesOf(lines, id)) }));
+    });
+    for (const { id, cost } of costs.flat()) {
+      const line = correctMonth(month, cost - (charged.get(id) ?? 0n));
+      if (line !== undefined) corrected.set(id, [...(corrected.get(id) ?? []), line]);
     }
   }
   return corrected;
 }
 
 /** A credit has a negative quantity, so that an amount is always the quantity × the price of a unit. */
-export function correctMonth(billed: BilledMonth, charged: bigint): Line | undefined {
-  const difference = totalOf(chargeMonth(billed)) - charged;
+export function correctMonth(month: Month, difference: bigint): Line | undefined {
   if (difference === 0n) return undefined;
   const size = difference < 0n ? -difference : difference;
   return {
-    description: `Correction of ${billed.month}`,
+    description: `Correction of ${month}`,
     quantity: difference < 0n ? "-1" : "1",
     unitAmount: Number.isSafeInteger(Number(size)) ? Number(size) : `${size}.0`,
     days: null,
     intervalDays: null,
     amount: difference,
-    adjusts: billed.month,
+    adjusts: month,
   };
 }

@@ -7,10 +7,11 @@ import { connectAsService } from "@ehr-marketplace/tests/support/service-connect
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
 import { chargeMonth } from "../billing/charge-month.ts";
+import { beginsAt } from "../billing/charged-days.ts";
 import { type Month, periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
-import { readHistories } from "../subscriptions/read-history.ts";
+import { readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { openVendorCsv } from "./read-vendor-statements.ts";
 import { runDueStatements } from "./run-statements.ts";
@@ -50,10 +51,10 @@ describe("closing months", () => {
       );
       assert.ok(charged.size > 20, `${charged.size} charged in ${month}`);
       for (const id of ids) {
-        const [history] = await readHistories(database, [id], periodOf(month).from);
-        assert.ok(history !== undefined);
-        const usage = (await readDailyUsage(database, [id], periodOf(month))).get(id) ?? [];
-        const lines = chargeMonth({ month, history, usage }).filter(({ amount }) => amount !== 0n);
+        const [account] = await readAccounts(database, [id], beginsAt(month));
+        assert.ok(account !== undefined);
+        const usage = await readDailyUsage(database, [id], periodOf(month));
+        const lines = chargeMonth({ month, account, usage }).filter(({ amount }) => amount !== 0n);
         const expected = lines.length === 0 ? undefined : { total: String(totalOf(lines)), lines: lines.length };
         assert.deepEqual(charged.get(id), expected, `${id} in ${month}`);
       }

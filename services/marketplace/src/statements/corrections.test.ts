@@ -10,7 +10,7 @@ import { chargeMonth } from "../billing/charge-month.ts";
 import { periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
-import { readHistories } from "../subscriptions/read-history.ts";
+import { readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { reportUsage } from "../usage/report-usage.ts";
 import { readVendorStatement } from "./read-vendor-statements.ts";
@@ -130,9 +130,9 @@ describe("corrections", () => {
       );
       const charged = new Map(rows.map((row) => [row.month, row]));
       for (const month of listMonths("2027-01", "2027-09")) {
-        const [history] = await readHistories(database, [id], new Date(0));
-        const usage = (await readDailyUsage(database, [id], periodOf(month))).get(id) ?? [];
-        const cost = totalOf(chargeMonth({ month, history: history ?? assert.fail(), usage }));
+        const [account] = await readAccounts(database, [id], new Date(0));
+        const usage = await readDailyUsage(database, [id], periodOf(month));
+        const cost = totalOf(chargeMonth({ month, account: account ?? assert.fail(), usage }));
         assert.equal(charged.get(month)?.total ?? "0", String(cost), month);
         corrections += charged.get(month)?.corrections ?? 0;
       }

@@ -3,7 +3,7 @@ import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely, Transaction } from "kysely";
 import { type Month, periodOf, toMonth } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
-import type { KnownPlans } from "../subscriptions/read-history.ts";
+import type { KnownPlans } from "../subscriptions/known-plans.ts";
 import { forgetLateUsage } from "../usage/read-late-usage.ts";
 import { type ChargeOptions, chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
 import { deleteOpenLines, insertLines, type Ledger } from "./line-store.ts";

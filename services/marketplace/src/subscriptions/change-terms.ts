@@ -5,12 +5,15 @@ import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
+import { formatDecimal } from "../billing/charge-line.ts";
+import { priceOfInterval } from "../billing/price.ts";
 import { findOffer, getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { requireChangeAllowed } from "./change-subscription.ts";
 import { countsUnits, invalidField, type SubscriptionDeps } from "./create-subscription.ts";
+import { findUndone } from "./find-undone.ts";
 import { lockOwnSubscription } from "./lock-subscription.ts";
 import { addMissingScopes } from "./read-subscriptions.ts";
 import { recordUpdated } from "./record-updated.ts";
@@ -18,6 +21,7 @@ import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionState } from "./subscription-record.ts";
 import { type LockedSubscription, updateTerms } from "./subscription-store.ts";
 import { shortenTrial } from "./trial.ts";
+import { insertUndoneIncrease } from "./undone-increase-store.ts";
 
 const changeRoles: readonly Role[] = ["org-admin", "operator"];
 
@@ -90,11 +94,15 @@ async function applyTerms(transaction: Transaction<DB>, queue: Queue, { by, role
   const changes = {
     pricing_plan_id: terms.plan.id,
     quantity: terms.quantity,
+    interval_amount: formatDecimal(priceOfInterval(terms.plan, terms.quantity)),
     trial_ends_at: terms.plan.id === row.pricing_plan_id ? row.trial_ends_at : shortenTrial(trial, terms.plan, at),
     updated_at: at,
     revision: row.revision + 1,
   };
+  const undoneSince = await findUndone(transaction, row, terms, at);
   await updateTerms(transaction, row.id, changes);
+  if (undoneSince !== null)
+    await insertUndoneIncrease(transaction, { subscriptionId: row.id, from: undoneSince, to: at });
   const changed = { ...row, ...changes };
   return recordUpdated(transaction, queue, {
     by,

@@ -7,12 +7,15 @@ import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { formatDecimal } from "../billing/charge-line.ts";
+import { priceOfInterval } from "../billing/price.ts";
 import { findOffer, getPlan, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
 import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { areSameScopes } from "./agreed-scopes.ts";
+import { continueAccount } from "./continue-account.ts";
 import { addMissingScopes } from "./read-subscriptions.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
@@ -35,8 +38,8 @@ export interface SubscriptionDeps {
   bodyDigest: KeyedDigest;
 }
 
-const hourMs = 3_600_000;
-const maxCreationsPerHour = 30;
+const dayMs = 86_400_000;
+const maxCreationsPerDay = 30;
 const maxAttempts = 3;
 
 export const invalidField = (kind: ProblemKind, field: string, detail: string): Problem =>
@@ -58,12 +61,14 @@ export async function createSubscription(
       pricingPlan = plan;
       const organisationId = await requireLiveOrganisation(transaction, input.orgAlias);
       if (role !== "operator") await requireCreationAllowed(transaction, organisationId, app.id, now);
+      const quantity = countsUnits(plan) ? (input.quantity ?? 1) : null;
       const inserted = await insertSubscriptionOrThrow(transaction, {
         id: uuid(),
         organisation_id: organisationId,
         app_id: app.id,
         pricing_plan_id: plan.id,
-        quantity: countsUnits(plan) ? (input.quantity ?? 1) : null,
+        quantity,
+        interval_amount: formatDecimal(priceOfInterval(plan, quantity)),
         fhir_scopes: app.fhirScopes,
         status: "active",
         trial_end: findTrialEnd(now, plan),
@@ -71,6 +76,7 @@ export async function createSubscription(
         updated_at: now,
         revision: 1,
       });
+      await continueAccount(transaction, { id: inserted.id, organisationId, appId: app.id, now });
       const row: SubscriptionRow = {
         ...inserted,
         org_alias: input.orgAlias,
@@ -156,20 +162,20 @@ async function requireLiveOrganisation(transaction: Transaction<DB>, alias: stri
   return found.id;
 }
 
-/** Limits creations per hour: otherwise cancelling and subscribing again would bypass the limit on changes. */
+/** Otherwise cancelling and subscribing again would bypass the limit on changes, and what is charged as one would have no end. */
 export async function requireCreationAllowed(
   transaction: Transaction<DB>,
   organisationId: string,
   appId: string,
   now: Date,
 ): Promise<void> {
-  const since = new Date(now.getTime() - hourMs);
-  const createdAt = await findNthCreation(transaction, { organisationId, appId, nth: maxCreationsPerHour, since });
+  const since = new Date(now.getTime() - dayMs);
+  const createdAt = await findNthCreation(transaction, { organisationId, appId, nth: maxCreationsPerDay, since });
   if (createdAt === undefined) return;
   throw rateLimitProblem(
     subscriptionProblems.createdTooOften,
-    `The organisation has subscribed to this app ${maxCreationsPerHour} times within an hour.`,
-    { limit: maxCreationsPerHour, retryAfterMs: createdAt.getTime() - since.getTime() },
+    `The organisation has subscribed to this app ${maxCreationsPerDay} times within a day.`,
+    { limit: maxCreationsPerDay, retryAfterMs: createdAt.getTime() - since.getTime() },
   );
 }
 

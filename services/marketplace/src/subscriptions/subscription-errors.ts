@@ -79,7 +79,7 @@ export const subscriptionProblems = {
     status: 429,
     title: "The organisation has subscribed to the app too often",
     advice:
-      "An organisation subscribes to one app at most 30 times an hour. Retry after the seconds in `Retry-After`. Operators are exempt.",
+      "An organisation subscribes to one app at most 30 times a day. Retry after the seconds in `Retry-After`. Operators are exempt.",
   },
   unknownApp: {
     code: "unknown-app",

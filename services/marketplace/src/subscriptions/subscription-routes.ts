@@ -221,7 +221,7 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         operationId: "changeTerms",
         summary: "Change the plan or the quantity of a subscription",
         description:
-          "The new plan is charged from the next day (UTC); `GET /subscriptions/{id}/estimate` shows what it costs. A trial stays as it is, and none begins. The organisation's EHR and the vendor receive `subscription.updated`. The plan and quantity that it has change nothing.",
+          "A higher price is charged from this day on (UTC), a lower one after seven days; `GET /subscriptions/{id}/estimate` shows what it costs. A trial ends with that of the new plan if that is earlier, and none begins. The organisation's EHR and the vendor receive `subscription.updated`. The plan and quantity that it has change nothing.",
         body: changeTermsBody,
       },
     },

@@ -123,6 +123,18 @@ export async function findNthCreation(
   return found?.created_at;
 }
 
+/** The one that the organisation had of the app before this one. */
+export async function findPreviousSubscription(
+  database: Kysely<DB>,
+  { id, organisationId, appId }: { id: string; organisationId: string; appId: string },
+): Promise<{ id: string; cancelledAt: Date } | undefined> {
+  const { rows } = await sql<{ id: string; cancelledAt: Date }>`
+    select id, cancelled_at as "cancelledAt" from subscriptions
+    where organisation_id = ${organisationId} and app_id = ${appId} and id <> ${id} and cancelled_at is not null
+    order by created_at desc, id desc limit 1`.execute(database);
+  return rows[0];
+}
+
 /** The live or blocking subscription that prevents a new one. */
 export function findConflictingSubscription(database: Kysely<DB>, organisationId: string, appId: string) {
   return database
@@ -341,7 +353,10 @@ export async function updateTerms(
   transaction: Transaction<DB>,
   id: string,
   changes: Required<
-    Pick<Updateable<Subscriptions>, "pricing_plan_id" | "quantity" | "trial_ends_at" | "updated_at" | "revision">
+    Pick<
+      Updateable<Subscriptions>,
+      "pricing_plan_id" | "quantity" | "interval_amount" | "trial_ends_at" | "updated_at" | "revision"
+    >
   >,
 ): Promise<void> {
   await transaction.updateTable("subscriptions").set(changes).where("id", "=", id).execute();

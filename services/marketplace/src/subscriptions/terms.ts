@@ -1,17 +1,22 @@
-/** What is agreed, from a time until the next change. */
+/** A plan that is agreed, from a time until the next change. */
 export interface Terms<Plan> {
   from: Date;
   plan: Plan;
-  /** Null if the plan has no units. */
-  quantity: number | null;
 }
 
-/** In order: what is agreed at the start of each day that was read. The first one is what was first agreed, or what the first of these days has. */
+/** In order. The first one begins with the subscription, or before what was read. */
 export type TermsHistory<Plan> = readonly [Terms<Plan>, ...Terms<Plan>[]];
 
-/** The terms of a day are those at its start, so a change counts from the next day. The first day has what was first agreed. */
-export const findTermsOfDay = <Plan>(terms: TermsHistory<Plan>, start: Date): Terms<Plan> =>
-  terms.findLast(({ from }) => from <= start) ?? terms[0];
+/** What was agreed at a time. By bisection: there can be thousands, and a batch of usage has 500 records. */
+export function findTermsAt<Plan>(terms: TermsHistory<Plan>, time: Date): Terms<Plan> {
+  let [low, high] = [0, terms.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((terms[middle] as Terms<Plan>).from <= time) low = middle + 1;
+    else high = middle;
+  }
+  return terms[Math.max(0, low - 1)] as Terms<Plan>;
+}
 
 export const startOfDay = (time: Date): Date =>
   new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));

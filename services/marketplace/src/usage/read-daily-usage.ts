@@ -1,15 +1,14 @@
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { type DailyUsage, findDailyUsage } from "./usage-store.ts";
+import { findDailyUsage, type PlanUsage } from "./usage-store.ts";
 
-export type { DailyUsage } from "./usage-store.ts";
+export type { PlanUsage } from "./usage-store.ts";
 
-/** The days with usage of each subscription that has any, in order. */
-export async function readDailyUsage(
+/** The days with usage of subscriptions, in order. */
+export function readDailyUsage(
   database: Kysely<DB>,
   subscriptionIds: readonly string[],
   period: { from: Date; to: Date },
-): Promise<Map<string, DailyUsage[]>> {
-  const days = await findDailyUsage(database, subscriptionIds, period);
-  return Map.groupBy(days, ({ subscriptionId }) => subscriptionId);
+): Promise<PlanUsage[]> {
+  return findDailyUsage(database, subscriptionIds, period);
 }

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Month } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
-import { deleteLateUsage, findLateUsage, type LateUsage } from "./usage-store.ts";
+import { deleteLateUsage, findLateUsage, type LateUsage, upsertLateUsage } from "./usage-store.ts";
 
 /** Which of the subscriptions had usage of these months reported, or taken back, since a time after they were over. */
 export function readLateUsage(
@@ -10,6 +10,16 @@ export function readLateUsage(
   { months, reportedSince }: { months: readonly Month[]; reportedSince: Date },
 ): Promise<LateUsage[]> {
   return findLateUsage(database, subscriptionIds, { months, reportedSince });
+}
+
+/** Remembers that a month costs something else than it did when it was over. */
+export function rememberLateChange(
+  transaction: Transaction<DB>,
+  subscriptionId: string,
+  month: Month,
+  now: Date,
+): Promise<void> {
+  return upsertLateUsage(transaction, subscriptionId, [month], now);
 }
 
 /** Usage of these months can't be reported any more. */

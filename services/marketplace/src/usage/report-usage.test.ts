@@ -172,7 +172,7 @@ describe("usage of a subscription", () => {
     const { results } = await json<UsageResults>(report(id, [record()]));
     assert.deepEqual(
       results.map(({ status, reason }) => [status, reason]),
-      [["rejected", 'The plan of that day, "Solo", charges no usage.']],
+      [["rejected", 'The plan of that time, "Solo", charges no usage.']],
     );
   });
 

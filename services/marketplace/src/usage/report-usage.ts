@@ -9,7 +9,6 @@ import { nextInstant } from "../events/event.ts";
 import { deferUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
 import { deferHistory } from "../subscriptions/read-history.ts";
-import { startOfDay } from "../subscriptions/terms.ts";
 import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
 import type { SentRecord } from "./malformed-records.ts";
@@ -51,7 +50,7 @@ export async function reportUsage(
       return time === undefined ? [] : [{ id: record.id, occurredAt: time }];
     });
     const known = new Map([[locked.plan.id, locked.plan]]);
-    const readHistory = await deferHistory(transaction, id, findPeriod(keys, now), known);
+    const readHistory = await deferHistory(transaction, id, findBegin(keys, now), known);
     const enforceSpendLimit = await deferSpendLimit(transaction, id);
     const recordUsageReported = await deferUsageReported(transaction, locked.vendorId);
     const stored = await findRecords(transaction, id, keys);
@@ -74,11 +73,10 @@ export async function reportUsage(
   });
 }
 
-/** Terms are those of whole days. Pauses matter since the earliest record. */
-function findPeriod(keys: readonly { occurredAt: Date }[], now: Date): { since: Date; pausesSince: Date } {
-  const oldest = now.getTime() - maxAgeMs;
+/** Terms and pauses matter since the earliest record. */
+function findBegin(keys: readonly { occurredAt: Date }[], now: Date): Date {
   const earliest = Math.min(now.getTime(), ...keys.map(({ occurredAt }) => occurredAt.getTime()));
-  return { since: startOfDay(new Date(oldest)), pausesSince: new Date(Math.max(oldest, earliest)) };
+  return new Date(Math.max(now.getTime() - maxAgeMs, earliest));
 }
 
 function reportedTooOften(id: string, reporter: { second: Date }, now: Date) {

@@ -6,6 +6,9 @@ export interface HourKey {
   hour: string;
   metric: string;
   aggregation: UsageAggregation;
+  /** The plan that was in force. */
+  planId: string;
+  isTrial: boolean;
 }
 
 /** The aggregate of those records of a batch that are of one hour. */
@@ -24,16 +27,22 @@ export interface HourChanges {
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const compareKeys = (a: HourKey, b: HourKey): number =>
-  compareText(a.hour, b.hour) || compareText(a.metric, b.metric) || compareText(a.aggregation, b.aggregation);
+  compareText(a.hour, b.hour) ||
+  compareText(a.metric, b.metric) ||
+  compareText(a.aggregation, b.aggregation) ||
+  compareText(a.planId, b.planId) ||
+  Number(a.isTrial) - Number(b.isTrial);
 
 /** The later one; of two at the same time, that with the greater id. */
 export const compareTimes = (a: StoredRecord, b: StoredRecord): number =>
   a.occurredAt.getTime() - b.occurredAt.getTime() || compareText(a.id, b.id);
 
-const keyOfHour = ({ occurredAt, metric, aggregation }: StoredRecord): HourKey => ({
+const keyOfHour = ({ occurredAt, metric, aggregation, planId, isTrial }: StoredRecord): HourKey => ({
   hour: hourOf(occurredAt),
   metric,
   aggregation,
+  planId,
+  isTrial,
 });
 
 const numberOfHour = (time: Date): number => Math.floor(time.getTime() / 3_600_000);
@@ -42,7 +51,8 @@ const numberOfHour = (time: Date): number => Math.floor(time.getTime() / 3_600_0
 function groupByHour(records: readonly StoredRecord[]): [HourKey, StoredRecord[]][] {
   const groups = Map.groupBy(
     records,
-    ({ occurredAt, aggregation, metric }) => `${numberOfHour(occurredAt)} ${aggregation} ${metric}`,
+    ({ occurredAt, aggregation, metric, planId, isTrial }) =>
+      `${numberOfHour(occurredAt)} ${aggregation} ${planId} ${isTrial} ${metric}`,
   );
   return [...groups.values()]
     .map((group): [HourKey, StoredRecord[]] => [keyOfHour(group[0] as StoredRecord), group])

@@ -11,13 +11,14 @@ const minutes = (count: number): string => new Date(now.getTime() + count * 60_0
 const days = (count: number): string => minutes(count * 1_440);
 
 const dayBefore = days(-1);
-const agreed = (from: Date, plan: MeteredSubscription["terms"][0]["plan"]) => ({ from, plan, quantity: null });
-const byTheNote = { name: "By the note", metric: "notes", aggregation: "SUM" } as const;
-const solo = { name: "Solo", metric: null, aggregation: null };
+const agreed = (from: Date, plan: MeteredSubscription["terms"][0]["plan"]) => ({ from, plan });
+const byTheNote = { id: "by the note", name: "By the note", metric: "notes", aggregation: "SUM" } as const;
+const solo = { id: "solo", name: "Solo", metric: null, aggregation: null };
 
 const subscription: MeteredSubscription = {
   createdAt: new Date("2027-01-01T00:00:00.000Z"),
   cancelledAt: null,
+  trialEndsAt: null,
   pauses: [],
   terms: [agreed(new Date(0), byTheNote)],
 };
@@ -34,6 +35,8 @@ const stored = (given: Partial<StoredRecord> = {}): StoredRecord => ({
   metric: "notes",
   quantity: 1_000_000n,
   aggregation: "SUM",
+  planId: byTheNote.id,
+  isTrial: false,
   voided: false,
   ...given,
 });
@@ -91,28 +94,28 @@ describe("a record", () => {
       { metric: "pages" },
       {},
       [],
-      ["rejected", 'The plan of that day, "By the note", charges the metric "notes".'],
+      ["rejected", 'The plan of that time, "By the note", charges the metric "notes".'],
     ],
     [
       "of a plan without usage is rejected",
       {},
       { terms: [agreed(new Date(0), solo)] },
       [],
-      ["rejected", 'The plan of that day, "Solo", charges no usage.'],
+      ["rejected", 'The plan of that time, "Solo", charges no usage.'],
     ],
     [
-      "of a day before the plan changed has the plan of that day",
+      "of before the plan changed has the plan of that time",
       { occurredAt: dayBefore },
-      { terms: [agreed(new Date(0), byTheNote), agreed(new Date(dayBefore), solo)] },
+      { terms: [agreed(new Date(0), byTheNote), agreed(new Date(Date.parse(dayBefore) + 1), solo)] },
       [],
       ["accepted", null],
     ],
     [
-      "after the plan changed, on the same day, has the plan at its start",
+      "of the moment at which the plan changed has the new one",
       {},
-      { terms: [agreed(new Date(0), solo), agreed(new Date(minutes(-9)), byTheNote)] },
+      { terms: [agreed(new Date(0), byTheNote), agreed(new Date(minutes(-1)), solo)] },
       [],
-      ["rejected", 'The plan of that day, "Solo", charges no usage.'],
+      ["rejected", 'The plan of that time, "Solo", charges no usage.'],
     ],
     ["before the subscription is rejected", {}, { createdAt: now }, [], ["rejected", "The subscription began later."]],
     ["before its cancellation is accepted", {}, { cancelledAt: now }, [], ["accepted", null]],

@@ -1,5 +1,5 @@
 import type { UsageAggregation, UsageRecord, UsageResult } from "@ehr-marketplace/contracts";
-import { findTermsOfDay, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
+import { findTermsAt, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
 import type { SentRecord } from "./malformed-records.ts";
 
@@ -11,6 +11,10 @@ export interface StoredRecord {
   /** In millionths. */
   quantity: bigint;
   aggregation: UsageAggregation;
+  /** The plan that was in force. */
+  planId: string;
+  /** It is free. */
+  isTrial: boolean;
   voided: boolean;
 }
 
@@ -20,8 +24,9 @@ export interface MeteredSubscription {
   cancelledAt: Date | null;
   /** In order. */
   pauses: readonly { from: Date; to: Date | null }[];
-  /** Usage belongs to the plan of its day. */
-  terms: TermsHistory<{ name: string; metric: string | null; aggregation: UsageAggregation | null }>;
+  trialEndsAt: Date | null;
+  /** Usage belongs to the plan that was in force when it occurred. */
+  terms: TermsHistory<{ id: string; name: string; metric: string | null; aggregation: UsageAggregation | null }>;
 }
 
 export interface DecidedBatch {
@@ -109,12 +114,15 @@ function decideRecord(
   }
   const outOfUse = findOutOfUse(subscription, occurredAt);
   if (outOfUse !== undefined) return rejected(outOfUse);
-  const { plan } = findTermsOfDay(subscription.terms, startOfDay(occurredAt));
+  const { plan } = findTermsAt(subscription.terms, occurredAt);
   if (plan.metric !== metric || plan.aggregation === null) {
     const charged = plan.metric === null ? "no usage" : `the metric "${plan.metric}"`;
-    return rejected(`The plan of that day, "${plan.name}", charges ${charged}.`);
+    return rejected(`The plan of that time, "${plan.name}", charges ${charged}.`);
   }
-  const counted = { id, occurredAt, metric, quantity, aggregation: plan.aggregation, voided: false };
+  const { trialEndsAt } = subscription;
+  const isTrial = trialEndsAt !== null && occurredAt < trialEndsAt;
+  const belonging = { aggregation: plan.aggregation, planId: plan.id, isTrial };
+  const counted = { id, occurredAt, metric, quantity, ...belonging, voided: false };
   return { status: "accepted", reason: null, counted };
 }
 

@@ -58,7 +58,8 @@ export async function findRecords(
 ): Promise<StoredRecord[]> {
   const ids = [...new Set(keys.map(({ id }) => id))];
   const { rows } = await sql<Omit<StoredRecord, "quantity"> & { quantity: string }>`
-    select record_id as id, occurred_at as "occurredAt", metric, quantity, aggregation, voided from usage_records
+    select record_id as id, occurred_at as "occurredAt", metric, quantity, aggregation, plan_id as "planId", is_trial as "isTrial", voided
+    from usage_records
     where subscription_id = ${subscriptionId} and record_id = any (${ids}::text[]) and day = any (${daysOf(keys)}::date[])
   `.execute(database);
   return rows.map(({ quantity, ...row }) => ({ ...row, quantity: parseQuantity(quantity) ?? 0n }));
@@ -83,12 +84,13 @@ export async function insertRecords(
   );
   const statement = sql`
     insert into usage_records (
-      subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at, request_id, caller_issuer, caller_subject
+      subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, plan_id, is_trial, reported_at, request_id,
+      caller_issuer, caller_subject
     )
-    select ${subscriptionId}, id, ("occurredAt" at time zone 'UTC')::date, "occurredAt", metric, quantity, aggregation, ${at},
-      ${requestId}, ${caller.issuer}, ${caller.subject}
+    select ${subscriptionId}, id, ("occurredAt" at time zone 'UTC')::date, "occurredAt", metric, quantity, aggregation, "planId", "isTrial",
+      ${at}, ${requestId}, ${caller.issuer}, ${caller.subject}
     from json_to_recordset(${rows}::json) as given(
-      id text, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text)`;
+      id text, "occurredAt" timestamptz, metric text, quantity numeric, aggregation text, "planId" uuid, "isTrial" boolean)`;
   // Locks only the days of its records, also with a generic plan.
   await executeDeferred(transaction, "insert-usage-records", statement);
 }
@@ -113,8 +115,8 @@ export async function voidRecords(
 const changedHours = (
   changes: readonly HourChange[],
 ) => sql`json_to_recordset(${JSON.stringify(changes)}::json) as given(
-  hour timestamptz, metric text, aggregation text, quantity numeric, "recordCount" bigint, "latestAt" timestamptz,
-  "latestId" text)`;
+  hour timestamptz, metric text, aggregation text, "planId" uuid, "isTrial" boolean, quantity numeric, "recordCount" bigint,
+  "latestAt" timestamptz, "latestId" text)`;
 
 async function addToHours(
   transaction: Transaction<DB>,
@@ -124,10 +126,10 @@ async function addToHours(
   if (changes.length === 0) return;
   const statement = sql`
     insert into usage_hours as stored
-      (subscription_id, hour, metric, aggregation, quantity, record_count, latest_at, latest_id)
-    select ${subscriptionId}, hour, metric, aggregation, quantity, "recordCount", "latestAt", "latestId"
+      (subscription_id, hour, metric, aggregation, plan_id, is_trial, quantity, record_count, latest_at, latest_id)
+    select ${subscriptionId}, hour, metric, aggregation, "planId", "isTrial", quantity, "recordCount", "latestAt", "latestId"
     from ${changedHours(changes)}
-    on conflict (subscription_id, hour, metric, aggregation) do update set
+    on conflict (subscription_id, hour, metric, aggregation, plan_id, is_trial) do update set
       record_count = stored.record_count + excluded.record_count,
       (quantity, latest_at, latest_id) = (
         select
@@ -168,18 +170,18 @@ async function removeFromHours(
       select quantity from usage_records
       where subscription_id = ${subscriptionId} and day = any (${days}::date[]) and metric = given.metric
         and date_trunc('hour', occurred_at at time zone 'UTC') = given.hour at time zone 'UTC'
-        and aggregation = 'MAX' and not voided
+        and aggregation = 'MAX' and not voided and plan_id = given."planId" and is_trial = given."isTrial"
       order by quantity desc limit 1
     ) highest on given.aggregation = 'MAX'
     left join lateral (
       select quantity, occurred_at, record_id from usage_records
       where subscription_id = ${subscriptionId} and day = any (${days}::date[]) and metric = given.metric
         and occurred_at >= given.hour and occurred_at < given.hour + interval '1 hour'
-        and aggregation = 'LATEST' and not voided
+        and aggregation = 'LATEST' and not voided and plan_id = given."planId" and is_trial = given."isTrial"
       order by occurred_at desc, record_id desc limit 1
     ) latest on given.aggregation = 'LATEST'
     where stored.subscription_id = ${subscriptionId} and stored.hour = given.hour and stored.metric = given.metric
-      and stored.aggregation = given.aggregation`;
+      and stored.aggregation = given.aggregation and stored.plan_id = given."planId" and stored.is_trial = given."isTrial"`;
   await executeDeferred(transaction, unprepared, statement);
 }
 
@@ -195,11 +197,11 @@ async function updateDays(
   const rows = JSON.stringify(days.map((day) => ({ day })));
   const statement = sql`
     insert into usage_days
-      (subscription_id, day, metric, aggregation, quantity, record_count, latest_at, latest_id)
+      (subscription_id, day, metric, aggregation, plan_id, is_trial, quantity, record_count, latest_at, latest_id)
     select ${subscriptionId}, day, hours.*
     from json_to_recordset(${rows}::json) as changed(day date)
     cross join lateral (
-      select metric, aggregation,
+      select metric, aggregation, plan_id, is_trial,
         case aggregation
           when 'MAX' then max(quantity)
           when 'LATEST' then
@@ -211,9 +213,9 @@ async function updateDays(
       from usage_hours
       where subscription_id = ${subscriptionId} and hour >= day::timestamp at time zone 'UTC'
         and hour < (day + 1)::timestamp at time zone 'UTC'
-      group by metric, aggregation
+      group by metric, aggregation, plan_id, is_trial
     ) hours
-    on conflict (subscription_id, day, metric, aggregation) do update set quantity = excluded.quantity,
+    on conflict (subscription_id, day, metric, aggregation, plan_id, is_trial) do update set quantity = excluded.quantity,
       record_count = excluded.record_count, latest_at = excluded.latest_at, latest_id = excluded.latest_id`;
   await executeDeferred(transaction, "update-usage-days", statement);
 }
@@ -236,6 +238,13 @@ export interface UsageBucket {
   quantity: string;
 }
 
+/** The aggregate of a bucket, whatever the plans were. */
+const ofPlans = sql`case aggregation
+  when 'MAX' then max(quantity)
+  when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
+  else sum(quantity)
+end`;
+
 /** The hours that have usage. */
 export async function findHours(
   database: Kysely<DB>,
@@ -243,8 +252,9 @@ export async function findHours(
   { from, to }: { from: Date; to: Date },
 ): Promise<UsageBucket[]> {
   const { rows } = await sql<UsageBucket>`
-    select metric, aggregation, hour as "from", quantity from usage_hours
+    select metric, aggregation, hour as "from", ${ofPlans} as quantity from usage_hours
     where subscription_id = ${subscriptionId} and hour >= ${from} and hour < ${to} and record_count > 0
+    group by metric, aggregation, hour
     order by hour, metric, aggregation`.execute(database);
   return rows;
 }
@@ -256,12 +266,7 @@ export async function findDays(
   { from, to, granularity }: { from: Date; to: Date; granularity: "day" | "month" },
 ): Promise<UsageBucket[]> {
   const { rows } = await sql<UsageBucket>`
-    select metric, aggregation, bucket as "from",
-      case aggregation
-        when 'MAX' then max(quantity)
-        when 'LATEST' then (array_agg(quantity order by latest_at desc, latest_id desc))[1]
-        else sum(quantity)
-      end as quantity
+    select metric, aggregation, bucket as "from", ${ofPlans} as quantity
     from usage_days
     cross join lateral (select date_trunc(${granularity}, day::timestamp) at time zone 'UTC' as bucket) buckets
     where subscription_id = ${subscriptionId} and day >= ${dayOf(from)}::date and day < ${dayOf(to)}::date and record_count > 0
@@ -270,9 +275,13 @@ export async function findDays(
   return rows;
 }
 
-/** What was used of a metric on a day, in UTC. */
-export interface DailyUsage {
+/** What was used of a metric on a day, in UTC, while a plan was in force. */
+export interface PlanUsage {
+  subscriptionId: string;
   day: string;
+  planId: string;
+  /** It is free. */
+  isTrial: boolean;
   metric: string;
   aggregation: UsageAggregation;
   quantity: string;
@@ -283,12 +292,13 @@ export async function findDailyUsage(
   database: Kysely<DB>,
   subscriptionIds: readonly string[],
   { from, to }: { from: Date; to: Date },
-): Promise<(DailyUsage & { subscriptionId: string })[]> {
-  const { rows } = await sql<DailyUsage & { subscriptionId: string }>`
-    select subscription_id as "subscriptionId", day::text, metric, aggregation, quantity from usage_days
+): Promise<PlanUsage[]> {
+  const { rows } = await sql<PlanUsage>`
+    select subscription_id as "subscriptionId", day::text, plan_id as "planId", is_trial as "isTrial", metric, aggregation, quantity
+    from usage_days
     where subscription_id = any (${[...subscriptionIds]}::uuid[]) and day >= ${dayOf(from)}::date and day < ${dayOf(to)}::date
       and record_count > 0
-    order by subscription_id, day, metric, aggregation`.execute(database);
+    order by day, latest_at, subscription_id, metric, aggregation, plan_id, is_trial`.execute(database);
   return rows;
 }
 

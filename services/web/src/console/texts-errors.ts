@@ -42,7 +42,7 @@ export const errorTexts = {
       },
       "subscription-created-too-often": {
         title: "Your practice has subscribed to this app too often",
-        advice: "Wait an hour, then try again.",
+        advice: "Try again tomorrow, or ask the marketplace.",
       },
       "session-required": {
         title: "You aren't signed in any more",

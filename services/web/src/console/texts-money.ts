@@ -133,7 +133,7 @@ export const moneyTexts = {
     },
     paused: {
       title: (app: string): string => `${app} is paused because its spend limit is reached`,
-      text: "It doesn't work in your EHR until it is resumed. A fixed price isn't charged for days that begin while it is paused (UTC). The day on which it was paused counts in full.",
+      text: "It doesn't work in your EHR until it is resumed. Days on which it is paused throughout (UTC) have no fixed price, unless you raise the limit in the same month and resume it.",
       amounts: (month: string, spent: string, limit: string): string => `${month} so far: ${spent}. Limit: ${limit}.`,
       admin: "Raise or remove the limit, and resume the app then. Or resume it next month.",
       member: "An admin of your practice can raise the limit and resume it.",

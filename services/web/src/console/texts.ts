@@ -130,7 +130,8 @@ export const texts = {
     noUsage: "This plan is charged by usage. Enter what you expect in a month to see an estimate.",
     badQuantity: "Enter a whole number of at least 1.",
     badUsage: "Enter a number of at least 0.",
-    charged: "You are charged for each day in force, by calendar month (UTC). You can cancel at any time.",
+    charged:
+      "You are charged by the day, for the most that you had in the last seven days, and by calendar month (UTC). You can cancel at any time.",
     chargedByUse:
       "You are charged for what the vendor reports as used, by calendar month (UTC). A month without use costs nothing. You can cancel at any time.",
     counted: {
@@ -269,8 +270,9 @@ export const texts = {
     title: (app: string): string => `Pause ${app}?`,
     text: (app: string, practice: string): string =>
       `${app} stops working in the EHR of ${practice} within seconds, for everybody there.`,
-    stays:
-      "Its settings stay, and you can resume at any time. A fixed price isn't charged for days that begin while it is paused (UTC). Today counts in full.",
+    stays: "Its settings stay, and you can resume at any time.",
+    costs: (lastDay: string): string =>
+      `A fixed price is charged until ${lastDay}: each day costs the most that you had in the last seven days.`,
     reason: "Reason",
     reasonText: "Paused by your practice. Your EHR and the vendor are told.",
     button: "Pause",
@@ -278,13 +280,15 @@ export const texts = {
   resumeDialog: {
     title: (app: string): string => `Resume ${app}?`,
     text: (app: string, practice: string): string => `${app} works again in the EHR of ${practice} within seconds.`,
-    costs: "A fixed price is charged from tomorrow (UTC), usage from now. What is left of a trial stays free.",
+    costs: "A fixed price is charged from today (UTC), usage from now. What is left of a trial stays free.",
     button: "Resume",
   },
   planDialog: {
     title: (app: string): string => `Change the plan of ${app}`,
     current: "Current plan",
-    text: "The new plan counts from tomorrow (UTC). There is no second trial, and yours ends earlier if the new plan has a shorter one.",
+    text: (reducedFrom: string): string =>
+      `A higher price counts from today (UTC), a lower one from ${reducedFrom}. Whoever takes an increase back within the hour doesn't pay it, once in seven days.`,
+    trial: "There is no second trial, and yours ends earlier if the new plan has a shorter one.",
     otherCurrency: "In another currency: cancel, and subscribe to it.",
     estimate: (month: string): string => `${month} in full, with this plan`,
     noPrice: "The price can't be calculated: this app isn't in the catalog any more.",
@@ -295,7 +299,7 @@ export const texts = {
     pause: (app: string): string => `${app} is paused.`,
     resume: (app: string): string => `${app} is resumed.`,
     cancel: (app: string): string => `${app} is cancelled.`,
-    plan: (app: string): string => `The plan of ${app} is changed. It counts from tomorrow (UTC).`,
+    plan: (app: string): string => `The plan of ${app} is changed.`,
     consent: recordTexts.consented,
   },
   installedApps: {

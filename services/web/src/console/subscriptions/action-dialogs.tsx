@@ -2,12 +2,14 @@ import type { ListedSubscriptionDto } from "@ehr-marketplace/client/marketplace"
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { formatDate } from "../../storefront/format.ts";
 import { marketplace } from "../api/apis.ts";
 import { estimateQuery } from "../api/practice-queries.ts";
 import { practiceName } from "../practice-name.ts";
 import { ErrorNotice } from "../states/notices.tsx";
 import { texts } from "../texts.ts";
 import { describeFinality, describeLastCosts } from "./describe-cancel.ts";
+import { addDays, keptDays } from "./kept-days.ts";
 import { useAction } from "./use-action.ts";
 
 export interface ActionDialogProps {
@@ -82,6 +84,7 @@ export function PauseDialog({ alias, subscription: { id }, name, isOpen, onClose
     <ActionFrame isOpen={isOpen} title={t.title(name)} button={t.button} action={action} onClose={onClose}>
       <Text>{t.text(name, practiceName(alias))}</Text>
       <Text>{t.stays}</Text>
+      <Text>{t.costs(formatDate(addDays(new Date(), keptDays - 1)))}</Text>
       <Text c="dimmed">
         {t.reason}: {t.reasonText}
       </Text>

@@ -35,15 +35,15 @@ describe("what is still to be paid of a cancelled subscription", () => {
     assert.deepEqual(describeLastCosts(withModel("FLAT"), estimate(null), now), [soFar, late]);
   });
 
-  test("is nothing more during a trial, whose last day is free in full, also its usage", () => {
+  test("is nothing more during a trial, whose usage is free", () => {
     const free = { data: { month: "2026-11", currency: "USD", total: 0, lines: [] }, isError: false };
-    for (const trialEndsAt of ["2026-12-01T09:00:00.000Z", "2026-11-18T09:00:00.000Z"]) {
+    for (const trialEndsAt of ["2026-12-01T09:00:00.000Z", "2026-11-18T15:00:01.000Z"]) {
       const trial = withModel("USAGE", trialEndsAt);
       assert.deepEqual(describeLastCosts(trial, free, now), ["You pay $0.00 for November 2026 (UTC), today included."]);
       assert.deepEqual(describeLastCosts(trial, { data: undefined, isError: false }, now), []);
       assert.equal(describeLastCosts(trial, { data: undefined, isError: true }, now).length, 1);
     }
-    for (const trialEndsAt of ["2026-11-18T00:00:00.000Z", "2026-11-17T09:00:00.000Z"]) {
+    for (const trialEndsAt of ["2026-11-18T15:00:00.000Z", "2026-11-17T09:00:00.000Z"]) {
       const [soFar, late] = describeLastCosts(withModel("USAGE", trialEndsAt), estimate(null), now);
       assert.match(soFar ?? "", /so far/);
       assert.match(late ?? "", /up to 35 days later/);

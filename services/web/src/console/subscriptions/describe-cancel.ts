@@ -11,11 +11,8 @@ export interface ReadEstimate {
   isError: boolean;
 }
 
-/** A trial is at the begin of a subscription, and its last day (UTC) is free in full, also its usage. */
-function isTrial({ trialEndsAt }: Pick<ListedSubscriptionDto, "trialEndsAt">, now: Date): boolean {
-  const startOfToday = new Date(now.toISOString().slice(0, 10));
-  return trialEndsAt !== null && new Date(trialEndsAt) > startOfToday;
-}
+const isTrial = ({ trialEndsAt }: Pick<ListedSubscriptionDto, "trialEndsAt">, now: Date): boolean =>
+  trialEndsAt !== null && new Date(trialEndsAt) > now;
 
 /** What is still to be paid. Usage may be reported later, also that of a plan before the current one, but not that of a trial. */
 export function describeLastCosts(

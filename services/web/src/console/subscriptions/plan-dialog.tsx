@@ -2,7 +2,7 @@ import type { ListedSubscriptionDto, PricingPlanDto } from "@ehr-marketplace/cli
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { formatMonth } from "../../storefront/format.ts";
+import { formatDate, formatMonth } from "../../storefront/format.ts";
 import { marketplace } from "../api/apis.ts";
 import { pricingQuery } from "../api/catalog-queries.ts";
 import { isNotFound } from "../states/describe-error.ts";
@@ -13,6 +13,7 @@ import { MonthTable } from "../subscribe/quote-view.tsx";
 import { describeTerms, readTerms } from "../subscribe/terms.ts";
 import { texts } from "../texts.ts";
 import { type ActionDialogProps, ActionFrame } from "./action-dialogs.tsx";
+import { addDays, keptDays } from "./kept-days.ts";
 import { useAction } from "./use-action.ts";
 
 const t = texts.planDialog;
@@ -105,7 +106,7 @@ function PlanForm({
         </QueryView>
       )}
       <Text size="sm" c="dimmed">
-        {isChanged ? t.text : t.unchanged}
+        {isChanged ? `${t.text(formatDate(addDays(new Date(), keptDays)))} ${t.trial}` : t.unchanged}
       </Text>
     </ActionFrame>
   );

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { registerPractices } from "@ehr-marketplace/dev/practices";
+import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environments";
+import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
+import type { RequestContext } from "../access/request-context.ts";
+import type { DB } from "../database-schema.ts";
+import { changeSubscription } from "../subscriptions/change-subscription.ts";
+import { createSubscription } from "../subscriptions/create-subscription.ts";
+import { runAt } from "./statements.test-support.ts";
+
+const request = { key: undefined, method: "POST", path: "", body: undefined };
+const caller = {
+  issuer: "https://idp.example",
+  subject: "operator",
+  roles: new Set(["operator"]),
+  organisations: new Map(),
+  vendors: new Set(),
+  ignoredRoleReasons: [],
+} as unknown as RequestContext["caller"];
+
+describe("statements of an organisation that subscribes again", () => {
+  const cleanUp = cleanUpAfter();
+
+  async function prepare() {
+    const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUp, "demo");
+    const connected = await connectAsService<DB>(cleanUp, serviceUrl);
+    await registerPractices(ownerUrl, { count: 1, callbackUrl: null, prefix: "again" });
+    const query = <T extends object>(sql: string, ...values: unknown[]): Promise<T[]> =>
+      withClient(ownerUrl, async (client) => (await client.query<T>(sql, values)).rows);
+    const [plan] = await query<{ id: string }>(
+      `insert into pricing_plans (id, app_id, position, name, description, pricing_model, currency, amount, interval, published_at)
+       select mint_uuid(), id, 200, 'Flat', '', 'FLAT', 'USD', 3100, 'MONTH', now() from apps where slug = 'northwind-scribe' returning id`,
+    );
+    const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
+    const by = { caller, requestId: "test" };
+    const depsAt = (at: string) => ({ ...connected, bodyDigest, clock: () => new Date(at) });
+    const subscribe = async (at: string): Promise<string> => {
+      const input = { appSlug: "northwind-scribe", orgAlias: "again-1", pricingPlanId: plan?.id ?? "" };
+      return (await createSubscription(depsAt(at), by, input, request)).id;
+    };
+    const cancel = (at: string, id: string) => changeSubscription(depsAt(at), by, id, { do: "cancel" }, request);
+    const lines = (month: string) =>
+      query<{ id: string; days: number | null; amount: number; adjusts: string | null }>(
+        `select subscription_id as id, days, amount::int as amount, to_char(adjusts, 'YYYY-MM') as adjusts from closed_lines
+         where month = $1 order by subscription_id, number`,
+        `${month}-01`,
+      );
+    return { database: connected.database, query, subscribe, cancel, lines };
+  }
+
+  test("charge the days between, also those of a month that was closed before", async () => {
+    const { database, subscribe, cancel, lines } = await prepare();
+    const first = await subscribe("2027-01-05T10:00:00.000Z");
+    await cancel("2027-01-29T10:00:00.000Z", first);
+    await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
+    assert.deepEqual(await lines("2027-01"), [{ id: first, days: 25, amount: 2_500, adjusts: null }]);
+    const second = await subscribe("2027-02-05T09:00:00.000Z");
+    await runAt(database, new Date("2027-03-04T00:00:00.000Z"));
+    assert.deepEqual(await lines("2027-02"), [
+      { id: first, days: 4, amount: 443, adjusts: null },
+      { id: first, days: null, amount: 200, adjusts: "2027-01" },
+      { id: second, days: 24, amount: 2_657, adjusts: null },
+    ]);
+  });
+
+  test("don't charge a gap of seven days", async () => {
+    const { database, subscribe, cancel, lines } = await prepare();
+    const first = await subscribe("2027-01-05T10:00:00.000Z");
+    await cancel("2027-01-10T10:00:00.000Z", first);
+    const second = await subscribe("2027-01-17T10:00:00.000Z");
+    await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
+    assert.deepEqual(await lines("2027-01"), [
+      { id: first, days: 6, amount: 600, adjusts: null },
+      { id: second, days: 15, amount: 1_500, adjusts: null },
+    ]);
+  });
+
+  test("have the spend limit that was set before", async () => {
+    const { query, subscribe, cancel } = await prepare();
+    const first = await subscribe("2027-01-05T10:00:00.000Z");
+    await query("insert into spend_limits select $1, 500, 'pause', 'i', 's', 'org-admin', 'r', now()", first);
+    await cancel("2027-01-10T10:00:00.000Z", first);
+    const second = await subscribe("2027-01-11T10:00:00.000Z");
+    const limits = await query<{ id: string; amount: string }>(
+      "select subscription_id as id, amount::text from spend_limits order by subscription_id",
+    );
+    assert.deepEqual(
+      limits.map(({ id, amount }) => [id, amount]),
+      [
+        [first, "500"],
+        [second, "500"],
+      ],
+    );
+  });
+});
