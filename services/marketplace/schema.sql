@@ -1014,11 +1014,6 @@ begin
     new.active_since := case when new.status = 'active' then new.created_at end;
     return new;
   end if;
-  if (old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity)
-    and old.interval_amount = new.interval_amount
-  then
-    new.interval_amount := null;
-  end if;
   new.active_since := case
     when new.status <> 'active' then null
     when (old.status, old.pricing_plan_id, old.quantity) is distinct from (new.status, new.pricing_plan_id, new.quantity) then new.updated_at
@@ -2362,7 +2357,7 @@ CREATE TABLE public.usage_records (
     void_request_id text,
     void_issuer text,
     void_subject text,
-    plan_id uuid NOT NULL,
+    plan_id uuid,
     is_trial boolean DEFAULT false NOT NULL,
     CONSTRAINT usage_records_aggregation_check CHECK ((aggregation = ANY (ARRAY['SUM'::text, 'COUNT'::text, 'MAX'::text, 'LATEST'::text]))),
     CONSTRAINT usage_records_check CHECK ((day = ((occurred_at AT TIME ZONE 'UTC'::text))::date)),

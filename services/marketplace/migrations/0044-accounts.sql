@@ -1,6 +1,9 @@
 -- A day costs the most that was agreed in the last seven, whenever in the day it was. So periods are known to the moment, and why a
 -- subscription was paused. Only triggers write them, so that nobody rewrites the past.
 
+-- First of all: whoever changes a subscription or reports its usage locks its row first.
+lock table subscriptions in access exclusive mode;
+
 -- Null for pauses that ended before.
 alter table ended_pauses add column reason text;
 create or replace function subscriptions_record_ended_pause() returns trigger
@@ -18,7 +21,7 @@ create table active_periods (
   to_at timestamptz(3) not null check (to_at > from_at),
   pricing_plan_id uuid not null references pricing_plans,
   quantity integer check (quantity >= 1),
-  -- What the terms cost in the plan's interval, to find the dearest of a day. Null if a process of an earlier version has agreed to them.
+  -- What the terms cost in the plan's interval, to find the dearest of a day. Null if a process of an earlier version has subscribed.
   interval_amount numeric,
   -- That of the plan: amounts are compared with those of the same one
   interval text,
@@ -38,11 +41,6 @@ begin
   if tg_op = 'INSERT' then
     new.active_since := case when new.status = 'active' then new.created_at end;
     return new;
-  end if;
-  if (old.pricing_plan_id, old.quantity) is distinct from (new.pricing_plan_id, new.quantity)
-    and old.interval_amount = new.interval_amount
-  then
-    new.interval_amount := null;
   end if;
   new.active_since := case
     when new.status <> 'active' then null

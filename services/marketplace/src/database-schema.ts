@@ -756,7 +756,7 @@ export interface UsageRecords {
   is_trial: Generated<boolean>;
   metric: string;
   occurred_at: Timestamp;
-  plan_id: string;
+  plan_id: string | null;
   quantity: Numeric;
   record_id: string;
   reported_at: Timestamp;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { ActivePeriod } from "../subscriptions/account.ts";
 import type { PlanUsage } from "../usage/read-daily-usage.ts";
 import { type BilledMonth, chargeMonth, estimateMonth } from "./charge-month.ts";
-import { flat, perUnit, usage as usagePlan } from "./price.test-support.ts";
+import { flat, perUnit, tiers, usage as usagePlan } from "./price.test-support.ts";
 import type { PricedPlan } from "./price.ts";
 import { totalOf } from "./price.ts";
 
@@ -112,6 +112,15 @@ describe("a month costs", () => {
     const there = agreed(at(12), notes());
     const back = [used(1, "3"), used(11, "9", { plan: other() }), used(13, "4")];
     assert.deepEqual(amounts(april({ terms: [...terms, there] }, back)), [20n, 20n * (16n - 7n)]);
+  });
+
+  test("a tier's flat amount once for each plan, also after units of another one", () => {
+    const byTheNote = { ...notes(), id: "by the note", includedUnits: null };
+    const packet = toDto("packet", usagePlan(tiers("GRADUATED", [1_000, 0, 5_000], [null, 0, 9_000])), "SUM");
+    const terms = [agreed(march, byTheNote), agreed(at(2), packet)] as const;
+    const first = used(1, "1", { plan: byTheNote });
+    assert.deepEqual(amounts(april({ terms }, [first, used(3, "999", { plan: packet })])), [10n, 5_000n]);
+    assert.deepEqual(amounts(april({ terms }, [first, used(3, "1000", { plan: packet })])), [10n, 5_000n, 9_000n]);
   });
 
   for (const [aggregation, expected] of [

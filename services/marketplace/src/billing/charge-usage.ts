@@ -17,6 +17,7 @@ interface MeteredPlan {
 export interface ChargedQuantity extends MeteredPlan {
   quantity: Fraction;
   after: Fraction;
+  chargedTo: Fraction;
 }
 
 const zero = new Fraction(0);
@@ -44,23 +45,29 @@ function groupByMetric(month: Month, account: Account<PricingPlanDto>): Metric[]
   return [...groups.values()].map((of) => ({ aggregation: of[0]?.plan.aggregation ?? null, plans: of }));
 }
 
-const isOf = ({ subscriptionId, plan }: MeteredPlan, other: { subscriptionId: string; planId: string }): boolean =>
-  other.subscriptionId === subscriptionId && other.planId === plan.id;
+const keyOf = (subscriptionId: string, planId: string): string => `${subscriptionId} ${planId}`;
 
 /** A sum goes on where that of an earlier plan has ended, so that nobody gets included units twice by changing plans. */
 function chargeSums(plans: readonly MeteredPlan[], quantityOf: (plan: MeteredPlan) => Fraction): ChargedQuantity[] {
   let after = zero;
+  const chargedTo = new Map<string, Fraction>();
   return plans.map((each) => {
-    const charged = { ...each, quantity: quantityOf(each), after };
+    const charged = { ...each, quantity: quantityOf(each), after, chargedTo: chargedTo.get(each.plan.id) ?? zero };
     after = after.add(charged.quantity);
+    chargedTo.set(each.plan.id, after);
     return charged;
   });
 }
 
-/** A highest or latest value is charged once, by the plan for which it costs the most. */
+/** A highest or latest value is charged once, by the plan for which it costs the most: of equal ones, the last. */
 function chargeValue(plans: readonly MeteredPlan[], quantity: Fraction): ChargedQuantity[] {
-  const charged = plans.map((each) => ({ ...each, quantity, after: zero }));
-  return charged.toSorted((a, b) => priceOfUsage(a).compare(priceOfUsage(b))).slice(-1);
+  let dearest: { charged: ChargedQuantity; price: Fraction } | undefined;
+  for (const each of plans) {
+    const charged = { ...each, quantity, after: zero, chargedTo: zero };
+    const price = priceOfUsage(charged);
+    if (dearest === undefined || price.compare(dearest.price) >= 0) dearest = { charged, price };
+  }
+  return dearest === undefined ? [] : [dearest.charged];
 }
 
 interface UsedMonth {
@@ -71,21 +78,21 @@ interface UsedMonth {
 
 /** What each plan charges of a month's usage, and of what is projected. Usage belongs to the plan that was in force. That of trials is free. */
 export function chargeUsage({ month, account, usage }: UsedMonth, projected?: ProjectedUsage): ChargedQuantity[] {
+  const charged = usage.filter(({ isTrial }) => !isTrial);
+  const usageOf = Map.groupBy(charged, ({ subscriptionId, planId }) => keyOf(subscriptionId, planId));
+  const ahead = projected && keyOf(projected.subscriptionId, projected.plan.id);
   return groupByMetric(month, account).flatMap(({ aggregation, plans }) => {
-    const used = usage.filter((each) => !each.isTrial && plans.some((plan) => isOf(plan, each)));
-    const isAhead = (plan: MeteredPlan): boolean =>
-      projected !== undefined && isOf(plan, { ...projected, planId: projected.plan.id });
+    const keys = new Set(plans.map(({ subscriptionId, plan }) => keyOf(subscriptionId, plan.id)));
     if (isValue(aggregation)) {
-      const value = plans.some(isAhead) ? projected?.quantity : aggregateUsage(aggregation, used);
+      const used = charged.filter(({ subscriptionId, planId }) => keys.has(keyOf(subscriptionId, planId)));
+      const isAhead = ahead !== undefined && keys.has(ahead);
+      const value = isAhead ? projected?.quantity : aggregateUsage(aggregation, used);
       return chargeValue(plans, value ?? zero);
     }
-    return chargeSums(plans, (plan) => {
-      const own =
-        aggregateUsage(
-          aggregation,
-          used.filter((each) => isOf(plan, each)),
-        ) ?? zero;
-      return isAhead(plan) ? own.add(projected?.quantity ?? zero) : own;
+    return chargeSums(plans, ({ subscriptionId, plan }) => {
+      const key = keyOf(subscriptionId, plan.id);
+      const used = aggregateUsage(aggregation, usageOf.get(key) ?? []) ?? zero;
+      return key === ahead ? used.add(projected?.quantity ?? zero) : used;
     });
   });
 }

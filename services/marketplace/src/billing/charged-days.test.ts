@@ -90,7 +90,6 @@ function costByTheMinute(history: PriceHistory): Fraction[] {
       trial[minute] = true;
   }
 
-  const never: boolean[] = Array.from({ length }, () => false);
   let lastTakenBack = Number.NEGATIVE_INFINITY;
   const priceAt = (minute: number, at: number): Fraction => dayPriceOf(inForce[minute] as PricedTerms, timeOf(at));
   for (const [index, { minute, subscribes }] of changes.entries()) {
@@ -103,7 +102,7 @@ function costByTheMinute(history: PriceHistory): Fraction[] {
       const between = changes.slice(begin + 1, index).filter((each) => each.minute >= increase.minute);
       const isAbove = between.every((each) => priceAt(each.minute, minute).compare(before) > 0);
       if (isAbove && priceAt(minute, minute).compare(before) <= 0) {
-        never.fill(true, increase.minute, minute);
+        inForce.fill(inForce[increase.minute - 1] as PricedTerms, increase.minute, minute);
         lastTakenBack = minute;
         break;
       }
@@ -116,7 +115,7 @@ function costByTheMinute(history: PriceHistory): Fraction[] {
     for (let minute = day * minutesOfDay; minute < (day + 1) * minutesOfDay; minute += 1) {
       const each = inForce[minute];
       if (!trial[minute] && (state[minute] === "active" || state[minute] === "own")) isCharged = true;
-      if (state[minute] === "active" && !trial[minute] && !never[minute] && each) seen.add(each);
+      if (state[minute] === "active" && !trial[minute] && each) seen.add(each);
     }
     return { seen, isCharged };
   });

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { readAccounts } from "../subscriptions/read-accounts.ts";
+import { type AccountedSubscription, readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { estimateMonth, linesOf } from "./charge-month.ts";
 import { beginsAt } from "./charged-days.ts";
@@ -18,13 +18,17 @@ export interface SubscriptionEstimate {
   accountTotal: bigint;
 }
 
+/** In its estimate, the last subscription of an account has what the earlier ones have cost in the month, too. */
 export async function estimateSubscription(
   database: Kysely<DB>,
   subscriptionId: string,
   now: Date,
+  { isResumed = false } = {},
 ): Promise<SubscriptionEstimate> {
   const month = toMonth(now);
-  const [account] = await readAccounts(database, [subscriptionId], beginsAt(month));
+  const accounts = await readAccounts(database, [subscriptionId], beginsAt(month));
+  const read = accounts.find((each) => each.some(({ id }) => id === subscriptionId));
+  const account = isResumed ? read?.map(asResumed) : read;
   const subscription = account?.find(({ id }) => id === subscriptionId);
   if (account === undefined || subscription === undefined) {
     throw new Error(`subscription ${subscriptionId} doesn't exist`);
@@ -32,13 +36,20 @@ export async function estimateSubscription(
   const ids = account.map(({ id }) => id);
   const usage = await readDailyUsage(database, ids, periodOf(month));
   const { lines, projected } = estimateMonth({ month, account, usage }, now);
-  const own = linesOf(lines, subscriptionId);
+  const isLast = account.at(-1) === subscription;
+  const own = isLast ? lines : linesOf(lines, subscriptionId);
   return {
     month,
     currency: subscription.plan.currency,
     lines: own,
     total: totalOf(own),
-    projectedTotal: totalOf(linesOf(projected, subscriptionId)),
+    projectedTotal: totalOf(isLast ? projected : linesOf(projected, subscriptionId)),
     accountTotal: totalOf(lines),
   };
 }
+
+/** A pause at the limit that ends in its month counts as the practice's own. */
+const asResumed = (subscription: AccountedSubscription): AccountedSubscription => ({
+  ...subscription,
+  pauses: subscription.pauses.map((pause) => (pause.to === null ? { ...pause, reason: "ORG_REQUEST" } : pause)),
+});

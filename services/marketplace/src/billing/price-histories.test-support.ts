@@ -138,7 +138,11 @@ export function toAccount(history: PriceHistory): Account<PricedTerms> {
         }
         if (since !== null && mayUndo(lastUndoneAt, now)) {
           lastUndoneAt = now;
-          live.periods = live.periods.filter(({ from, to }) => from < since || to === null || to > now);
+          const before = live.terms.findLast(({ from }) => from < since);
+          for (const each of live.periods) {
+            if (before !== undefined && each.from >= since && each.to !== null && each.to <= now)
+              each.plan = before.plan;
+          }
         }
         break;
       }

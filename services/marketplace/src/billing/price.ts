@@ -21,6 +21,8 @@ export interface ChargedUsage {
   quantity: Fraction | string;
   /** What other plans have charged of the metric in the month: included units and tiers go on after it. */
   after?: Fraction;
+  /** Up to where the same plan has charged before, of which it doesn't charge a tier's flat amount again. */
+  chargedTo?: Fraction;
 }
 
 /** A charge before it is rounded: `quantity` × `unitAmount`, for `days` of the `intervalDays` if they are given. */
@@ -85,32 +87,34 @@ function priceTier(tier: Tier, quantity: Fraction): PricedPart[] {
 const lesser = (a: Fraction, b: Fraction): Fraction => (a.compare(b) < 0 ? a : b);
 const greater = (a: Fraction, b: Fraction): Fraction => (a.compare(b) > 0 ? a : b);
 
-/** Units after others that were charged already. */
+/** Units after others that were charged already, by this plan or another one. */
 interface Units {
   after: Fraction;
   to: Fraction;
+  chargedTo: Fraction;
 }
 
 /** Charges nothing for no units, also where the first tier has a flat amount. */
-function priceTiers(plan: PricedPlan, { after, to }: Units): PricedPart[] {
+function priceTiers(plan: PricedPlan, { after, to, chargedTo }: Units): PricedPart[] {
   const reached = orderTiers(plan).filter((tier) => to.compare(tier.after) > 0);
   if (plan.tierMode === "VOLUME") {
-    return reached.slice(-1).flatMap((tier) => priceTier(withoutChargedFlat(tier, after), to.sub(after)));
+    return reached.slice(-1).flatMap((tier) => priceTier(withoutChargedFlat(tier, chargedTo), to.sub(after)));
   }
   return reached.flatMap((tier) => {
     const begin = greater(after, new Fraction(tier.after));
     const end = tier.upTo === null ? to : lesser(to, new Fraction(tier.upTo));
-    return begin.compare(end) < 0 ? priceTier(withoutChargedFlat(tier, after), end.sub(begin)) : [];
+    return begin.compare(end) < 0 ? priceTier(withoutChargedFlat(tier, chargedTo), end.sub(begin)) : [];
   });
 }
 
 /** A tier's flat amount is charged once, with the first unit in it. */
-const withoutChargedFlat = (tier: Tier, after: Fraction): Tier =>
-  after.compare(tier.after) > 0 ? { ...tier, flatAmount: zero } : tier;
+const withoutChargedFlat = (tier: Tier, chargedTo: Fraction): Tier =>
+  chargedTo.compare(tier.after) > 0 ? { ...tier, flatAmount: zero } : tier;
 
 /** The parts of a price for some units: of seats for an interval, or of a metric for a month. */
-function priceUnits(plan: PricedPlan, units: Fraction, after = zero): PricedPart[] {
-  const charged = { after: countCharged(plan, after), to: countCharged(plan, units.add(after)) };
+function priceUnits(plan: PricedPlan, units: Fraction, after = zero, chargedTo = zero): PricedPart[] {
+  const to = countCharged(plan, units.add(after));
+  const charged = { after: countCharged(plan, after), to, chargedTo: countCharged(plan, chargedTo) };
   const quantity = charged.to.sub(charged.after);
   if (quantity.equals(0)) return [];
   if (plan.tiers.length > 0) return priceTiers(plan, charged);
@@ -143,9 +147,9 @@ function chargeDays(month: Month, { plan, quantity, days }: ChargedDays): Charge
   }));
 }
 
-function chargeUsage({ plan, quantity, after }: ChargedUsage): Charge[] {
+function chargeUsage({ plan, quantity, after, chargedTo }: ChargedUsage): Charge[] {
   if (plan.pricingModel !== "USAGE") return [];
-  return priceUnits(plan, new Fraction(quantity), after).map((part) => ({
+  return priceUnits(plan, new Fraction(quantity), after, chargedTo).map((part) => ({
     ...part,
     description: joinTexts(plan.name, plan.metric, part.description),
     days: null,

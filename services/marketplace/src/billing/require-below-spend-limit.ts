@@ -10,7 +10,11 @@ import { findSpendLimit } from "./spend-limit-store.ts";
 export async function requireBelowSpendLimit(transaction: Transaction<DB>, id: string, now: Date): Promise<void> {
   const limit = await findSpendLimit(transaction, id);
   if (limit === undefined) return;
-  const { accountTotal: total, currency, month } = await estimateSubscription(transaction, id, now);
+  const {
+    accountTotal: total,
+    currency,
+    month,
+  } = await estimateSubscription(transaction, id, now, { isResumed: true });
   if (!isReached(limit, total)) return;
   const detail = `Subscription ${id} has cost ${total} in ${month}, and its limit is ${limit.amount}, in the minor unit of ${currency}.`;
   throw new Problem(billingProblems.spendLimitReached, detail);

@@ -40,11 +40,19 @@ const selectPeriods = (since: Date) => sql`
       order by interval_amount desc, to_at desc
     ) as place
     from (
-      select periods.*, ${dayOf("from_at")} = ${lastDayOf("to_at")} as within_day from active_periods periods
-      where periods.subscription_id = subscriptions.id and to_at > ${since} and not exists (
-        select from undone_increases undone
+      -- In a time of an increase that counts as never made, the terms before it were in force.
+      select from_at, to_at, coalesce(before.pricing_plan_id, periods.pricing_plan_id) as pricing_plan_id,
+        case when before.ended_at is null then periods.quantity else before.quantity end as quantity,
+        case when before.ended_at is null then interval_amount end as interval_amount, interval,
+        ${dayOf("from_at")} = ${lastDayOf("to_at")} as within_day
+      from active_periods periods
+      left join lateral (
+        select ended_terms.* from undone_increases undone
+        join ended_terms on ended_terms.subscription_id = undone.subscription_id and ended_terms.ended_at = undone.from_at
         where undone.subscription_id = periods.subscription_id and undone.from_at <= periods.from_at and undone.to_at >= periods.to_at
-      )
+      ) before on true
+      where periods.subscription_id = subscriptions.id and to_at > ${since}
+        and (subscriptions.trial_ends_at is null or to_at > subscriptions.trial_ends_at)
     ) counted
   ) placed where place = 1`;
 

@@ -22,11 +22,11 @@ export interface SubscriptionInAccount<Plan> {
   createdAt: Date;
   cancelledAt: Date | null;
   trialEndsAt: Date | null;
-  /** In order. Increases that count as never made are left out; so may be periods within a day on which dearer terms were in force. */
+  /** In order. With the terms before increases that count as never made. Periods within a day on which dearer terms were in force may be left out. */
   periods: readonly ActivePeriod<Plan>[];
   /** In order. Those within a day may be left out. */
   pauses: readonly Pause[];
 }
 
-/** An organisation's subscriptions to one app, in the order in which they began: they are charged as if they were one. */
+/** An organisation's subscriptions to one app in one currency, in the order in which they began: they are charged as if they were one. */
 export type Account<Plan> = readonly SubscriptionInAccount<Plan>[];

@@ -10,9 +10,9 @@ import { nextInstant } from "../events/event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { areSameScopes } from "./agreed-scopes.ts";
 import { requireChangeAllowed } from "./change-subscription.ts";
-import type { SubscriptionDeps } from "./create-subscription.ts";
 import { lockOwnSubscription } from "./lock-subscription.ts";
 import { recordUpdated } from "./record-updated.ts";
+import type { SubscriptionDeps } from "./subscription-deps.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionState } from "./subscription-record.ts";
 import {

@@ -12,7 +12,6 @@ import { nextInstant } from "../events/event.ts";
 import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
-import type { SubscriptionDeps } from "./create-subscription.ts";
 import { addMissingScopes, readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
 import {
   type Command,
@@ -22,6 +21,7 @@ import {
   rolesForCommand,
   rolesForCommandInState,
 } from "./subscription.ts";
+import type { SubscriptionDeps } from "./subscription-deps.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, columnsOf, stateOf, subscriptionState } from "./subscription-record.ts";
 import { isAppSuspended, type LockedSubscription, lockSubscription, updateSubscription } from "./subscription-store.ts";

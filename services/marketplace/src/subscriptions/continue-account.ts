@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import { keptDays } from "../billing/charged-days.ts";
 import { keepSpendLimit } from "../billing/keep-spend-limit.ts";
 import { millisecondsPerDay, toMonth } from "../billing/month.ts";
+import { getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { rememberLateChange } from "../usage/read-late-usage.ts";
 import { findPreviousSubscription } from "./subscription-store.ts";
@@ -10,22 +11,25 @@ interface NewInAccount {
   id: string;
   organisationId: string;
   appId: string;
+  currency: string;
   now: Date;
 }
 
 /**
- * An organisation's subscriptions to an app are charged as one. So a new one has the spend limit of the one before; and if that was cancelled
+ * An organisation's subscriptions to an app in one currency are charged as one. So a new one has the spend limit of the one before; and if that was cancelled
  * within the last seven days, the days between them are charged, also those of a month that is over.
  */
 export async function continueAccount(
   transaction: Transaction<DB>,
-  { id, organisationId, appId, now }: NewInAccount,
-): Promise<void> {
+  { id, organisationId, appId, currency, now }: NewInAccount,
+): Promise<{ hasLimit: boolean }> {
   const previous = await findPreviousSubscription(transaction, { id, organisationId, appId });
-  if (previous === undefined) return;
-  await keepSpendLimit(transaction, { from: previous.id, to: id });
+  if (previous === undefined) return { hasLimit: false };
+  if ((await getPlan(transaction, previous.planId)).currency !== currency) return { hasLimit: false };
+  const hasLimit = await keepSpendLimit(transaction, { from: previous.id, to: id });
   const { cancelledAt } = previous;
-  if (now.getTime() - cancelledAt.getTime() >= keptDays * millisecondsPerDay) return;
+  const isContinued = now.getTime() - cancelledAt.getTime() < keptDays * millisecondsPerDay;
   const month = toMonth(cancelledAt);
-  if (month < toMonth(now)) await rememberLateChange(transaction, previous.id, month, now);
+  if (isContinued && month < toMonth(now)) await rememberLateChange(transaction, previous.id, month, now);
+  return { hasLimit };
 }

@@ -1,13 +1,13 @@
 import type { CreateSubscriptionBody, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import { Problem, type ProblemKind, rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
-import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
-import type { Kysely, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { formatDecimal } from "../billing/charge-line.ts";
+import { enforceSpendLimit } from "../billing/enforce-spend-limit.ts";
 import { priceOfInterval } from "../billing/price.ts";
 import { findOffer, getPlan, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
@@ -16,8 +16,10 @@ import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idem
 import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { areSameScopes } from "./agreed-scopes.ts";
 import { continueAccount } from "./continue-account.ts";
+import { lockAnySubscription } from "./lock-subscription.ts";
 import { addMissingScopes } from "./read-subscriptions.ts";
 import { type BlockReason, rolesForCommandInState } from "./subscription.ts";
+import type { SubscriptionDeps } from "./subscription-deps.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { auditedState, subscriptionState } from "./subscription-record.ts";
 import {
@@ -30,13 +32,6 @@ import {
   type SubscriptionRow,
 } from "./subscription-store.ts";
 import { findTrialEnd } from "./trial.ts";
-
-export interface SubscriptionDeps {
-  database: Kysely<DB>;
-  clock: () => Date;
-  queue: Queue;
-  bodyDigest: KeyedDigest;
-}
 
 const dayMs = 86_400_000;
 const maxCreationsPerDay = 30;
@@ -76,7 +71,13 @@ export async function createSubscription(
         updated_at: now,
         revision: 1,
       });
-      await continueAccount(transaction, { id: inserted.id, organisationId, appId: app.id, now });
+      const { hasLimit } = await continueAccount(transaction, {
+        id: inserted.id,
+        organisationId,
+        appId: app.id,
+        currency: plan.currency,
+        now,
+      });
       const row: SubscriptionRow = {
         ...inserted,
         org_alias: input.orgAlias,
@@ -114,12 +115,20 @@ export async function createSubscription(
         before: null,
         after: { ...auditedState(row), ...(baaDocument === null ? {} : { acceptedBaaSha256: baaDocument }) },
       });
-      return subscriptionState(row);
+      return hasLimit ? limitedState(transaction, queue, row.id, now) : subscriptionState(row);
     });
     // The response to a repeated request is stored without its plan.
     pricingPlan ??= await getPlan(transaction, created.pricingPlanId);
     return { ...(await addMissingScopes(transaction, created)), pricingPlan };
   });
+}
+
+/** A limit that earlier subscriptions have reached already pauses this one. */
+async function limitedState(transaction: Transaction<DB>, queue: Queue, id: string, now: Date) {
+  await enforceSpendLimit(transaction, queue, id, now);
+  const locked = await lockAnySubscription(transaction, id);
+  if (locked === undefined) throw new Error(`subscription ${id} is gone`);
+  return subscriptionState(locked.row);
 }
 
 const baaDetail = "must be true to subscribe to this app; the agreement is at its baaUrl";

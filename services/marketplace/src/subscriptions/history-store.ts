@@ -23,8 +23,14 @@ export async function deferHistoryRow(
     select created_at as "createdAt", cancelled_at as "cancelledAt", paused_at as "pausedAt", trial_ends_at as "trialEndsAt",
       pricing_plan_id as "planId",
       coalesce((
-        select json_agg(json_build_object('endedAt', ended_at, 'planId', pricing_plan_id) order by ended_at)
-        from ended_terms where subscription_id = subscriptions.id and ended_at > ${since}
+        select json_agg(json_build_object('endedAt', ended.ended_at, 'planId', coalesce(before.pricing_plan_id, ended.pricing_plan_id))
+          order by ended.ended_at)
+        from ended_terms ended
+        -- In a time of an increase that counts as never made, the plan before it was in force.
+        left join undone_increases undone on undone.subscription_id = ended.subscription_id
+          and undone.from_at < ended.ended_at and undone.to_at >= ended.ended_at
+        left join ended_terms before on before.subscription_id = ended.subscription_id and before.ended_at = undone.from_at
+        where ended.subscription_id = subscriptions.id and ended.ended_at > ${since}
       ), '[]') as "endedTerms",
       coalesce((
         select json_agg(json_build_object('from', paused_at, 'to', ended_at) order by paused_at)

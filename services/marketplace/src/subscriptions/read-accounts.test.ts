@@ -11,6 +11,7 @@ import type { Month } from "../billing/month.ts";
 import {
   dayPriceOf,
   histories,
+  minutesOfDay,
   months,
   type PricedTerms,
   type PriceHistory,
@@ -80,7 +81,7 @@ describe("an account", () => {
       } else if (live === undefined) {
         continue;
       } else if (step.do === "change") {
-        await change(client, live, planId ?? "", at);
+        await changeTo(client, live, planId ?? "", at);
       } else if (step.do === "pause") {
         await update("status = 'paused', paused_at = $2, pause_reason = $3", "status = 'active'", step.reason);
       } else if (step.do === "resume") {
@@ -93,7 +94,7 @@ describe("an account", () => {
     return last;
   }
 
-  async function change(client: pg.Client, id: string, planId: string, at: Date): Promise<void> {
+  async function changeTo(client: pg.Client, id: string, planId: string, at: Date): Promise<void> {
     await database.transaction().execute(async (transaction) => {
       const locked = await lockSubscription(transaction, id);
       if (locked === undefined || locked.row.pricing_plan_id === planId) return;
@@ -118,28 +119,62 @@ describe("an account", () => {
       termsOf(plan),
     ]);
 
+  let nth = 0;
+  async function check(client: pg.Client, history: PriceHistory): Promise<void> {
+    const organisationId = practices[nth] ?? assert.fail("there are too few practices");
+    nth += 1;
+    const last = await run(client, organisationId, history);
+    const expected = toAccount(history);
+    for (const month of months) {
+      const [account = []] = await readAccounts(database, [last ?? ""], beginsAt(month));
+      const read = charge(account, month, ({ name }) => name);
+      // Those that were cancelled long before aren't read.
+      const unread = expected.length - account.length;
+      assert.deepEqual(
+        read.map(([start, index, name]) => [start, Number(index) + unread, name]),
+        charge(expected, month, ({ id }) => id),
+        month,
+      );
+    }
+  }
+
   test("is read as what happened, whatever happened", async () => {
-    let nth = 0;
     await withClient(ownerUrl, (client) =>
       fc.assert(
-        fc.asyncProperty(histories, async (history) => {
-          const organisationId = practices[nth] ?? assert.fail("there are too few practices");
-          nth += 1;
-          const last = await run(client, organisationId, history);
-          for (const month of months) {
-            const expected = toAccount(history);
-            const [account] = await readAccounts(database, [last ?? ""], beginsAt(month));
-            const read = charge(account ?? [], month, ({ name }) => name);
-            const offset = expected.length - (account?.length ?? 0);
-            assert.deepEqual(
-              read.map(([start, index, name]) => [start, Number(index) + offset, name]),
-              charge(expected, month, ({ id }) => id),
-              month,
-            );
-          }
-        }),
+        fc.asyncProperty(histories, (history) => check(client, history)),
         { numRuns, endOnFailure: true },
       ),
     );
+  });
+
+  test("has the dearest terms of the day on which a trial ends, also if there were dearer ones in the trial", async () => {
+    const [free, small, large] = terms as [PricedTerms, PricedTerms, PricedTerms];
+    const end = 20 * minutesOfDay + 5;
+    const change = (minute: number, to: PricedTerms) => ({ minute, do: "change", terms: to }) as const;
+    const history = [
+      { minute: end - 14 * minutesOfDay, do: "subscribe", terms: free, trialDays: 14 } as const,
+      change(end - 3, large),
+      change(end - 2, small),
+      change(end + 1_000, free),
+    ];
+    await withClient(ownerUrl, (client) => check(client, history));
+    const [first] = charge(toAccount(history), "2027-01", ({ id }) => id);
+    assert.deepEqual(first, ["2027-01-21T00:00:00.000Z", 0, "small"]);
+  });
+
+  test("has the terms before an increase that counts as never made, also if they were in force only then", async () => {
+    const [, small, large] = terms as [PricedTerms, PricedTerms, PricedTerms];
+    const from = 40 * minutesOfDay + 60;
+    const history = [
+      { minute: 0, do: "subscribe", terms: small, trialDays: 0 },
+      { minute: 60, do: "pause", reason: "ORG_REQUEST" },
+      { minute: from, do: "change", terms: large },
+      { minute: from + 1, do: "resume" },
+      { minute: from + 46, do: "pause", reason: "ORG_REQUEST" },
+      { minute: from + 59, do: "change", terms: small },
+    ] as const;
+    await withClient(ownerUrl, (client) => check(client, history));
+    const charged = charge(toAccount(history), "2027-02", ({ id }) => id);
+    assert.deepEqual([charged.length, charged[0]?.[2]], [7, "small"]);
   });
 });

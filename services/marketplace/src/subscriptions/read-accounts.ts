@@ -14,7 +14,7 @@ export interface AccountedSubscription
 
 export type ReadAccount = readonly AccountedSubscription[];
 
-/** The accounts that the subscriptions belong to, with what prices depend on since a time. */
+/** The accounts that the subscriptions belong to, one for each currency, with what prices depend on since a time. */
 export async function readAccounts(
   database: Kysely<DB>,
   ids: readonly string[],
@@ -27,8 +27,10 @@ export async function readAccounts(
     plans,
     rows.flatMap(({ planId, endedPeriods }) => [planId, ...endedPeriods.map((ended) => ended.planId)]),
   );
-  const accounts = Map.groupBy(rows, ({ organisationId, appId }) => `${organisationId} ${appId}`);
-  return [...accounts.values()].map((account) => account.map((row) => toSubscription(row, plans)));
+  const subscriptions = rows.map((row) => toSubscription(row, plans));
+  const keyOf = ({ organisationId, appId, plan }: AccountedSubscription): string =>
+    `${organisationId} ${appId} ${plan.currency}`;
+  return [...Map.groupBy(subscriptions, keyOf).values()];
 }
 
 function toSubscription(

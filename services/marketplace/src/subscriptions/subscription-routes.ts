@@ -24,9 +24,10 @@ import {
 import { agreeToScopes } from "./agree-to-scopes.ts";
 import { changeSubscription } from "./change-subscription.ts";
 import { changeTerms } from "./change-terms.ts";
-import { createSubscription, type SubscriptionDeps } from "./create-subscription.ts";
+import { createSubscription } from "./create-subscription.ts";
 import { getSubscription, listSubscriptions } from "./read-subscriptions.ts";
 import type { Command } from "./subscription.ts";
+import type { SubscriptionDeps } from "./subscription-deps.ts";
 import { subscriptionListRoutes } from "./subscription-list-routes.ts";
 
 const record = (description: string): object => responseOf(description, "SubscriptionDto");

@@ -127,9 +127,9 @@ export async function findNthCreation(
 export async function findPreviousSubscription(
   database: Kysely<DB>,
   { id, organisationId, appId }: { id: string; organisationId: string; appId: string },
-): Promise<{ id: string; cancelledAt: Date } | undefined> {
-  const { rows } = await sql<{ id: string; cancelledAt: Date }>`
-    select id, cancelled_at as "cancelledAt" from subscriptions
+): Promise<{ id: string; cancelledAt: Date; planId: string } | undefined> {
+  const { rows } = await sql<{ id: string; cancelledAt: Date; planId: string }>`
+    select id, cancelled_at as "cancelledAt", pricing_plan_id as "planId" from subscriptions
     where organisation_id = ${organisationId} and app_id = ${appId} and id <> ${id} and cancelled_at is not null
     order by created_at desc, id desc limit 1`.execute(database);
   return rows[0];

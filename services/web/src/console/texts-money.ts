@@ -43,11 +43,12 @@ export const moneyTexts = {
     days: (days: number, of: number): string => `${days} of ${formatCount(of, "day", "days")}`,
     byUsage: "By usage",
     correction: (month: string): string =>
-      `Corrects ${month}, which was final: usage was reported or taken back later.`,
+      `Corrects ${month}, which was final: usage was reported or taken back later, or you subscribed again within seven days.`,
     credit: "Credit",
     totalIn: (currency: string): string => `Total in ${currency}`,
     empty: "Nothing was charged in this month",
-    emptyText: "Apps that are free, paused, or in their trial cost nothing, and aren't listed.",
+    emptyText:
+      "Apps that are free, in their trial, or paused for more than seven days cost nothing, and aren't listed.",
     csv: "Download CSV",
     csvDone: (name: string): string => `${name} is downloaded.`,
     print: "Print",
@@ -61,8 +62,10 @@ export const moneyTexts = {
     paySoFar: (month: string, amount: string): string => `${month} has cost ${amount} so far, today included.`,
     payUnknown: "What you pay for this month can't be shown at the moment. It is on the month's statement.",
     late: "You are charged for what was used until now. The vendor can report that up to 35 days later, so it can still appear on a statement after you have cancelled.",
-    final: "This can't be undone. Subscribing again begins a new subscription.",
-    finalNoTrial: "This can't be undone. Subscribing again begins a new subscription, without a trial.",
+    final:
+      "This can't be undone. Subscribing again begins a new subscription; within seven days, the days between are charged.",
+    finalNoTrial:
+      "This can't be undone. Subscribing again begins a new subscription, without a trial; within seven days, the days between are charged.",
     finalBlocked:
       "This can't be undone. Because the marketplace has paused this app, your practice can't subscribe to it again until the marketplace lifts the block.",
     keep: "Keep it",

@@ -120,7 +120,10 @@ describe("the terms of a plan with tiers", () => {
 describe("how a plan is charged", () => {
   test("is by day for fixed prices only", () => {
     for (const pricingModel of ["FLAT", "PER_UNIT", "TIERED"] as const) {
-      assert.match(describeCharging(plan({ pricingModel })), /each day in force/);
+      assert.match(
+        describeCharging(plan({ pricingModel })),
+        /by the day, for the most that you had in the last seven days/,
+      );
     }
   });
 

@@ -9,7 +9,7 @@ import { practiceName } from "../practice-name.ts";
 import { ErrorNotice } from "../states/notices.tsx";
 import { texts } from "../texts.ts";
 import { describeFinality, describeLastCosts } from "./describe-cancel.ts";
-import { addDays, keptDays } from "./kept-days.ts";
+import { addDays, hasFixedPrice, keptDays } from "./kept-days.ts";
 import { useAction } from "./use-action.ts";
 
 export interface ActionDialogProps {
@@ -72,8 +72,9 @@ export function ActionFrame(props: ActionFrameProps) {
   );
 }
 
-export function PauseDialog({ alias, subscription: { id }, name, isOpen, onClose, onDone }: ActionDialogProps) {
+export function PauseDialog({ alias, subscription, name, isOpen, onClose, onDone }: ActionDialogProps) {
   const t = texts.pauseDialog;
+  const { id } = subscription;
   const action = useAction({
     alias,
     body: { reason: "ORG_REQUEST" } as const,
@@ -84,7 +85,7 @@ export function PauseDialog({ alias, subscription: { id }, name, isOpen, onClose
     <ActionFrame isOpen={isOpen} title={t.title(name)} button={t.button} action={action} onClose={onClose}>
       <Text>{t.text(name, practiceName(alias))}</Text>
       <Text>{t.stays}</Text>
-      <Text>{t.costs(formatDate(addDays(new Date(), keptDays - 1)))}</Text>
+      {hasFixedPrice(subscription, new Date()) && <Text>{t.costs(formatDate(addDays(new Date(), keptDays - 1)))}</Text>}
       <Text c="dimmed">
         {t.reason}: {t.reasonText}
       </Text>

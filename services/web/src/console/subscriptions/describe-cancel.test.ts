@@ -70,6 +70,6 @@ test("who cancels during a pause of the marketplace is told that it blocks, and 
 
 test("who cancels what had a trial is told that there is no second one, and nobody else", () => {
   const finality = (trialEndsAt: string | null) => describeFinality({ pauseReason: null, trialEndsAt });
-  assert.match(finality("2026-11-01T09:00:00.000Z"), /begins a new subscription, without a trial\.$/);
-  assert.match(finality(null), /begins a new subscription\.$/);
+  assert.match(finality("2026-11-01T09:00:00.000Z"), /begins a new subscription, without a trial; within seven days/);
+  assert.match(finality(null), /begins a new subscription; within seven days/);
 });
