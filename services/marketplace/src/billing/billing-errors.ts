@@ -6,7 +6,7 @@ export const billingProblems = {
     status: 409,
     title: "The subscription has reached its spend limit",
     advice:
-      "Raise the limit with `PUT /subscriptions/{id}/spend-limit` above what `GET /subscriptions/{id}/estimate` shows, or remove it with `DELETE`, and resume then. Or resume next month.",
+      "Raise the limit with `PUT /subscriptions/{id}/spend-limit` above the cost that `detail` names, or remove it with `DELETE`, and resume then. Or resume next month.",
   },
   limitBelowCost: {
     code: "limit-below-cost",
