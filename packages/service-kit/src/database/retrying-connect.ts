@@ -10,8 +10,8 @@ const maxUtilization = 0.8;
 const maxBusyAttempts = 2;
 
 /**
- * Returns a `connect` that waits up to 2 s for a database that is unavailable (6 s if this process is busy), such as during a restart or a failover. Only connecting
- * is retried, never a statement: after a connection breaks, it is unknown whether its last statement was committed.
+ * Returns a `connect` that waits up to 2 s for a database that is unavailable (6 s if this process is busy), such as during a restart or a
+ * failover. Only connecting is retried, never a statement: after a connection breaks, it is unknown whether its last statement was committed.
  */
 export function createRetryingConnect(pool: pg.Pool): () => Promise<pg.PoolClient> {
   let waiting = 0;

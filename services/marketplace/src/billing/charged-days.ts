@@ -25,7 +25,10 @@ interface Interval {
 const timeOf = (time: Date | null): number => time?.getTime() ?? Number.POSITIVE_INFINITY;
 
 /** The account's next subscription began so soon after this one was cancelled that there was only a pause between them. */
-const isContinued = ({ cancelledAt }: { cancelledAt: Date | null }, next: { createdAt: Date } | undefined): boolean =>
+export const isContinued = (
+  { cancelledAt }: { cancelledAt: Date | null },
+  next: { createdAt: Date } | undefined,
+): boolean =>
   cancelledAt !== null && next !== undefined && timeOf(next.createdAt) - timeOf(cancelledAt) < keptDays * dayMs;
 
 /**

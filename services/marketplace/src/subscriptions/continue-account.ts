@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
-import { keptDays } from "../billing/charged-days.ts";
+import { isContinued } from "../billing/charged-days.ts";
 import { keepSpendLimit } from "../billing/keep-spend-limit.ts";
-import { millisecondsPerDay, toMonth } from "../billing/month.ts";
+import { toMonth } from "../billing/month.ts";
 import { getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { rememberLateChange } from "../usage/read-late-usage.ts";
@@ -16,8 +16,8 @@ interface NewInAccount {
 }
 
 /**
- * An organisation's subscriptions to an app in one currency are charged as one. So a new one has the spend limit of the one before; and if that was cancelled
- * within the last seven days, the days between them are charged, also those of a month that is over.
+ * An organisation's subscriptions to an app in one currency are charged as one. So a new one has the spend limit of the one
+ * before; and if that was cancelled within the last seven days, the days between them are charged, also those of a month that is over.
  */
 export async function continueAccount(
   transaction: Transaction<DB>,
@@ -27,9 +27,9 @@ export async function continueAccount(
   if (previous === undefined) return { hasLimit: false };
   if ((await getPlan(transaction, previous.planId)).currency !== currency) return { hasLimit: false };
   const hasLimit = await keepSpendLimit(transaction, { from: previous.id, to: id });
-  const { cancelledAt } = previous;
-  const isContinued = now.getTime() - cancelledAt.getTime() < keptDays * millisecondsPerDay;
-  const month = toMonth(cancelledAt);
-  if (isContinued && month < toMonth(now)) await rememberLateChange(transaction, previous.id, month, now);
+  const month = toMonth(previous.cancelledAt);
+  if (isContinued(previous, { createdAt: now }) && month < toMonth(now)) {
+    await rememberLateChange(transaction, previous.id, month, now);
+  }
   return { hasLimit };
 }

@@ -1,5 +1,5 @@
 import type { UsageAggregation, UsageRecord, UsageResult } from "@ehr-marketplace/contracts";
-import { findTermsAt, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
+import { findLastBegun, findTermsAt, startOfDay, type TermsHistory } from "../subscriptions/terms.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
 import type { SentRecord } from "./malformed-records.ts";
 
@@ -61,22 +61,11 @@ function findWrongTime(time: Date | undefined, now: Date): string | undefined {
   return undefined;
 }
 
-/** The last pause that began by that time. By bisection: a subscription can have thousands, and a batch has 500 records. */
-function findLastPause<Pause extends { from: Date }>(pauses: readonly Pause[], time: Date): Pause | undefined {
-  let [low, high] = [0, pauses.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((pauses[middle] as Pause).from <= time) low = middle + 1;
-    else high = middle;
-  }
-  return pauses[low - 1];
-}
-
 /** Why the subscription wasn't in use at that time. */
 function findOutOfUse({ createdAt, cancelledAt, pauses }: MeteredSubscription, time: Date): string | undefined {
   if (time < createdAt) return "The subscription began later.";
   if (cancelledAt !== null && time >= cancelledAt) return "The subscription was cancelled before.";
-  const last = findLastPause(pauses, time);
+  const last = findLastBegun(pauses, time);
   const isPaused = last !== undefined && (last.to === null || time < last.to);
   return isPaused ? "The subscription was paused at that time." : undefined;
 }
