@@ -1989,6 +1989,14 @@ CREATE VIEW public.published_apps AS
             public.wire_instant(app.updated_at) AS "updatedAt") wire)
   WHERE (app.status = 'published'::text);
 
+CREATE TABLE public.reached_limits (
+    subscription_id uuid NOT NULL,
+    month date NOT NULL,
+    least_amount numeric(40,0) NOT NULL,
+    CONSTRAINT reached_limits_least_amount_check CHECK ((least_amount >= (0)::numeric)),
+    CONSTRAINT reached_limits_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric))
+);
+
 CREATE TABLE public.recipients (
     id uuid NOT NULL,
     kind text NOT NULL,
@@ -2372,6 +2380,8 @@ CREATE TABLE public.usage_reporters (
     reported_at timestamp(3) with time zone,
     second timestamp(0) with time zone NOT NULL,
     batches integer NOT NULL,
+    day date,
+    records integer DEFAULT 0 NOT NULL,
     CONSTRAINT usage_reporters_batches_check CHECK (((batches >= 1) AND (batches <= 20)))
 );
 
@@ -2575,6 +2585,9 @@ ALTER TABLE ONLY public.pricing_plans
 
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.reached_limits
+    ADD CONSTRAINT reached_limits_pkey PRIMARY KEY (subscription_id);
 
 ALTER TABLE ONLY public.recipients
     ADD CONSTRAINT recipients_pkey PRIMARY KEY (id);
@@ -3048,6 +3061,9 @@ ALTER TABLE ONLY public.organisations
 ALTER TABLE ONLY public.pricing_plans
     ADD CONSTRAINT pricing_plans_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.apps(id);
 
+ALTER TABLE ONLY public.reached_limits
+    ADD CONSTRAINT reached_limits_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
 ALTER TABLE ONLY public.replays
     ADD CONSTRAINT replays_recipient_id_fkey FOREIGN KEY (recipient_id) REFERENCES public.recipients(id);
 
@@ -3454,6 +3470,12 @@ GRANT UPDATE(security_contact) ON TABLE public.vendors TO marketplace_service;
 
 GRANT UPDATE(commission_percent) ON TABLE public.vendors TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.reached_limits TO marketplace_service;
+
+GRANT UPDATE(month) ON TABLE public.reached_limits TO marketplace_service;
+
+GRANT UPDATE(least_amount) ON TABLE public.reached_limits TO marketplace_service;
+
 GRANT SELECT,INSERT ON TABLE public.recipients TO marketplace_service;
 
 GRANT UPDATE(status) ON TABLE public.recipients TO marketplace_service;
@@ -3695,6 +3717,10 @@ GRANT UPDATE(reported_at) ON TABLE public.usage_reporters TO marketplace_service
 GRANT UPDATE(second) ON TABLE public.usage_reporters TO marketplace_service;
 
 GRANT UPDATE(batches) ON TABLE public.usage_reporters TO marketplace_service;
+
+GRANT UPDATE(day) ON TABLE public.usage_reporters TO marketplace_service;
+
+GRANT UPDATE(records) ON TABLE public.usage_reporters TO marketplace_service;
 
 GRANT SELECT ON TABLE public.used_media TO marketplace_service;
 

@@ -107,7 +107,7 @@ export function createHostileCatalog(attack: string) {
     [/\/apps\/categories/, [{ category: attack, name: attack, description: attack, appCount: 1 }]],
     [/\/apps\/(featured|search)/, [app]],
     [/\/apps\/[^/?]+\/pricing/, [plan]],
-    [/\/apps\/[^/?]+\/estimate/, { currency: "USD", firstMonth: month, fullMonth: month }],
+    [/\/apps\/[^/?]+\/estimate/, { currency: "USD", firstMonth: month, fullMonth: month, spendLimit: null }],
     [/\/apps\/[^/?]+\/versions/, { items: [version], next: attack }],
     [/\/apps\/[^/?]+$/, app],
     [/\/vendors\//, vendor],

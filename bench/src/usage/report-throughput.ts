@@ -38,6 +38,7 @@ export async function reportThroughput(
   const api = await startApi(database.serviceUrl, {
     DATABASE_POOL_SIZE: String(clients),
     USAGE_REQUESTS_PER_MINUTE: "1000000000",
+    DEFAULT_USAGE_LIMITS: "USD=999999999999999",
     TOKEN_ISSUER: issuer.issuer,
     TOKEN_JWKS_URL: issuer.jwksUrl,
   });

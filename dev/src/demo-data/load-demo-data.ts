@@ -1,5 +1,11 @@
 import type { ListingDraft } from "@ehr-marketplace/contracts";
-import { createListing, createStorage, putVendor } from "@ehr-marketplace/marketplace/publishing";
+import {
+  createListing,
+  createStorage,
+  defaultUsageLimits,
+  parseUsageLimits,
+  putVendor,
+} from "@ehr-marketplace/marketplace/publishing";
 import { refreshSearchRanks } from "@ehr-marketplace/marketplace/rank-catalog";
 import { createEncryption, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import { withClient } from "@ehr-marketplace/test-kit";
@@ -33,7 +39,9 @@ export async function loadDemoData(ownerUrl: string, places: DemoPlaces): Promis
   const storage = await createStorage({ directory: places.mediaDirectory });
   await withDatabase(ownerUrl, async (database, { queue }) => {
     const encryption = createEncryption(parseEncryptionKeys(developmentEncryptionKeys));
-    const deps: PublishDeps = { allowsHttp: true, database, queue, encryption, storage, publicUrl: places.publicUrl };
+    const { publicUrl } = places;
+    const usageLimits = parseUsageLimits(defaultUsageLimits);
+    const deps: PublishDeps = { allowsHttp: true, usageLimits, database, queue, encryption, storage, publicUrl };
     for (const { slug, name, websiteUrl } of demoVendors) {
       const clock = (): Date => vendorsRegisteredAt;
       await putVendor({ database, clock }, demoOperator, slug, { name, websiteUrl });

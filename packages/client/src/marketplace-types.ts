@@ -407,6 +407,14 @@ export type QuoteDto = {
         lines: Array<ChargeLine>;
         total: number;
     };
+    spendLimit: SpendLimitDto | null;
+};
+
+export type SpendLimitDto = {
+    amount: number;
+    currency: string;
+    onReached: 'notify' | 'pause';
+    isDefault: boolean;
 };
 
 export type ListingDraft = {
@@ -1054,12 +1062,6 @@ export type UsageDto = {
         to: string;
         quantity: string;
     }>;
-};
-
-export type SpendLimitDto = {
-    amount: number;
-    currency: string;
-    onReached: 'notify' | 'pause';
 };
 
 export type EstimateDto = {
@@ -1789,6 +1791,10 @@ export type CreateSubscriptionData = {
         pricingPlanId: string;
         quantity?: number | null;
         fhirScopes?: string | null;
+        spendLimit?: {
+            amount: number;
+            onReached: 'notify' | 'pause';
+        } | null;
         acceptBaa?: boolean | null;
         baaSha256?: string | null;
     };
@@ -4030,6 +4036,7 @@ export type RemoveSpendLimitErrors = {
     403: Problem;
     404: Problem;
     408: Problem;
+    409: Problem;
     413: Problem;
     414: Problem;
     415: Problem;

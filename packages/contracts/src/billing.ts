@@ -49,8 +49,19 @@ export const spendLimitBody = Type.Object(
 );
 export type SpendLimitBody = Static<typeof spendLimitBody>;
 
+/** The limit with which a subscription begins. */
+export const firstSpendLimit = Type.Object({ amount: limitAmount, onReached }, { additionalProperties: false });
+
 export const spendLimitDto = Type.Object(
-  { amount: limitAmount, currency, onReached },
+  {
+    // The default is 0 for a currency without one.
+    amount: Type.Integer({ ...limitAmount, minimum: 0 }),
+    currency,
+    onReached,
+    isDefault: Type.Boolean({
+      description: "Whether it is the marketplace's default for plans with usage, until the practice sets its own",
+    }),
+  },
   { $id: "SpendLimitDto", title: "SpendLimitDto" },
 );
 export type SpendLimitDto = Static<typeof spendLimitDto>;
@@ -105,8 +116,17 @@ export const quoteDto = Type.Object(
       "This month, if the subscription begins now: without the days before, and those of a trial, unless `trial` is false",
     ),
     fullMonth: quotedMonth("The next month, without a trial"),
+    spendLimit: nullable(
+      Type.Ref("SpendLimitDto#"),
+      "The limit that the subscription begins with, unless `spendLimit` sets another one; null for plans without usage",
+    ),
   },
   { $id: "QuoteDto", title: "QuoteDto" },
 );
 type QuotedMonth = { month: string; lines: ChargeLine[]; total: bigint };
-export type QuoteDto = { currency: string; firstMonth: QuotedMonth; fullMonth: QuotedMonth };
+export type QuoteDto = {
+  currency: string;
+  firstMonth: QuotedMonth;
+  fullMonth: QuotedMonth;
+  spendLimit: SpendLimitDto | null;
+};

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { firstSpendLimit } from "./billing.ts";
 import type { PricingPlanDto } from "./catalog.ts";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import type { EventApp } from "./events.ts";
@@ -35,6 +36,7 @@ export const createSubscriptionBody = Type.Object(
         "The app's scopes as they were shown to the person who agrees to them. If the app has others by now, nothing is created. Without it, the app's current ones are agreed to",
       ),
     ),
+    spendLimit: Type.Optional(firstSpendLimit),
     acceptBaa: Type.Optional(
       Type.Boolean({
         description:

@@ -32,6 +32,7 @@ const context: CheckContext = {
   launchedInSandbox: true,
   cdsDiscovery: null,
   knownPlans: [{ ...free, id: knownId }],
+  usageCurrencies: new Set(["USD"]),
   allowsHttp: false,
   today: "2026-11-16",
 };
@@ -411,6 +412,7 @@ describe("a plan that can't be computed", () => {
   const planCases: [string, CriterionCode, string, DraftPlan][] = [
     ["without anything", "plan-incomplete", "/name", {}],
     ["of an unknown currency", "plan-currency-unknown", "/currency", { ...flat, currency: "QQQ" }],
+    ["by usage that nothing limits", "plan-currency-unlimited", "/currency", { ...usage, currency: "JPY" }],
     ["flat without an interval", "plan-incomplete", "/interval", flatOnce],
     ["flat with fractions", "plan-inconsistent", "/amount", { ...flat, amount: "49.5" }],
     ["flat with tiers", "plan-inconsistent", "/tiers", { ...flat, tiers: [{ upTo: null, unitAmount: 1 }] }],

@@ -21,6 +21,8 @@ export interface CheckContext {
   cdsDiscovery: CdsDiscovery | null;
   /** All plans of the app that are or were on sale. */
   knownPlans: readonly KnownPlan[];
+  /** The currencies in which the marketplace limits usage by default. */
+  usageCurrencies: ReadonlySet<string>;
   /** Whether URLs may be http on a loopback address, as on a developer's machine. */
   allowsHttp: boolean;
   /** Today in UTC, for example 2026-11-16. */
@@ -73,7 +75,7 @@ function checkAll(draft: ListingDraft, context: CheckContext, report: Report): v
   }
   checkMedia(draft, context.findMedia, report);
   checkTrust(draft, context, report);
-  checkPlans(draft.plans ?? [], report);
+  checkPlans(draft.plans ?? [], context, report);
   checkKnownPlans(draft.plans ?? [], context.knownPlans, report);
   if (!context.launchedInSandbox) {
     report("", "not-launched-in-sandbox", "Install the draft in a sandbox organisation and launch it there once.");

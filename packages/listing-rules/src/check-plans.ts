@@ -47,7 +47,12 @@ const isBlank = (value: unknown): boolean => typeof value === "string" && value.
 const isPresent = (value: unknown): boolean =>
   value !== undefined && value !== null && !isBlank(value) && !(Array.isArray(value) && value.length === 0);
 
-export function checkPlans(plans: readonly DraftPlan[], report: Report): void {
+interface PlanContext {
+  /** Those in which the marketplace limits usage by default: without a limit, a report could cost anything. */
+  usageCurrencies: ReadonlySet<string>;
+}
+
+export function checkPlans(plans: readonly DraftPlan[], { usageCurrencies }: PlanContext, report: Report): void {
   if (plans.length === 0) {
     report("/plans", "plan-missing", "Add at least one plan; an app that costs nothing has a plan of the model FREE.");
   }
@@ -60,6 +65,11 @@ export function checkPlans(plans: readonly DraftPlan[], report: Report): void {
     }
     if (name !== undefined) names.add(name);
     checkPlan(plan, pointer, report);
+    const { pricingModel, currency } = plan;
+    if (pricingModel === "USAGE" && currency !== undefined && !usageCurrencies.has(currency)) {
+      const detail = `A plan by usage is in one of these currencies: ${[...usageCurrencies].join(", ")}.`;
+      report(`${pointer}/currency`, "plan-currency-unlimited", detail);
+    }
   }
 }
 

@@ -51,6 +51,7 @@ export const criteria = {
   "plan-inconsistent": { severity: "error", title: "A field doesn't fit the pricing model" },
   "plan-name-twice": { severity: "error", title: "Two plans have the same name" },
   "plan-currency-unknown": { severity: "error", title: "There is no such currency" },
+  "plan-currency-unlimited": { severity: "error", title: "Usage in this currency has no default spend limit" },
   "plan-tiers-invalid": { severity: "error", title: "The tiers can't be computed" },
   "plan-unknown": { severity: "error", title: "The app has no plan with this id" },
   "plan-id-twice": { severity: "error", title: "Two plans have the same id" },

@@ -148,6 +148,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     publicUrl: config.publicUrl,
     requestsPerMinute: config.publicRequestsPerMinute,
     clock,
+    usageLimits: config.usageLimits,
   });
   await server.register(
     async (scope) => {
@@ -161,9 +162,10 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       const encryption = createEncryption(config.encryptionKeys);
       const bodyDigest = createKeyedDigest(config.encryptionKeys, "idempotency");
       const { resolve } = resolver;
+      const { usageLimits } = config;
       await scope.register(organisationRoutes, { database: database.query, encryption, clock, queue, resolve });
       await scope.register(auditRoutes, { database: database.query });
-      await scope.register(subscriptionRoutes, { database: database.query, clock, queue, bodyDigest });
+      await scope.register(subscriptionRoutes, { database: database.query, clock, queue, bodyDigest, usageLimits });
       const allowedNetworks = config.vendorNetworks;
       const webhookDeps = { database: database.query, encryption, clock, queue, bodyDigest, allowedNetworks };
       await scope.register(endpointRoutes, { ...webhookDeps, resolve });
@@ -172,19 +174,19 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(synonymRoutes, { database: database.query, clock });
       await scope.register(vendorRoutes, { database: database.query, clock });
       for (const schema of [listingDraft, listingDto, listingCheck]) scope.addSchema(schema);
-      const listingDeps = { database: database.query, encryption, clock, allowsHttp: config.allowsHttp };
+      const listingDeps = { database: database.query, encryption, clock, allowsHttp: config.allowsHttp, usageLimits };
       await scope.register(listingRoutes, listingDeps);
       await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
       await scope.register(submissionRoutes, listingDeps);
       await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
       await scope.register(appRoutes, { ...listingDeps, queue });
       const { publicUrl, allowsHttp } = config;
-      const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp };
+      const installationDeps = { database: database.query, clock, queue, publicUrl, allowsHttp, usageLimits };
       await scope.register(sandboxRoutes, { ...installationDeps, bodyDigest, discoveryClient, allowedNetworks });
       await scope.register(connectionRoutes, installationDeps);
       const usageRequests = { requestsPerMinute: config.usageRequestsPerMinute };
-      await scope.register(usageRoutes, { database: database.query, clock, queue, ...usageRequests });
-      await scope.register(billingRoutes, { database: database.query, clock, queue });
+      await scope.register(usageRoutes, { database: database.query, clock, queue, usageLimits, ...usageRequests });
+      await scope.register(billingRoutes, { database: database.query, clock, queue, usageLimits });
       await scope.register(noticeRoutes, { database: database.query, clock });
       await scope.register(statementRoutes, { database: database.query, clock });
     },

@@ -16,6 +16,7 @@ import {
   wholeNumber,
 } from "@ehr-marketplace/service-kit/config";
 import { tokenConfig, tokenEnvironment } from "@ehr-marketplace/service-kit/tokens";
+import { defaultUsageLimits, parseUsageLimits } from "./billing/usage-limits.ts";
 import { findMediaErrors, mediaConfig, mediaEnvironment } from "./media-config.ts";
 
 export type Config = ReturnType<typeof readConfig>;
@@ -64,6 +65,11 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       desc: "Maximum reports of usage per minute and caller, per process",
       default: 12_000,
     }),
+    DEFAULT_USAGE_LIMITS: str({
+      desc: "What usage may cost a practice in a month until it sets a limit of its own: minor units by currency. Plans with usage in other currencies can't be published",
+      example: "USD=50000,EUR=50000",
+      default: defaultUsageLimits,
+    }),
     PUBLIC_URL: url({
       desc: "Where clients reach this service; the URLs of published media begin with it",
       example: "https://marketplace.example.com",
@@ -72,6 +78,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   const read = readEnvironment(environment, specs, (given) => ({
     ...findMarketplaceErrors(given),
     PUBLIC_URL: findPublicUrlError(given),
+    DEFAULT_USAGE_LIMITS: findUsageLimitsError(given.DEFAULT_USAGE_LIMITS),
   }));
 
   return {
@@ -88,11 +95,21 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
       lifetimeMs: read.CATALOG_CACHE_SECONDS * 1_000,
       maxBytes: read.CATALOG_CACHE_MEGABYTES * 1_048_576,
     },
+    usageLimits: parseUsageLimits(read.DEFAULT_USAGE_LIMITS),
     usageRequestsPerMinute: read.USAGE_REQUESTS_PER_MINUTE,
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
     /** Whether the URLs of apps may be http on a loopback address. */
     allowsHttp: read.NODE_ENV !== "production",
   };
+}
+
+function findUsageLimitsError(given: string | undefined): string | undefined {
+  try {
+    if (given !== undefined) parseUsageLimits(given);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function findPublicUrlError({ NODE_ENV, PUBLIC_URL }: { NODE_ENV?: string; PUBLIC_URL?: string }): string | undefined {

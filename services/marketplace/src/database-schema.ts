@@ -501,6 +501,12 @@ export interface PublishedApps {
   words: string | null;
 }
 
+export interface ReachedLimits {
+  least_amount: Numeric;
+  month: Timestamp;
+  subscription_id: string;
+}
+
 export interface Recipients {
   consecutive_failures: Generated<number>;
   crowded: Generated<boolean>;
@@ -771,6 +777,8 @@ export interface UsageRecords {
 
 export interface UsageReporters {
   batches: number;
+  day: Timestamp | null;
+  records: Generated<number>;
   reported_at: Timestamp | null;
   second: Timestamp;
   subscription_id: string;
@@ -848,6 +856,7 @@ export interface DB {
   plans_on_sale: PlansOnSale;
   pricing_plans: PricingPlans;
   published_apps: PublishedApps;
+  reached_limits: ReachedLimits;
   recipient_states: RecipientStates;
   recipients: Recipients;
   replays: Replays;

@@ -1,6 +1,7 @@
 /** From a vendor's registration to its app in the catalog, without HTTP: the use cases, for the demo data of the local stack. */
 export type { RequestContext } from "./access/request-context.ts";
 export type { VendorContext } from "./access/vendor-context.ts";
+export { defaultUsageLimits, parseUsageLimits } from "./billing/usage-limits.ts";
 export { createListing } from "./listings/create-listing.ts";
 export { editDraft } from "./listings/edit-draft.ts";
 export { featureApp, unfeatureApp } from "./listings/operate-listing.ts";

@@ -7,7 +7,7 @@ import { developerHeaders } from "../access/vendor-context.ts";
 import { readEstimate } from "./read-estimate.ts";
 import { removeSpendLimit, type SpendLimitDeps, setSpendLimit } from "./set-spend-limit.ts";
 
-const noContent: object = { description: "The subscription has no limit", type: "null" };
+const noContent: object = { description: "The subscription has no limit of its own", type: "null" };
 
 export async function billingRoutes(scope: FastifyInstance, options: SpendLimitDeps): Promise<void> {
   for (const schema of [chargeLine, spendLimitDto, estimateDto]) scope.addSchema(schema);
@@ -41,7 +41,7 @@ export async function billingRoutes(scope: FastifyInstance, options: SpendLimitD
         operationId: "setSpendLimit",
         summary: "Limit what a subscription may cost in a month",
         description:
-          "Compared with the month so far, as `GET /subscriptions/{id}/estimate` of the organisation's last subscription to the app shows it: when usage is reported, and at the begin of each day. The organisation is told at 80 % and at 100 %, once each, and again after the limit has changed. A limit below what the month has cost already is refused, unless `confirm` is true. Usage that is reported late can exceed the limit: what was used is charged. A subscription that is paused for SPEND_LIMIT can be resumed by an admin of the organisation once the limit is raised or the month is over.",
+          "Compared with the month so far, as `GET /subscriptions/{id}/estimate` of the organisation's last subscription to the app shows it: when usage is reported, and at the begin of each day. The organisation is told at 80 % and at 100 %, once each, and again after the limit has changed. A limit below what the month has cost already is refused, unless `confirm` is true. With `pause`, usage that would take its month above the limit is rejected, which pauses the subscription, too. A subscription that is paused for SPEND_LIMIT can be resumed by an admin of the organisation once the limit is raised or the month is over.",
         params: subscriptionParams,
         body: spendLimitBody,
         response: { 200: responseOf("The limit", "SpendLimitDto"), ...problemResponses(401, 403, 404, 409, 413, 415) },
@@ -59,11 +59,12 @@ export async function billingRoutes(scope: FastifyInstance, options: SpendLimitD
         tags,
         operationId: "removeSpendLimit",
         summary: "Remove the limit of a subscription",
-        description: "Without a limit, nothing changes.",
+        description:
+          "A plan with usage has the marketplace's default limit again, unless the month has cost more than that. Without a limit of your own, nothing changes.",
         params: subscriptionParams,
         response: {
           204: noContent,
-          ...problemResponses(401, 403, 404, 413, 415),
+          ...problemResponses(401, 403, 404, 409, 413, 415),
         },
       },
     },

@@ -4,7 +4,7 @@ import type { PlanUsage } from "../usage/read-daily-usage.ts";
 import { type ChargedQuantity, chargeUsage } from "./charge-usage.ts";
 import { type ChargedDay, findChargedDays, groupDays } from "./charged-days.ts";
 import type { Month } from "./month.ts";
-import { type PricedLine, price, priceOfDay } from "./price.ts";
+import { type PricedLine, price, priceOfDay, totalOf } from "./price.ts";
 import { projectUsage } from "./project-usage.ts";
 
 /** What an account was in a month, and what was used of it. */
@@ -48,6 +48,9 @@ export function chargeMonth(billed: BilledMonth, until?: Date): AccountLine[] {
   const days = findDays(billed);
   return toLines(billed, until === undefined ? days : days.filter(untilDayOf(until)), chargeUsage(billed));
 }
+
+/** What the month's usage costs. */
+export const totalOfUsage = (billed: BilledMonth): bigint => totalOf(toLines(billed, [], chargeUsage(billed)));
 
 /** The month so far, today included, and what it will be if the account stays as it is and usage goes on at its rate. */
 export function estimateMonth(billed: BilledMonth, now: Date): { lines: AccountLine[]; projected: AccountLine[] } {

@@ -1,10 +1,11 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
+import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { lockAnySubscription } from "../subscriptions/lock-subscription.ts";
 import { enforceSpendLimit } from "./enforce-spend-limit.ts";
-import { findLimited } from "./spend-limit-store.ts";
+import { findLimited, findSpendLimit } from "./spend-limit-store.ts";
 
 const batchSize = 100;
 
@@ -16,7 +17,7 @@ interface CheckDeps {
   stopped: AbortSignal;
 }
 
-/** Usage is checked when it is reported. What a day costs is checked daily, after it has begun. */
+/** Usage is checked when it is reported, also against defaults. What a day costs is checked daily, after it has begun. */
 export async function checkSpendLimits({ database, queue, clock, logger, stopped }: CheckDeps): Promise<void> {
   let after: string | null = null;
   do {
@@ -34,6 +35,11 @@ export async function checkSpendLimits({ database, queue, clock, logger, stopped
 async function checkOne({ database, queue, clock }: Pick<CheckDeps, "database" | "queue" | "clock">, id: string) {
   await database.transaction().execute(async (transaction) => {
     const locked = await lockAnySubscription(transaction, id);
-    if (locked?.row.status === "active") await enforceSpendLimit(transaction, queue, id, clock());
+    if (locked?.row.status !== "active") return;
+    const stored = await findSpendLimit(transaction, id);
+    if (stored === undefined) return;
+    const { issuer, subject, role, requestId } = stored.setBy;
+    const by = { caller: { issuer, subject }, requestId, role: role as Role };
+    await enforceSpendLimit(transaction, queue, { id, limit: { ...stored, isDefault: false }, by, now: clock() });
   });
 }

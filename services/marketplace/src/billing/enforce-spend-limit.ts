@@ -1,6 +1,7 @@
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
+import type { Author } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import type { NewNotice } from "../notices/notice.ts";
 import { recordNotice } from "../notices/record-notice.ts";
@@ -8,8 +9,22 @@ import { type LockedSubscription, lockAnySubscription } from "../subscriptions/l
 import { pauseForSpendLimit } from "../subscriptions/pause-for-spend-limit.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
 import { formatAmount } from "./format-amount.ts";
-import { decideSpend } from "./spend-limit.ts";
-import { deferLimit, type StoredLimit } from "./spend-limit-store.ts";
+import type { LimitInForce } from "./limit-in-force.ts";
+import type { LimitedBatch } from "./limit-usage.ts";
+import { type Month, toMonth } from "./month.ts";
+import { upsertReachedLimit } from "./reached-limit-store.ts";
+import { findLeastLimit } from "./require-below-spend-limit.ts";
+import { decideSpend, findLeastRaise } from "./spend-limit.ts";
+
+/** Who pauses at a limit that nobody has set: whoever makes the spend grow. */
+export type LimitAuthor = Author & { role: Role };
+
+export interface LimitToEnforce {
+  id: string;
+  limit: LimitInForce;
+  by: LimitAuthor;
+  now: Date;
+}
 
 /**
  * Notices that a subscription has reached its limit, and pauses it, if that is what its organisation has decided. The caller has locked the
@@ -18,78 +33,90 @@ import { deferLimit, type StoredLimit } from "./spend-limit-store.ts";
 export async function enforceSpendLimit(
   transaction: Transaction<DB>,
   queue: Queue,
-  id: string,
-  now: Date,
+  enforced: LimitToEnforce,
 ): Promise<void> {
-  await (await deferSpendLimit(transaction, id))(queue, now);
+  const { id, limit, now } = enforced;
+  const { accountTotal: total, month } = await estimateSubscription(transaction, id, now);
+  const least = await findLeastLimit(transaction, id, { limit, month });
+  await enforce(transaction, queue, { ...enforced, total, month, isExceeded: least !== undefined });
 }
 
-/** The same in two steps: the limit is read with the next statement, and enforced by the returned function. */
-export async function deferSpendLimit(
-  transaction: Transaction<DB>,
-  id: string,
-): Promise<(queue: Queue, now: Date) => Promise<void>> {
-  const readLimit = await deferLimit(transaction, id);
-  return async (queue, now) => {
-    const limit = await readLimit();
-    if (limit !== undefined) await enforce(transaction, queue, { id, limit, now });
-  };
-}
-
-async function enforce(
+/** After a batch of usage. Where a record was refused, the limit is reached, too: otherwise the app would be free from then on. */
+export async function enforceUsageLimit(
   transaction: Transaction<DB>,
   queue: Queue,
-  { id, limit, now }: { id: string; limit: StoredLimit; now: Date },
+  { totals, exceeded }: LimitedBatch,
+  enforced: LimitToEnforce,
 ): Promise<void> {
-  const { accountTotal: total, month, currency } = await estimateSubscription(transaction, id, now);
-  const { reachedPercent, pauses } = decideSpend(limit, total);
+  const { id, limit, now } = enforced;
+  const current = toMonth(now);
+  for (const [month, total] of totals) {
+    const cost = exceeded.get(month);
+    if (month !== current && cost === undefined) continue;
+    if (month === current && cost !== undefined) {
+      await upsertReachedLimit(transaction, id, { month, leastAmount: findLeastRaise(limit, cost) });
+    }
+    await enforce(transaction, queue, { ...enforced, total, month, isExceeded: cost !== undefined });
+  }
+}
+
+interface Spent extends LimitToEnforce {
+  total: bigint;
+  month: Month;
+  /** Usage was refused. */
+  isExceeded: boolean;
+}
+
+async function enforce(transaction: Transaction<DB>, queue: Queue, spent: Spent): Promise<void> {
+  const { id, limit, by, total, month, isExceeded, now } = spent;
+  const { reachedPercent, pauses } = decideSpend(limit, total, isExceeded);
   if (reachedPercent === null) return;
   const locked = await lockAnySubscription(transaction, id);
   // Usage of before the pause may follow it: that was told with the pause.
   if (locked === undefined || locked.row.pause_reason === "SPEND_LIMIT") return;
-  await recordNotice(
-    transaction,
-    noticeOf(locked, { limit, percent: reachedPercent, pauses, total, month, currency, now }),
-  );
-  if (!pauses) return;
-  const { issuer, subject, role, requestId } = limit.setBy;
-  const by = { caller: { issuer, subject }, requestId };
-  await pauseForSpendLimit(transaction, queue, { locked, by, role: role as Role, now });
+  // A month that is over pauses nothing.
+  const pausesNow = pauses && month === toMonth(now) && locked.row.status === "active";
+  await recordNotice(transaction, noticeOf(locked, { ...spent, percent: reachedPercent, pausesNow }));
+  if (!pausesNow) return;
+  const { issuer, subject, role, requestId } = limit.setBy ?? { ...by.caller, ...by };
+  const author = { caller: { issuer, subject }, requestId };
+  await pauseForSpendLimit(transaction, queue, { locked, by: author, role: role as Role, now });
 }
 
-interface ReachedLimit {
-  limit: StoredLimit;
+interface ReachedLimit extends Spent {
   percent: 80 | 100;
-  pauses: boolean;
-  total: bigint;
-  month: string;
-  currency: string;
-  now: Date;
+  pausesNow: boolean;
 }
 
 /** Known by the limit as it was set, so that a changed one is noticed by itself; a pause by the change that it is. */
-function noticeOf(
-  { row, app }: LockedSubscription,
-  { limit, percent, pauses, total, month, currency, now }: ReachedLimit,
-): NewNotice {
-  const isPausedNow = pauses && row.status === "active";
+function noticeOf({ row, app }: LockedSubscription, reached: ReachedLimit): NewNotice {
+  const { limit, percent, pausesNow, total, month, now } = reached;
+  const { currency } = row.pricing_plan;
   const spent = `${formatAmount(total, currency)} of ${formatAmount(limit.amount, currency)} ${currency}`;
+  const version = limit.updatedAt?.toISOString() ?? `default ${limit.amount}`;
   return {
     audience: { organisationId: row.organisation_id },
     kind: "spend-limit",
     severity: percent === 100 ? "critical" : "warning",
-    subject: `${app.name} has reached ${percent} % of its limit: ${spent} in ${month} (${row.org_alias})`,
-    detail: adviceOf(limit, percent),
+    subject: `${app.name} ${describe(reached)}: ${spent} in ${month} (${row.org_alias})`,
+    detail: adviceOf(reached),
     link: `/api/v1/subscriptions/${row.id}/estimate`,
-    key: `spend-limit ${row.id} ${month} ${percent} ${limit.updatedAt.toISOString()}${isPausedNow ? ` ${row.revision}` : ""}`,
+    key: `spend-limit ${row.id} ${month} ${percent} ${version}${pausesNow ? ` ${row.revision}` : ""}`,
     at: now,
   };
 }
 
-function adviceOf({ onReached }: StoredLimit, percent: 80 | 100): string {
+function describe({ isExceeded, pausesNow, percent }: ReachedLimit): string {
+  if (!isExceeded) return `has reached ${percent} % of its limit`;
+  return pausesNow ? "is paused at its limit" : "had no more room below its limit";
+}
+
+function adviceOf({ limit: { onReached }, percent, month, isExceeded, now }: ReachedLimit): string {
   if (percent === 80)
     return `At 100 % ${onReached === "pause" ? "it is paused" : "you are told"}. Raise the limit if it is too low.`;
-  return onReached === "pause"
-    ? "It is paused. To use it, raise the limit and resume it, or resume it next month."
-    : "It can still be used. Raise the limit, or pause the app if it should cost no more this month.";
+  if (onReached === "notify")
+    return "It can still be used. Raise the limit, or pause the app if it should cost no more this month.";
+  const refused = isExceeded ? "Usage that would have cost more was rejected. " : "";
+  if (month !== toMonth(now)) return `${refused}The vendor can report it again if you raise the limit.`;
+  return `${refused}It is paused. To use it, raise the limit and resume it, or resume it next month.`;
 }

@@ -4,12 +4,12 @@ import { type AccountedSubscription, readAccounts } from "../subscriptions/read-
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { estimateMonth, linesOf } from "./charge-month.ts";
 import { beginsAt } from "./charged-days.ts";
-import { periodOf, toMonth } from "./month.ts";
+import { type Month, periodOf, toMonth } from "./month.ts";
 import { type PricedLine, totalOf } from "./price.ts";
 
 /** What a subscription costs in the current month. */
 export interface SubscriptionEstimate {
-  month: string;
+  month: Month;
   currency: string;
   lines: PricedLine[];
   total: bigint;

@@ -11,13 +11,14 @@ import { billingProblems } from "./billing-errors.ts";
 import { toChargeLine } from "./charge-line.ts";
 import { findDays } from "./charge-month.ts";
 import { findChargeableDays, groupDays } from "./charged-days.ts";
+import { defaultLimit } from "./limit-in-force.ts";
 import { daysInMonth, type Month, millisecondsPerDay, nextMonth, periodOf, toMonth } from "./month.ts";
 import { price, totalOf } from "./price.ts";
-import type { BillingDeps } from "./read-estimate.ts";
+import { type BillingDeps, toSpendLimit } from "./read-estimate.ts";
 
 /** What a plan of a published app would cost. */
 export async function quotePlan(
-  { database, clock }: BillingDeps,
+  { database, clock, usageLimits }: BillingDeps,
   appSlug: string,
   { pricingPlanId, quantity, usage, trial = true }: QuoteBody,
 ): Promise<QuoteDto> {
@@ -35,7 +36,10 @@ export async function quotePlan(
     throw invalidField(billingProblems.usageNotCharged, "usage", "is not allowed for this plan");
   }
   const offered = trial ? plan : { ...plan, trialDays: 0 };
-  return quote(offered, { quantity: countsUnits(plan) ? (quantity ?? 1) : null, usage: parseUsage(usage) }, clock());
+  const units = { quantity: countsUnits(plan) ? (quantity ?? 1) : null, usage: parseUsage(usage) };
+  const limit = plan.pricingModel === "USAGE" ? defaultLimit(usageLimits, plan.currency) : undefined;
+  const spendLimit = limit === undefined ? null : toSpendLimit(limit, plan.currency);
+  return { ...quote(offered, units, clock()), spendLimit };
 }
 
 function parseUsage(given: QuoteBody["usage"]): string {
@@ -52,7 +56,7 @@ interface Units {
   usage: string;
 }
 
-function quote(plan: PricingPlanDto, units: Units, now: Date): QuoteDto {
+function quote(plan: PricingPlanDto, units: Units, now: Date): Omit<QuoteDto, "spendLimit"> {
   const month = toMonth(now);
   const next = nextMonth(month);
   const trialEndsAt = plan.trialDays === 0 ? null : new Date(now.getTime() + plan.trialDays * millisecondsPerDay);

@@ -9,10 +9,11 @@ import type { DB } from "../database-schema.ts";
 import { type LockedSubscription, lockOwnSubscription } from "../subscriptions/lock-subscription.ts";
 import { subscriptionProblems } from "../subscriptions/subscription-errors.ts";
 import { billingProblems } from "./billing-errors.ts";
-import { enforceSpendLimit } from "./enforce-spend-limit.ts";
+import { enforceSpendLimit, type LimitAuthor } from "./enforce-spend-limit.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
 import { formatAmount } from "./format-amount.ts";
-import type { BillingDeps } from "./read-estimate.ts";
+import { defaultLimit, type LimitInForce } from "./limit-in-force.ts";
+import { type BillingDeps, toSpendLimit } from "./read-estimate.ts";
 import type { SpendLimit } from "./spend-limit.ts";
 import { deleteSpendLimit, findSpendLimit, upsertSpendLimit } from "./spend-limit-store.ts";
 
@@ -22,7 +23,7 @@ const limitRoles: readonly Role[] = ["org-admin", "operator"];
 
 /** A limit that is reached already is noticed, and pauses, at once. */
 export async function setSpendLimit(
-  { database, clock, queue }: SpendLimitDeps,
+  { database, clock, queue }: Omit<SpendLimitDeps, "usageLimits">,
   by: RequestContext,
   id: string,
   { amount, onReached, confirm = false }: SpendLimitBody,
@@ -38,14 +39,32 @@ export async function setSpendLimit(
     const { currency } = locked.row.pricing_plan;
     if (before?.amount !== limit.amount || before.onReached !== onReached) {
       if (!confirm) await requireAboveCost(transaction, id, limit, now);
-      const { issuer, subject } = by.caller;
-      const setBy = { issuer, subject, role, requestId: by.requestId };
-      await upsertSpendLimit(transaction, id, { ...limit, setBy, updatedAt: now });
+      const stored = await storeLimit(transaction, { id, limit, by: { ...by, role }, now });
       await recordChange(transaction, { by, role, locked, before, after: limit, now });
-      await enforceSpendLimit(transaction, queue, id, now);
+      await enforceSpendLimit(transaction, queue, { id, limit: stored, by: { ...by, role }, now });
     }
-    return { amount, currency, onReached };
+    return toSpendLimit({ ...limit, isDefault: false }, currency);
   });
+}
+
+interface NewLimit {
+  id: string;
+  limit: SpendLimit;
+  by: LimitAuthor;
+  now: Date;
+}
+
+/** Of a subscription that begins with a limit. What its account has cost before counts. */
+export async function setFirstLimit(transaction: Transaction<DB>, first: NewLimit): Promise<void> {
+  await requireAboveCost(transaction, first.id, first.limit, first.now);
+  await storeLimit(transaction, first);
+}
+
+async function storeLimit(transaction: Transaction<DB>, { id, limit, by, now }: NewLimit): Promise<LimitInForce> {
+  const { issuer, subject } = by.caller;
+  const stored = { ...limit, setBy: { issuer, subject, role: by.role, requestId: by.requestId }, updatedAt: now };
+  await upsertSpendLimit(transaction, id, stored);
+  return { ...stored, isDefault: false };
 }
 
 /** A limit that is reached already pauses an app that people work with, if that is what it does. */
@@ -56,8 +75,9 @@ async function requireAboveCost(transaction: Transaction<DB>, id: string, limit:
   throw new Problem(billingProblems.limitBelowCost, `${month} has cost ${spent} so far. Nothing was changed.`);
 }
 
+/** A plan with usage has the operator's default again. */
 export async function removeSpendLimit(
-  { database, clock }: Omit<SpendLimitDeps, "queue">,
+  { database, clock, usageLimits }: Omit<SpendLimitDeps, "queue">,
   by: RequestContext,
   id: string,
 ): Promise<void> {
@@ -66,6 +86,10 @@ export async function removeSpendLimit(
     const { locked, role } = await lockOwnSubscription(transaction, by, id, limitRoles);
     const before = await findSpendLimit(transaction, id);
     if (before === undefined) return;
+    const { pricing_plan: plan, status } = locked.row;
+    if (plan.pricingModel === "USAGE" && status !== "cancelled") {
+      await requireAboveCost(transaction, id, defaultLimit(usageLimits, plan.currency), now);
+    }
     await deleteSpendLimit(transaction, id);
     await recordChange(transaction, { by, role, locked, before, after: undefined, now });
   });

@@ -62,12 +62,11 @@ export async function upsertSpendLimit(
 export async function copySpendLimit(
   transaction: Transaction<DB>,
   { from, to }: { from: string; to: string },
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+): Promise<void> {
+  await sql`
     insert into spend_limits (subscription_id, amount, on_reached, actor_issuer, actor_subject, actor_role, request_id, updated_at)
     select ${to}, amount, on_reached, actor_issuer, actor_subject, actor_role, request_id, updated_at
     from spend_limits where subscription_id = ${from}`.execute(transaction);
-  return numAffectedRows === 1n;
 }
 
 export async function deleteSpendLimit(transaction: Transaction<DB>, subscriptionId: string): Promise<void> {

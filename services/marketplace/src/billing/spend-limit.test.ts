@@ -17,6 +17,7 @@ import { changeSubscription } from "../subscriptions/change-subscription.ts";
 import { subscribed } from "../subscriptions/subscribe.test-support.ts";
 import { checkSpendLimits } from "./check-spend-limits.ts";
 import { decideSpend } from "./spend-limit.ts";
+import { highUsageLimits } from "./usage-limits.test-support.ts";
 
 describe("a spend limit of 1,000", () => {
   for (const [spent, percent] of [
@@ -58,6 +59,7 @@ describe("the spend limit of a subscription", () => {
       await marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" });
     // All of a practice's subscriptions to an app are one account, with one limit.
     await query("delete from spend_limits");
+    await query("delete from reached_limits");
     await query("delete from usage_days");
     const { id } = await subscribed(marketplace, "northwind-scribe", { by: "operator", model: "USAGE" });
     await report(id, 40);
@@ -80,7 +82,7 @@ describe("the spend limit of a subscription", () => {
     marketplace.requestAs("riverside-admin", `/subscriptions/${id}/resume`, { method: "POST" });
   const noticesOf = async (id: string): Promise<string[]> =>
     (await query<{ subject: string }>("select subject from notices where link like $1 order by id", `%${id}%`)).map(
-      ({ subject }) => subject.replace(/.*reached (\d+) %.*/, "$1"),
+      ({ subject }) => subject.replace(/.*reached (\d+) %.*/, "$1").replace(/.* is paused at its limit.*/, "paused"),
     );
   const pausesOf = async (id: string): Promise<number> =>
     (await query("select from events where subscription_id = $1 and event = 'subscription.paused'", id)).length;
@@ -88,7 +90,8 @@ describe("the spend limit of a subscription", () => {
   test("is noticed at 80 % and at 100 %, once each, and pauses only if so decided", async () => {
     const id = await subscribe();
     await limited(id, 1_000, "notify");
-    assert.deepEqual((await estimate(id)).spendLimit, { amount: 1_000, currency: "USD", onReached: "notify" });
+    const own = { amount: 1_000, currency: "USD", onReached: "notify", isDefault: false };
+    assert.deepEqual((await estimate(id)).spendLimit, own);
     for (const [notes, expected] of [
       [9, []],
       [1, ["80"]],
@@ -104,7 +107,8 @@ describe("the spend limit of a subscription", () => {
 
   test("pauses for SPEND_LIMIT on behalf of whoever has set it; resuming needs a higher limit, a removed one or the next month", async () => {
     const id = await subscribe();
-    await limited(id, 1_000, "pause");
+    // 12 notes cost 1,020.
+    await limited(id, 1_020, "pause");
     await report(id, 12);
     const paused = await read(id);
     assert.deepEqual([paused.status, paused.pauseReason], ["paused", "SPEND_LIMIT"]);
@@ -114,7 +118,7 @@ describe("the spend limit of a subscription", () => {
     );
     assert.equal(audit.items[0]?.actor.role, "org-admin");
     await assertProblem(await resume(id), 409, "spend-limit-reached");
-    await limited(id, 2_000, "pause");
+    await limited(id, 2_040, "pause");
     assert.equal((await json<SubscriptionDto>(resume(id))).status, "active");
     await report(id, 12);
     assert.equal((await read(id)).status, "paused");
@@ -128,11 +132,11 @@ describe("the spend limit of a subscription", () => {
 
   test("under concurrent batches is noticed once each, and pauses once", async () => {
     const id = await subscribe();
-    await limited(id, 1_000, "pause");
+    await limited(id, 1_020, "pause");
     const batches = await Promise.all(Array.from({ length: 15 }, () => report(id, 1)));
     const accepted = batches.filter(({ results: [result] }) => result?.status === "accepted").length;
-    // 12 notes cost more than 1,000. The others came after the pause, unless they had occurred before it.
-    assert.ok(accepted >= 12);
+    // 12 notes cost 1,020. The others came after the pause, or had occurred before it and were refused.
+    assert.equal(accepted, 12);
     assert.deepEqual(await noticesOf(id), ["80", "100"]);
     assert.equal(await pausesOf(id), 1);
     assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
@@ -154,7 +158,7 @@ describe("the spend limit of a subscription", () => {
     await json(resume(id));
     await report(id, 100);
     assert.equal((await read(id)).pauseReason, "SPEND_LIMIT");
-    assert.deepEqual(await noticesOf(id), ["100", "100", "100"]);
+    assert.deepEqual(await noticesOf(id), ["100", "100", "paused"]);
   });
 
   test("is not for the vendor to read", async () => {
@@ -182,11 +186,11 @@ describe("the spend limit of a subscription", () => {
     const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
     const resumeAt = (at: Date): Promise<SubscriptionDto> => {
       const request = { key: undefined, method: "POST", path: "", body: undefined };
-      const deps = { ...connected, bodyDigest, clock: () => at };
+      const deps = { ...connected, bodyDigest, usageLimits: highUsageLimits, clock: () => at };
       return changeSubscription(deps, { caller, requestId: "test" }, id, { do: "resume" }, request);
     };
     const now = new Date();
-    await assert.rejects(resumeAt(now), /its limit is 1000/);
+    await assert.rejects(resumeAt(now), /its limit is 10\.00 USD/);
     const { status } = await resumeAt(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)));
     assert.equal(status, "active");
   });
@@ -198,7 +202,7 @@ describe("the spend limit of a subscription", () => {
     const refused = await limit(id, { amount: 1_000, onReached: "pause" });
     const { detail } = await assertProblem(refused, 409, "limit-below-cost");
     assert.match(String(detail), new RegExp(`has cost ${(Number(total) / 100).toFixed(2)} USD so far`));
-    assert.equal((await estimate(id)).spendLimit, null);
+    assert.equal((await estimate(id)).spendLimit?.isDefault, true);
     assert.equal((await limit(id, { amount: Number(total), onReached: "notify" })).status, 200, "exactly as much");
     await query("delete from notices");
     await limited(id, 1_000, "pause");

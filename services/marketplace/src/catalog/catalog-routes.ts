@@ -18,6 +18,7 @@ import {
   quoteDto,
   type SearchAppsQuery,
   searchAppsQuery,
+  spendLimitDto,
   vendorProfile,
 } from "@ehr-marketplace/contracts";
 import {
@@ -30,6 +31,7 @@ import {
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { quotePlan } from "../billing/quote-plan.ts";
+import type { BillingDeps } from "../billing/read-estimate.ts";
 import { type ClientDeps, getClient } from "../connections/read-client.ts";
 import {
   type CatalogDeps,
@@ -90,7 +92,7 @@ const arrayOf = (name: string): object => ({ type: "array", items: { $ref: `${na
 
 export async function catalogRoutes(
   scope: FastifyInstance,
-  options: CatalogDeps & Pick<ClientDeps, "publicUrl"> & { requestsPerMinute: number; clock: () => Date },
+  options: CatalogDeps & Pick<ClientDeps, "publicUrl"> & BillingDeps & { requestsPerMinute: number },
 ): Promise<void> {
   for (const schema of [
     appDto,
@@ -104,6 +106,7 @@ export async function catalogRoutes(
     clientMetadata,
     chargeLine,
     quoteDto,
+    spendLimitDto,
   ]) {
     scope.addSchema(schema);
   }
@@ -236,7 +239,7 @@ export async function catalogRoutes(
     },
     async (request, reply) => {
       reply.header("cache-control", "no-store");
-      return quotePlan({ database: options.database, clock: options.clock }, request.params.slug, request.body);
+      return quotePlan(options, request.params.slug, request.body);
     },
   );
 

@@ -8,6 +8,7 @@ import type { ExecutedPlan } from "@ehr-marketplace/tests/support/executed-plans
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { RequestContext } from "../access/request-context.ts";
+import { highUsageLimits } from "../billing/usage-limits.test-support.ts";
 import type { DB } from "../database-schema.ts";
 import { findDeliveries } from "../endpoints/endpoint-store.ts";
 import { recordEvent } from "../events/record-event.ts";
@@ -116,7 +117,7 @@ const useCases: Record<string, UseCase> = {
   "pausing and resuming a subscription": {
     async work({ connected, changes }) {
       const id = changes[1]?.subscription.id ?? "";
-      const deps = { ...connected, bodyDigest };
+      const deps = { ...connected, bodyDigest, usageLimits: highUsageLimits };
       const repeatable = { key: uuid(), method: "POST", path: "/", body: {} };
       await changeSubscription(deps, operator, id, { do: "pause", reason: "ORG_REQUEST" }, repeatable);
       await changeSubscription(deps, operator, id, { do: "resume" }, { ...repeatable, key: uuid() });

@@ -17,13 +17,13 @@ import { decryptDraft, listingNotFound } from "./read-listings.ts";
 
 /** Every problem of the draft at once. It fetches nothing from the vendor, and decodes no media. */
 export async function checkListing(
-  { database, encryption, clock, allowsHttp }: ListingDeps,
+  { database, encryption, clock, allowsHttp, usageLimits }: ListingDeps,
   by: VendorContext,
   slug: string,
 ): Promise<ListingCheck> {
   const row = await findListing(database, by.vendor, slug);
   if (row === undefined) throw listingNotFound();
-  return checkStoredDraft(database, row, decryptDraft(encryption, row), { now: clock(), allowsHttp });
+  return checkStoredDraft(database, row, decryptDraft(encryption, row), { now: clock(), allowsHttp, usageLimits });
 }
 
 /** Checks a draft, or a revision of it, against what is known now. */
@@ -31,7 +31,7 @@ export async function checkStoredDraft(
   database: Kysely<DB>,
   { app_id }: Pick<ListingRow, "app_id">,
   draft: ListingDraft,
-  { now, allowsHttp }: Pick<ListingDeps, "allowsHttp"> & { now: Date },
+  { now, allowsHttp, usageLimits }: Pick<ListingDeps, "allowsHttp" | "usageLimits"> & { now: Date },
 ): Promise<ListingCheck> {
   const { categories, extensionPoints } = await findVocabulary(database);
   const media = await findKnownMedia(database, app_id);
@@ -42,6 +42,7 @@ export async function checkStoredDraft(
     launchedInSandbox: await wasLaunchedInSandbox(database, app_id),
     cdsDiscovery: await findCdsDiscovery(database, app_id),
     knownPlans: await findPlansOnSale(database, app_id),
+    usageCurrencies: new Set(usageLimits.keys()),
     allowsHttp,
     today: now.toISOString().slice(0, 10),
   });

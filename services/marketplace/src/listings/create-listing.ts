@@ -5,6 +5,7 @@ import type { Kysely } from "kysely";
 import { v7 as uuid } from "uuid";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import type { UsageLimits } from "../billing/usage-limits.ts";
 import type { DB } from "../database-schema.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { listingProblems } from "./listing-errors.ts";
@@ -24,6 +25,7 @@ export interface ListingDeps {
   clock: () => Date;
   /** Whether the URLs of apps may be http on a loopback address. */
   allowsHttp: boolean;
+  usageLimits: UsageLimits;
 }
 
 const maxListingsPerVendor = 1_000;

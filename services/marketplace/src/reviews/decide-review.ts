@@ -162,11 +162,15 @@ function requireCertifications({ draft }: ReviewedRow, positions: number[]): voi
 /** A category or a plan may be gone since the revision was submitted. */
 async function requireUsable(
   transaction: Transaction<DB>,
-  { allowsHttp }: ReviewDeps,
+  { allowsHttp, usageLimits }: ReviewDeps,
   review: ReviewedRow,
   now: Date,
 ): Promise<void> {
-  const { errors, problems } = await checkStoredDraft(transaction, review, review.draft, { now, allowsHttp });
+  const { errors, problems } = await checkStoredDraft(transaction, review, review.draft, {
+    now,
+    allowsHttp,
+    usageLimits,
+  });
   if (errors === 0) return;
   throw new Problem(reviewProblems.hasErrors, `The revision has ${errors} error${errors === 1 ? "" : "s"}.`, {
     errors: problems.filter(({ severity }) => severity === "error"),

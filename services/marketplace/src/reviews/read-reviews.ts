@@ -36,7 +36,7 @@ export function listReviews(database: Kysely<DB>, query: ListReviewsQuery): Prom
 
 /** With the differences to the revision that is public, or was when the review was decided. Notes are shown while it is open. */
 export async function getReview(
-  { database, encryption, clock, allowsHttp }: ListingDeps,
+  { database, encryption, clock, allowsHttp, usageLimits }: ListingDeps,
   id: string,
 ): Promise<ReviewDto> {
   const row = await findReview(database, id);
@@ -51,6 +51,6 @@ export async function getReview(
     comparedWith,
     differences,
     truncated,
-    check: await checkStoredDraft(database, row, row.draft, { now: clock(), allowsHttp }),
+    check: await checkStoredDraft(database, row, row.draft, { now: clock(), allowsHttp, usageLimits }),
   };
 }

@@ -5,6 +5,7 @@ import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";
+import type { UsageLimits } from "../billing/usage-limits.ts";
 import { getPlan } from "../catalog/find-offer.ts";
 import { type DiscoveryDeps, discoverHooks } from "../cds-hooks/discover-hooks.ts";
 import type { DB } from "../database-schema.ts";
@@ -22,6 +23,7 @@ export interface SandboxDeps extends DiscoveryDeps {
   bodyDigest: KeyedDigest;
   publicUrl: string;
   allowsHttp: boolean;
+  usageLimits: UsageLimits;
 }
 
 /** The fields of a draft that an EHR uses. "" is the draft as a whole. */
@@ -63,7 +65,7 @@ export async function installDraftInSandbox(
 }
 
 function install(
-  { database, clock, queue, bodyDigest, publicUrl, allowsHttp }: SandboxDeps,
+  { database, clock, queue, bodyDigest, publicUrl, allowsHttp, usageLimits }: SandboxDeps,
   by: VendorContext,
   { slug, orgAlias }: InstallDraftBody & { slug: string },
   idempotentRequest: IdempotentRequest,
@@ -75,7 +77,7 @@ function install(
     const organisationId = await requireSandboxOf(transaction, by, listing.vendor_id, orgAlias);
     const { created, state } = await runOnce(async () => {
       const errors = findInstallErrors(
-        await checkStoredDraft(transaction, listing, listing.draft, { now, allowsHttp }),
+        await checkStoredDraft(transaction, listing, listing.draft, { now, allowsHttp, usageLimits }),
       );
       if (errors.length > 0) {
         const detail = `The draft has ${errors.length} error${errors.length === 1 ? "" : "s"} in what an installation uses.`;

@@ -8,6 +8,7 @@ import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-k
 import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
 import type { RequestContext } from "../access/request-context.ts";
 import { checkSpendLimits } from "../billing/check-spend-limits.ts";
+import { highUsageLimits } from "../billing/usage-limits.test-support.ts";
 import type { DB } from "../database-schema.ts";
 import { changeSubscription } from "../subscriptions/change-subscription.ts";
 import { createSubscription } from "../subscriptions/create-subscription.ts";
@@ -38,7 +39,12 @@ describe("an organisation's subscriptions to an app", () => {
     );
     const bodyDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "idempotency");
     const by = { caller, requestId: "test" };
-    const depsAt = (at: string) => ({ ...connected, bodyDigest, clock: () => new Date(at) });
+    const depsAt = (at: string) => ({
+      ...connected,
+      bodyDigest,
+      usageLimits: highUsageLimits,
+      clock: () => new Date(at),
+    });
     const subscribe = async (at: string, pricingPlanId = plan?.id ?? ""): Promise<string> => {
       const input = { appSlug: "northwind-scribe", orgAlias: "again-1", pricingPlanId };
       return (await createSubscription(depsAt(at), by, input, request)).id;

@@ -9,6 +9,7 @@ import type { VendorContext } from "../access/vendor-context.ts";
 import { chargeMonth } from "../billing/charge-month.ts";
 import { periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
+import { highUsageLimits } from "../billing/usage-limits.test-support.ts";
 import type { DB } from "../database-schema.ts";
 import { readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
@@ -118,7 +119,7 @@ describe("corrections", () => {
           const occurredAt = new Date(Math.max(start, now.getTime() - ago * 60_000)).toISOString();
           return { id: `r${number}`, occurredAt, ...(isVoid ? { void: true } : { metric: "notes", quantity }) };
         });
-        await reportUsage({ database, queue, clock: () => now }, vendor, id, records);
+        await reportUsage({ database, queue, usageLimits: highUsageLimits, clock: () => now }, vendor, id, records);
       }
       await runAt(database, new Date("2027-10-04T00:00:00.000Z"));
       const { rows } = await withClient(ownerUrl, (client) =>
@@ -148,7 +149,7 @@ describe("corrections", () => {
     const { database, queue } = await connectAsService<DB>(cleanUp, cloned.serviceUrl);
     const id = await readSubscription(ownerUrl);
     const reportAt = (at: string, ...records: UsageRecord[]) =>
-      reportUsage({ database, queue, clock: () => new Date(at) }, vendor, id, records);
+      reportUsage({ database, queue, usageLimits: highUsageLimits, clock: () => new Date(at) }, vendor, id, records);
     const used = { metric: "notes", quantity: 1_100 };
     await reportAt("2027-01-20T00:00:00.000Z", { id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...used });
     await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
@@ -186,7 +187,12 @@ describe("corrections", () => {
     const id = await readSubscription(ownerUrl);
     const reportAt = (at: string, record: Partial<UsageRecord>) => {
       const records = [{ id: "a", occurredAt: "2027-01-20T00:00:00.000Z", ...record }];
-      return reportUsage({ database, queue, clock: () => new Date(at) }, vendor, id, records);
+      return reportUsage(
+        { database, queue, usageLimits: highUsageLimits, clock: () => new Date(at) },
+        vendor,
+        id,
+        records,
+      );
     };
     const setRate = (percent: number, at: string) =>
       withClient(ownerUrl, (client) =>

@@ -6,7 +6,9 @@ import { findRoleForOrganisation, type Role } from "@ehr-marketplace/service-kit
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { type Author, recordAudit } from "../audit/record-audit.ts";
+import { findLimitInForce } from "../billing/limit-in-force.ts";
 import { requireBelowSpendLimit } from "../billing/require-below-spend-limit.ts";
+import type { UsageLimits } from "../billing/usage-limits.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
@@ -34,7 +36,7 @@ const refusals: Record<Refusal, ProblemKind> = {
 
 /** Runs a command (cancel, pause, resume, lift-block): checks access, decides, and records row, event and audit entry. */
 export async function changeSubscription(
-  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  { database, clock, queue, bodyDigest, usageLimits }: SubscriptionDeps,
   by: RequestContext,
   id: string,
   command: Command,
@@ -50,7 +52,7 @@ export async function changeSubscription(
     // request gets its stored response even if the state has changed to one in which the caller may not give the command.
     requireCommandRole(by, locked, rolesForCommand(command));
     const changed = await runOnce(async () => {
-      if (command.do === "resume") await requireResumable(transaction, locked, now);
+      if (command.do === "resume") await requireResumable(transaction, locked, usageLimits, now);
       const role = requireCommandRole(by, locked, rolesForCommandInState(stateOf(locked.row), command));
       const decision = decide(stateOf(locked.row), command);
       switch (decision.outcome) {
@@ -67,9 +69,17 @@ export async function changeSubscription(
   });
 }
 
-async function requireResumable(transaction: Transaction<DB>, locked: LockedSubscription, now: Date): Promise<void> {
+async function requireResumable(
+  transaction: Transaction<DB>,
+  locked: LockedSubscription,
+  usageLimits: UsageLimits,
+  now: Date,
+): Promise<void> {
   await requireAppNotSuspended(transaction, locked);
-  if (locked.row.pause_reason === "SPEND_LIMIT") await requireBelowSpendLimit(transaction, locked.row.id, now);
+  const { id, pricing_plan: plan, pause_reason: reason } = locked.row;
+  if (reason !== "SPEND_LIMIT") return;
+  const limit = await findLimitInForce(transaction, { id, plan }, usageLimits);
+  await requireBelowSpendLimit(transaction, { id, limit, now });
 }
 
 /** Nobody resumes a subscription while its app is suspended, also if it was paused for another reason. */

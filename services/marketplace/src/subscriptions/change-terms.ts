@@ -6,13 +6,16 @@ import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { formatDecimal } from "../billing/charge-line.ts";
+import { estimateSubscription } from "../billing/estimate-subscription.ts";
+import { findLimitInForce } from "../billing/limit-in-force.ts";
 import { priceOfInterval } from "../billing/price.ts";
+import { requireTermsBelowLimit } from "../billing/require-below-spend-limit.ts";
 import { findOffer, getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { requireChangeAllowed } from "./change-subscription.ts";
-import { countsUnits, invalidField } from "./create-subscription.ts";
+import { countsUnits, invalidField, limitedState } from "./create-subscription.ts";
 import { findUndone } from "./find-undone.ts";
 import { lockOwnSubscription } from "./lock-subscription.ts";
 import { addMissingScopes } from "./read-subscriptions.ts";
@@ -28,7 +31,7 @@ const changeRoles: readonly Role[] = ["org-admin", "operator"];
 
 /** Changes plan, quantity or both. What it was before stays known, because prices follow from it. */
 export async function changeTerms(
-  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  { database, clock, queue, bodyDigest, usageLimits }: SubscriptionDeps,
   by: RequestContext,
   id: string,
   input: ChangeTermsBody,
@@ -48,7 +51,13 @@ export async function changeTerms(
       const quantity = chooseQuantity(plan, input.quantity, row.quantity);
       if (plan.id === row.pricing_plan_id && quantity === row.quantity) return subscriptionState(row);
       await requireChangeAllowed(transaction, by, locked, now);
-      return applyTerms(transaction, queue, { by, role, locked, terms: { plan, quantity }, now });
+      const limit = await findLimitInForce(transaction, { id, plan }, usageLimits);
+      const isLimited = limit !== undefined && row.status === "active";
+      const before = isLimited ? await estimateSubscription(transaction, id, now) : undefined;
+      const state = await applyTerms(transaction, queue, { by, role, locked, terms: { plan, quantity }, now });
+      if (before === undefined || limit === undefined) return state;
+      await requireTermsBelowLimit(transaction, { id, limit, now }, before.accountTotal);
+      return limitedState(transaction, queue, id, { limit, by: { ...by, role }, now });
     });
     const pricingPlan = await getPlan(transaction, changed.pricingPlanId);
     return { ...(await addMissingScopes(transaction, changed)), pricingPlan };

@@ -22,14 +22,14 @@ interface NewInAccount {
 export async function continueAccount(
   transaction: Transaction<DB>,
   { id, organisationId, appId, currency, now }: NewInAccount,
-): Promise<{ hasLimit: boolean }> {
+): Promise<{ isContinued: boolean }> {
   const previous = await findPreviousSubscription(transaction, { id, organisationId, appId });
-  if (previous === undefined) return { hasLimit: false };
-  if ((await getPlan(transaction, previous.planId)).currency !== currency) return { hasLimit: false };
-  const hasLimit = await keepSpendLimit(transaction, { from: previous.id, to: id });
+  if (previous === undefined) return { isContinued: false };
+  if ((await getPlan(transaction, previous.planId)).currency !== currency) return { isContinued: false };
+  await keepSpendLimit(transaction, { from: previous.id, to: id });
   const month = toMonth(previous.cancelledAt);
   if (isContinued(previous, { createdAt: now }) && month < toMonth(now)) {
     await rememberLateChange(transaction, previous.id, month, now);
   }
-  return { hasLimit };
+  return { isContinued: true };
 }

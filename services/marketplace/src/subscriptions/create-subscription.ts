@@ -7,8 +7,10 @@ import type { RequestContext } from "../access/request-context.ts";
 import { requireRole } from "../access/require-role.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { formatDecimal } from "../billing/charge-line.ts";
-import { enforceSpendLimit } from "../billing/enforce-spend-limit.ts";
+import { enforceSpendLimit, type LimitAuthor } from "../billing/enforce-spend-limit.ts";
+import { findLimitInForce, type LimitInForce } from "../billing/limit-in-force.ts";
 import { priceOfInterval } from "../billing/price.ts";
+import { setFirstLimit } from "../billing/set-spend-limit.ts";
 import { findOffer, getPlan, type Offer } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { recordEvent } from "../events/record-event.ts";
@@ -41,7 +43,7 @@ export const invalidField = (kind: ProblemKind, field: string, detail: string): 
   new Problem(kind, `/body/${field} ${detail}.`, { errors: [{ pointer: `/body/${field}`, detail }] });
 
 export async function createSubscription(
-  { database, clock, queue, bodyDigest }: SubscriptionDeps,
+  { database, clock, queue, bodyDigest, usageLimits }: SubscriptionDeps,
   by: RequestContext,
   input: CreateSubscriptionBody,
   idempotentRequest: IdempotentRequest,
@@ -71,13 +73,18 @@ export async function createSubscription(
         updated_at: now,
         revision: 1,
       });
-      const { hasLimit } = await continueAccount(transaction, {
+      const { isContinued } = await continueAccount(transaction, {
         id: inserted.id,
         organisationId,
         appId: app.id,
         currency: plan.currency,
         now,
       });
+      const { spendLimit } = input;
+      if (spendLimit !== undefined) {
+        const limit = { ...spendLimit, amount: BigInt(spendLimit.amount) };
+        await setFirstLimit(transaction, { id: inserted.id, limit, by: { ...by, role }, now });
+      }
       const row: SubscriptionRow = {
         ...inserted,
         org_alias: input.orgAlias,
@@ -113,9 +120,15 @@ export async function createSubscription(
         action: "subscription.create",
         target: { kind: "subscription", id: row.id },
         before: null,
-        after: { ...auditedState(row), ...(baaDocument === null ? {} : { acceptedBaaSha256: baaDocument }) },
+        after: {
+          ...auditedState(row),
+          ...(baaDocument === null ? {} : { acceptedBaaSha256: baaDocument }),
+          ...(spendLimit === undefined ? {} : { spendLimit }),
+        },
       });
-      return hasLimit ? limitedState(transaction, queue, row.id, now) : subscriptionState(row);
+      if (!isContinued) return subscriptionState(row);
+      const limit = await findLimitInForce(transaction, { id: row.id, plan }, usageLimits);
+      return limitedState(transaction, queue, row.id, { limit, by: { ...by, role }, now });
     });
     // The response to a repeated request is stored without its plan.
     pricingPlan ??= await getPlan(transaction, created.pricingPlanId);
@@ -123,9 +136,14 @@ export async function createSubscription(
   });
 }
 
-/** A limit that earlier subscriptions have reached already pauses this one. */
-async function limitedState(transaction: Transaction<DB>, queue: Queue, id: string, now: Date) {
-  await enforceSpendLimit(transaction, queue, id, now);
+/** The state of a subscription after its limit was compared with what its account costs. One that is reached already pauses it. */
+export async function limitedState(
+  transaction: Transaction<DB>,
+  queue: Queue,
+  id: string,
+  { limit, by, now }: { limit: LimitInForce | undefined; by: LimitAuthor; now: Date },
+) {
+  if (limit !== undefined) await enforceSpendLimit(transaction, queue, { id, limit, by, now });
   const locked = await lockAnySubscription(transaction, id);
   if (locked === undefined) throw new Error(`subscription ${id} is gone`);
   return subscriptionState(locked.row);

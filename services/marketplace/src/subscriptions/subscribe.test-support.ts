@@ -20,7 +20,7 @@ interface SubscribeOptions {
   model?: string;
   quantity?: unknown;
   /** Optional fields of the body. */
-  more?: { fhirScopes?: string; acceptBaa?: unknown; baaSha256?: string };
+  more?: { fhirScopes?: string; acceptBaa?: unknown; baaSha256?: string; spendLimit?: object };
   headers?: Record<string, string>;
 }
 

@@ -1,5 +1,19 @@
 export const maxBatchesPerSecond = 20;
 
+/** A day, and how many records were counted on it. */
+export interface DayCount {
+  day: string;
+  records: number;
+}
+
+/** How many were counted today. With the clock of a process that is ahead, the last batch can be of a later day, which goes on then. */
+export function countDay(last: { day: string | null; records: number } | undefined, today: string): DayCount {
+  const day = last?.day ?? null;
+  return last !== undefined && day !== null && day >= today
+    ? { day, records: last.records }
+    : { day: today, records: 0 };
+}
+
 /** The second of the last batch, and how many there were in it. */
 export interface BatchRate {
   second: Date;

@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findDailyUsage, type PlanUsage } from "./usage-store.ts";
+import { type DatedUsage, findDailyUsage } from "./usage-store.ts";
 
-export type { PlanUsage } from "./usage-store.ts";
+export type { DatedUsage, PlanUsage } from "./usage-store.ts";
 
 /** The days with usage of subscriptions, in order. */
 export function readDailyUsage(
   database: Kysely<DB>,
   subscriptionIds: readonly string[],
   period: { from: Date; to: Date },
-): Promise<PlanUsage[]> {
+): Promise<DatedUsage[]> {
   return findDailyUsage(database, subscriptionIds, period);
 }

@@ -17,7 +17,9 @@ describe("usage of a subscription", () => {
   let marketplace: MarketplaceWithCallers;
   let endpoint: string;
   before(async () => {
-    marketplace = await startMarketplaceWithCallers(cleanUp, { VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8" });
+    marketplace = await startMarketplaceWithCallers(cleanUp, {
+      VENDOR_ALLOWED_NETWORKS: "127.0.0.0/8",
+    });
     const body = { url: "http://127.0.0.1:9/hooks", secret: "a secret of sixteen", events: ["usage.reported"] };
     const registered = await marketplace.requestAs("northwind-developer", "/developer/webhooks", { body });
     endpoint = ((await registered.json()) as { id: string }).id;
@@ -36,7 +38,9 @@ describe("usage of a subscription", () => {
     )) {
       await json(marketplace.requestAs("operator", `/subscriptions/${id}/cancel`, { method: "POST" }));
     }
-    return (await subscribed(marketplace, app, { by: "operator", model })).id;
+    // What is used costs nothing that matters here.
+    const more = { spendLimit: { amount: Number.MAX_SAFE_INTEGER, onReached: "notify" } };
+    return (await subscribed(marketplace, app, { by: "operator", model, more })).id;
   };
   const record = (given: Partial<UsageRecord> = {}): UsageRecord => ({
     id: randomUUID(),
@@ -215,6 +219,8 @@ describe("usage of a subscription", () => {
     const { results } = await json<UsageResults>(report(id, records));
     assert.ok(results.every(({ status }) => status === "accepted"));
     assert.equal((await read(id)).items[0]?.quantity, "61728394506172561.728");
+    // No limit would be above what that costs.
+    await withClient(marketplace.database.ownerUrl, (client) => client.query("delete from usage_days"));
     await assertProblem(await report(id, [...records, record()]), 400, "invalid-request");
     await assertProblem(await report(id, []), 400, "invalid-request");
   });

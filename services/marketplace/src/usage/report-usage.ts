@@ -3,18 +3,29 @@ import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
-import { deferSpendLimit } from "../billing/enforce-spend-limit.ts";
+import { enforceUsageLimit } from "../billing/enforce-spend-limit.ts";
+import { deferUsageLimit } from "../billing/limit-in-force.ts";
+import { limitUsage } from "../billing/limit-usage.ts";
+import type { UsageLimits } from "../billing/usage-limits.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { deferUsageReported } from "../events/record-usage-reported.ts";
 import { type LockedForUsage, lockMeteredSubscription } from "../subscriptions/lock-metered-subscription.ts";
 import { deferHistory } from "../subscriptions/read-history.ts";
-import { countBatch, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
+import { countBatch, countDay, maxBatchesPerSecond, msUntilNextSecond } from "./batch-rate.ts";
 import { formatQuantity } from "./decimal.ts";
 import type { SentRecord } from "./malformed-records.ts";
 import { usageProblems } from "./usage-errors.ts";
 import { changeHours } from "./usage-hours.ts";
-import { decideBatch, findLateMonths, maxAgeMs, parseTime, type StoredRecord } from "./usage-record.ts";
+import {
+  dayOf,
+  decideBatch,
+  findLateMonths,
+  maxAgeMs,
+  maxRecordsPerDay,
+  parseTime,
+  type StoredRecord,
+} from "./usage-record.ts";
 import {
   applyToHours,
   deferReporter,
@@ -29,11 +40,12 @@ export interface UsageDeps {
   database: Kysely<DB>;
   clock: () => Date;
   queue: Queue;
+  usageLimits: UsageLimits;
 }
 
-/** Counts a batch of records in one transaction: records, hours, days and event. The records say who sent them. */
+/** Counts a batch of records in one transaction: records, hours, days and event. The records say who sent them. No month costs more than its limit. */
 export async function reportUsage(
-  { database, clock, queue }: UsageDeps,
+  { database, clock, queue, usageLimits }: UsageDeps,
   by: VendorContext,
   subscriptionId: string,
   records: readonly SentRecord[],
@@ -51,13 +63,20 @@ export async function reportUsage(
     });
     const known = new Map([[locked.plan.id, locked.plan]]);
     const readHistory = await deferHistory(transaction, id, findBegin(keys, now), known);
-    const enforceSpendLimit = await deferSpendLimit(transaction, id);
+    const readLimit = await deferUsageLimit(transaction, { id, currency: locked.plan.currency }, usageLimits);
     const recordUsageReported = await deferUsageReported(transaction, locked.vendorId);
     const stored = await findRecords(transaction, id, keys);
     const reporter = await readReporter();
     const rate = countBatch(reporter, now);
     if (rate === undefined) throw reportedTooOften(id, reporter ?? { second: now }, now);
-    const batch = decideBatch(records, stored, await readHistory(), now);
+    const history = await readHistory();
+    const today = countDay(reporter, dayOf(now));
+    const allowance = maxRecordsPerDay - today.records;
+    const decide = (refused: ReadonlySet<string>) => decideBatch(records, stored, history, now, { allowance, refused });
+    const decided = decide(new Set());
+    const limit = await readLimit();
+    const limited = await limitUsage(transaction, { subscriptionId: id, batch: decided, limit, plans: known, now });
+    const batch = limited.refused.size === 0 ? decided : decide(limited.refused);
     const report = { caller: by.caller, requestId: by.requestId, at: now };
     await insertRecords(transaction, id, batch.counted, report);
     await voidRecords(transaction, id, batch.voided, report);
@@ -66,9 +85,11 @@ export async function reportUsage(
     await upsertLateUsage(transaction, id, findLateMonths(batch, now), now);
     const isEventDue = batch.counted.length > 0;
     const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
-    await upsertReporter(transaction, id, { ...rate, reportedAt: isEventDue ? at : (reporter?.reportedAt ?? null) });
+    const reportedAt = isEventDue ? at : (reporter?.reportedAt ?? null);
+    const counts = { day: today.day, records: today.records + batch.counted.length };
+    await upsertReporter(transaction, id, { ...rate, ...counts, reportedAt });
     if (isEventDue) await recordUsageReported(queue, eventOf(locked, batch.counted), at);
-    if (isEventDue) await enforceSpendLimit(queue, now);
+    await enforceUsageLimit(transaction, queue, limited, { id, limit, by, now });
     return { results: batch.results };
   });
 }

@@ -47,12 +47,17 @@ const voiding = (given: Partial<UsageRecord> = {}): UsageRecord => ({
   ...given,
 });
 
+const unlimited = { allowance: 500, refused: new Set<string>() };
+
 const decide = (
   records: UsageRecord[],
   known: StoredRecord[] = [],
   given: Partial<MeteredSubscription> = {},
 ): [string, string | null][] =>
-  decideBatch(records, known, { ...subscription, ...given }, now).results.map(({ status, reason }) => [status, reason]);
+  decideBatch(records, known, { ...subscription, ...given }, now, unlimited).results.map(({ status, reason }) => [
+    status,
+    reason,
+  ]);
 
 describe("a record", () => {
   for (const [what, given, about, known, expected] of [
@@ -194,7 +199,7 @@ describe("a record", () => {
 
 describe("a void", () => {
   test("takes a known record back, once", () => {
-    const batch = decideBatch([voiding(), voiding()], [stored()], subscription, now);
+    const batch = decideBatch([voiding(), voiding()], [stored()], subscription, now, unlimited);
     assert.deepEqual(
       batch.results.map(({ status }) => status),
       ["accepted", "duplicate"],
@@ -272,7 +277,7 @@ test("a batch of 500 records in 12,600 pauses is decided without blocking", () =
     record({ id: `r${index}`, occurredAt: new Date(begin + index * 5_000_000 + 50_000).toISOString() }),
   );
   assertCpuTime(200, () => {
-    const { results } = decideBatch(records, [], { ...subscription, pauses }, now);
+    const { results } = decideBatch(records, [], { ...subscription, pauses }, now, unlimited);
     assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(["rejected"]));
   });
 });

@@ -37,6 +37,13 @@ export interface DecidedBatch {
   voided: StoredRecord[];
 }
 
+/** How many more records are counted today, and which of them the spend limit refuses, by their keys. */
+export interface BatchLimits {
+  allowance: number;
+  refused: ReadonlySet<string>;
+}
+
+export const maxRecordsPerDay = 100_000;
 export const maxAgeMs = 35 * 86_400_000;
 const maxAheadMs = 5 * 60_000;
 
@@ -76,6 +83,16 @@ interface Decision extends Omit<UsageResult, "id"> {
 }
 const rejected = (reason: string): Decision => ({ status: "rejected", reason });
 const duplicate: Decision = { status: "duplicate", reason: null };
+/** The reason is a name that vendors' systems compare. */
+const aboveLimit = rejected("spend-limit");
+const tooMany = rejected(`${maxRecordsPerDay} records were counted today (UTC). Send it again tomorrow.`);
+
+/** What would count unless a limit refused it. */
+function refuse(decision: Decision, { allowance, refused }: BatchLimits): Decision {
+  if (decision.counted === undefined) return decision;
+  if (refused.has(keyOf(decision.counted))) return aboveLimit;
+  return allowance > 0 ? decision : tooMany;
+}
 
 function decideVoid(known: StoredRecord | undefined): Decision {
   if (known === undefined) return rejected("No record with this id and day is known.");
@@ -117,13 +134,14 @@ function decideRecord(
 
 /**
  * Decides on each record in the order sent, so that a record can follow another one of the same id. A known one is a duplicate also if it
- * couldn't be reported any more: a retry gets the same response, however late.
+ * couldn't be reported any more: a retry gets the same response, however late. Limits refuse only what would count.
  */
 export function decideBatch(
   records: readonly SentRecord[],
   stored: readonly StoredRecord[],
   subscription: MeteredSubscription,
   now: Date,
+  { allowance, refused }: BatchLimits,
 ): DecidedBatch {
   const known = new Map(stored.map((each) => [keyOf(each), each]));
   const batch: DecidedBatch = { results: [], counted: [], voided: [] };
@@ -136,7 +154,9 @@ export function decideBatch(
     const wrongTime = findWrongTime(occurredAt, now);
     const decide = (at: Date): Decision => {
       const same = known.get(keyOf({ id: record.id, occurredAt: at }));
-      return record.void === true ? decideVoid(same) : decideRecord(record, at, same, subscription);
+      if (record.void === true) return decideVoid(same);
+      const left = allowance - batch.counted.length;
+      return refuse(decideRecord(record, at, same, subscription), { allowance: left, refused });
     };
     const { status, reason, counted, voided } =
       occurredAt === undefined || wrongTime !== undefined ? rejected(wrongTime ?? "") : decide(occurredAt);

@@ -13,6 +13,9 @@ export interface Reporter {
   /** The second of the last batch, and how many there were in it. */
   second: Date;
   batches: number;
+  /** The day of the last batch, and how many records were counted on it. */
+  day: string | null;
+  records: number;
 }
 
 /** The caller has locked the subscription's row. Undefined before the first batch. It is read with the next statement. */
@@ -22,7 +25,7 @@ export async function deferReporter(
 ): Promise<() => Promise<Reporter | undefined>> {
   const statement = transaction
     .selectFrom("usage_reporters")
-    .select(["reported_at as reportedAt", "second", "batches"])
+    .select(["reported_at as reportedAt", "second", "batches", sql<string | null>`day::text`.as("day"), "records"])
     .where("subscription_id", "=", subscriptionId);
   const readRows = await deferRows(transaction, "find-usage-reporter", statement);
   return async () => (await readRows())[0];
@@ -31,9 +34,9 @@ export async function deferReporter(
 export async function upsertReporter(
   transaction: Transaction<DB>,
   subscriptionId: string,
-  { reportedAt, second, batches }: Reporter,
+  { reportedAt, second, batches, day, records }: Reporter,
 ): Promise<void> {
-  const changes = { reported_at: reportedAt, second, batches };
+  const changes = { reported_at: reportedAt, second, batches, day, records };
   const statement = transaction
     .insertInto("usage_reporters")
     .values({ subscription_id: subscriptionId, ...changes })
@@ -287,14 +290,20 @@ export interface PlanUsage {
   quantity: string;
 }
 
+export interface DatedUsage extends PlanUsage {
+  /** Of LATEST, when its value was. */
+  latestAt: Date | null;
+}
+
 /** The days that have usage, in order. */
 export async function findDailyUsage(
   database: Kysely<DB>,
   subscriptionIds: readonly string[],
   { from, to }: { from: Date; to: Date },
-): Promise<PlanUsage[]> {
-  const { rows } = await sql<PlanUsage>`
-    select subscription_id as "subscriptionId", day::text, plan_id as "planId", is_trial as "isTrial", metric, aggregation, quantity
+): Promise<DatedUsage[]> {
+  const { rows } = await sql<DatedUsage>`
+    select subscription_id as "subscriptionId", day::text, plan_id as "planId", is_trial as "isTrial", metric, aggregation, quantity,
+      latest_at as "latestAt"
     from usage_days
     where subscription_id = any (${[...subscriptionIds]}::uuid[]) and day >= ${dayOf(from)}::date and day < ${dayOf(to)}::date
       and record_count > 0

@@ -6,6 +6,7 @@ import { cleanUpAfter, cloneDatabase, rounds, withClient } from "@ehr-marketplac
 import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import fc from "fast-check";
 import type { VendorContext } from "../access/vendor-context.ts";
+import { highUsageLimits } from "../billing/usage-limits.test-support.ts";
 import type { DB } from "../database-schema.ts";
 import { formatQuantity, parseQuantity } from "./decimal.ts";
 import { readUsage } from "./read-usage.ts";
@@ -85,7 +86,7 @@ describe("sums of usage equal those of the records themselves", () => {
   const compare = async (now: Date, aggregation: UsageAggregation, steps: Step[]): Promise<void> => {
     const id = await subscribe(aggregation, new Date(now.getTime() - 400 * day));
     let clock = now.getTime();
-    const deps = { ...connected, clock: () => new Date(clock) };
+    const deps = { ...connected, usageLimits: highUsageLimits, clock: () => new Date(clock) };
     const counted = new Map<string, Counted>();
     const used = new Set<string>();
     for (const batch of steps) {

@@ -20,8 +20,8 @@ export const errorTexts = {
           "It can't be subscribed to, resumed or changed until the suspension ends. The marketplace knows the reason.",
       },
       "spend-limit-reached": {
-        title: "The spend limit is still reached",
-        advice: "Raise or remove the spend limit first, then resume. Otherwise wait for the next month.",
+        title: "The spend limit doesn't allow that",
+        advice: "Raise the spend limit first, then try again. Or wait until next month.",
       },
       "limit-below-cost": {
         title: "This month has already cost more than that",

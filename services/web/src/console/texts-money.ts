@@ -93,9 +93,12 @@ export const moneyTexts = {
     set: "Set a limit",
     change: "Change limit",
     remove: "Remove limit",
+    restore: "Use default limit",
+    isDefault: "The marketplace's default for apps that charge by usage",
     done: {
       set: (amount: string): string => `The limit is ${amount} in a month.`,
       removed: "The limit is removed.",
+      restored: "The default limit is back.",
     },
     thenResume: "Resume the app to use it again.",
     dialog: {
@@ -107,7 +110,7 @@ export const moneyTexts = {
       soFar: (month: string, amount: string): string => `${month} so far: ${amount}`,
       at100: "At 100 % of the limit",
       notify: "Tell us",
-      notifyText: "The app keeps working, and what is used is charged.",
+      notifyText: "The app keeps working, and everything it uses is charged, however much that is.",
       pause: "Tell us, and pause the app",
       pauseText: (app: string, practice: string): string =>
         `${app} stops working in the EHR of ${practice} within seconds, for everybody there. Its settings stay.`,
@@ -116,11 +119,11 @@ export const moneyTexts = {
       notifyAt100: (amount: string): string =>
         `At ${amount}, it gets another notice, once. The app keeps working, and costs go on.`,
       pauseAt100: (amount: string): string =>
-        `At ${amount}, it gets another notice, and the app is paused. You resume it once you have raised or removed the limit, or next month.`,
+        `At ${amount}, it gets another notice, and the app is paused. You can resume it when you raise the limit, or next month.`,
       reached: (spent: string, paused: string | undefined): string =>
         `This month has already cost ${spent}, so this limit is reached.${paused === undefined ? "" : ` ${paused} is paused at once.`}`,
       reachedButton: "Set it anyway",
-      late: "What was used before the pause is charged, also if the vendor reports it later: the month can cost more than the limit.",
+      late: "Usage above the limit isn't charged: the vendor can report it again only if you raise the limit.",
       vendor: "The vendor doesn't see the limit.",
       setButton: "Set limit",
       changeButton: "Change limit",
@@ -129,6 +132,10 @@ export const moneyTexts = {
       title: (app: string): string => `Remove the limit of ${app}?`,
       text: (app: string, practice: string): string =>
         `${app} costs ${practice} what is used, however much it is. Your practice gets no notice about it, and the app isn't paused for it.`,
+      restoreTitle: (app: string): string => `Use the default limit for ${app}?`,
+      restoreText: (app: string): string =>
+        `${app} gets the marketplace's default limit: when the month reaches it, the app is paused, and usage above it isn't charged.`,
+      restoreButton: "Use default limit",
       paused: "The app stays paused until you resume it.",
       undo: "You can set a limit at any time.",
       button: "Remove limit",
@@ -138,7 +145,7 @@ export const moneyTexts = {
       title: (app: string): string => `${app} is paused because its spend limit is reached`,
       text: "It doesn't work in your EHR until it is resumed. Days on which it is paused throughout (UTC) have no fixed price, unless you raise the limit in the same month and resume it.",
       amounts: (month: string, spent: string, limit: string): string => `${month} so far: ${spent}. Limit: ${limit}.`,
-      admin: "Raise or remove the limit, and resume the app then. Or resume it next month.",
+      admin: "Raise the limit, then resume the app. Or resume it next month.",
       member: "An admin of your practice can raise the limit and resume it.",
     },
   },

@@ -165,6 +165,8 @@ export const texts = {
     confirmFirst: (month: string, amount: string): string => `${month}, from today: ${amount}`,
     confirmTrial: (days: string, amount: string): string =>
       `The first ${days} are free. After that: ${amount} in a full month, unless you cancel before.`,
+    limit: (amount: string): string =>
+      `Spend limit: ${amount} a month. At the limit the app is paused, and usage above it isn't charged. You can change the limit at any time.`,
     confirmAfter: "The app is installed in your EHR at once. You can pause or cancel it at any time.",
     already: (practice: string, app: string): string => `${practice} subscribes to ${app} already.`,
     toSubscription: "Show the subscription",

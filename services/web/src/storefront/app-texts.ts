@@ -26,6 +26,7 @@ export const appTexts = {
   calculator: "What you would pay",
   firstMonth: (month: string): string => `${month}, if you subscribe today`,
   fullMonth: (month: string): string => `${month}, in full`,
+  limit: (amount: string): string => `Spend limit: ${amount} a month, unless you set your own.`,
   fullMonthAfterTrial: "A full month after the trial",
   line: "For",
   lineQuantity: "Quantity",

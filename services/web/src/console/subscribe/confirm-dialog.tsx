@@ -1,4 +1,4 @@
-import type { AppDto, PricingPlanDto } from "@ehr-marketplace/client/marketplace";
+import type { AppDto, PricingPlanDto, QuoteDto } from "@ehr-marketplace/client/marketplace";
 import { Button, Group, Modal, Skeleton, Stack, Text } from "@mantine/core";
 import { formatCount, formatMoney, formatMonth } from "../../storefront/format.ts";
 import { practiceName } from "../practice-name.ts";
@@ -6,6 +6,7 @@ import { ErrorNotice } from "../states/notices.tsx";
 import { QueryView } from "../states/query-view.tsx";
 import { texts } from "../texts.ts";
 import { isPriced, toQuoteInput, useQuote } from "./price-card.tsx";
+import { FirstLimit } from "./quote-view.tsx";
 import { describeTerms, type ReadTerms } from "./terms.ts";
 
 const t = texts.subscribe;
@@ -22,6 +23,8 @@ export interface ConfirmDialogProps {
   onConfirm: () => void;
   onClose: () => void;
 }
+
+const priceOf = ({ currency }: QuoteDto, { total }: QuoteDto["firstMonth"]): string => formatMoney(total, currency);
 
 /** Says once more who subscribes to what, for how much. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
@@ -40,14 +43,15 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         <Text>{t.confirmPrice(describeTerms(plan, terms.isValid ? terms.quantity : undefined))}</Text>
         {input !== undefined && (
           <QueryView query={quote} skeleton={<Skeleton height={24} />}>
-            {({ currency, firstMonth, fullMonth }) => (
+            {(quoted) => (
               <>
-                <Text>{t.confirmFirst(formatMonth(firstMonth.month), formatMoney(firstMonth.total, currency))}</Text>
+                <Text>{t.confirmFirst(formatMonth(quoted.firstMonth.month), priceOf(quoted, quoted.firstMonth))}</Text>
                 {canHaveTrial && plan.trialDays > 0 && (
                   <Text>
-                    {t.confirmTrial(formatCount(plan.trialDays, "day", "days"), formatMoney(fullMonth.total, currency))}
+                    {t.confirmTrial(formatCount(plan.trialDays, "day", "days"), priceOf(quoted, quoted.fullMonth))}
                   </Text>
                 )}
+                <FirstLimit quote={quoted} />
               </>
             )}
           </QueryView>

@@ -46,6 +46,12 @@ export function MonthTable({ caption, month, currency }: { caption: string; mont
   );
 }
 
+/** A plan with usage begins with a limit. */
+export function FirstLimit({ quote: { spendLimit } }: { quote: QuoteDto }) {
+  if (!spendLimit) return null;
+  return <Text size="sm">{texts.subscribe.limit(formatMoney(spendLimit.amount, spendLimit.currency))}</Text>;
+}
+
 export function QuoteView({ quote, hasTrial }: { quote: QuoteDto; hasTrial: boolean }) {
   const t = texts.subscribe;
   const { currency, firstMonth, fullMonth } = quote;
@@ -54,6 +60,7 @@ export function QuoteView({ quote, hasTrial }: { quote: QuoteDto; hasTrial: bool
     <>
       <MonthTable caption={t.first(formatMonth(firstMonth.month))} month={firstMonth} currency={currency} />
       <MonthTable caption={full} month={fullMonth} currency={currency} />
+      <FirstLimit quote={quote} />
     </>
   );
 }

@@ -96,6 +96,7 @@ function Consequences({ amount, onReached }: { amount: string; onReached: OnReac
 
 export function RemoveLimitDialog({ alias, subscription, name, isOpen, onClose, onDone }: ActionDialogProps) {
   const t = texts.spendLimit.removeDialog;
+  const hasUsage = subscription.pricingPlan.pricingModel === "USAGE";
   const action = useAction({
     alias,
     body: undefined,
@@ -105,14 +106,14 @@ export function RemoveLimitDialog({ alias, subscription, name, isOpen, onClose, 
   return (
     <ActionFrame
       isOpen={isOpen}
-      title={t.title(name)}
-      button={t.button}
+      title={hasUsage ? t.restoreTitle(name) : t.title(name)}
+      button={hasUsage ? t.restoreButton : t.button}
       keep={t.keep}
       color="danger"
       action={action}
       onClose={onClose}
     >
-      <Text>{t.text(name, practiceName(alias))}</Text>
+      <Text>{hasUsage ? t.restoreText(name) : t.text(name, practiceName(alias))}</Text>
       {subscription.pauseReason === "SPEND_LIMIT" && <Text>{t.paused}</Text>}
       <Text c="dimmed">{t.undo}</Text>
     </ActionFrame>

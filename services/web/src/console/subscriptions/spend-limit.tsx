@@ -22,6 +22,7 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
   if (estimate === undefined) return null;
   const { status, pauseReason, app, appSlug } = subscription;
   const { spendLimit, currency } = estimate;
+  const hasUsage = subscription.pricingPlan.pricingModel === "USAGE";
   const isCancelled = status === "cancelled";
   if (isCancelled && spendLimit === null) return null;
   const name = app?.name ?? appSlug;
@@ -46,9 +47,9 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
           <Button variant="default" onClick={() => setAction("limit")}>
             {spendLimit === null ? t.set : t.change}
           </Button>
-          {spendLimit !== null && (
+          {spendLimit !== null && !spendLimit.isDefault && (
             <Button variant="default" onClick={() => setAction("remove-limit")}>
-              {t.remove}
+              {hasUsage ? t.restore : t.remove}
             </Button>
           )}
         </Group>
@@ -67,7 +68,7 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
         name={name}
         isOpen={action === "remove-limit"}
         onClose={close}
-        onDone={() => finish(t.done.removed)}
+        onDone={() => finish(hasUsage ? t.done.restored : t.done.removed)}
       />
     </Stack>
   );
@@ -76,12 +77,19 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
 type Limit = NonNullable<EstimateDto["spendLimit"]>;
 
 function LimitFacts({ estimate: { total, month }, limit }: { estimate: EstimateDto; limit: Limit }) {
-  const { amount, currency, onReached } = limit;
+  const { amount, currency, onReached, isDefault } = limit;
   return (
     <>
       <dl className="facts">
         <dt>{t.limit}</dt>
-        <dd>{formatMoney(amount, currency)}</dd>
+        <dd>
+          {formatMoney(amount, currency)}
+          {isDefault && (
+            <Text size="sm" c="dimmed">
+              {t.isDefault}
+            </Text>
+          )}
+        </dd>
         <dt>{t.spent}</dt>
         <dd>
           {t.of(formatMoney(total, currency), formatMoney(amount, currency))}

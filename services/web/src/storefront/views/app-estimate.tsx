@@ -18,13 +18,14 @@ export function EstimateView({ estimate, plan }: { estimate: Estimate; plan: Pri
   if (estimate.status !== "calculated") {
     return <p className={estimate.status === "refused" ? "notice" : "muted"}>{messages[estimate.status]}</p>;
   }
-  const { currency, firstMonth, fullMonth } = estimate.quote;
+  const { currency, firstMonth, fullMonth, spendLimit } = estimate.quote;
   const full = plan.trialDays > 0 ? t.fullMonthAfterTrial : t.fullMonth(formatMonth(fullMonth.month));
   return (
     <div className="estimate">
       <p className="muted small">{plan.name}</p>
       <MonthTable caption={t.firstMonth(formatMonth(firstMonth.month))} month={firstMonth} currency={currency} />
       <MonthTable caption={full} month={fullMonth} currency={currency} />
+      {spendLimit && <p className="muted small">{t.limit(formatMoney(spendLimit.amount, spendLimit.currency))}</p>}
     </div>
   );
 }
