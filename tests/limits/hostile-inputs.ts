@@ -139,6 +139,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
     fill(length, "2026-03-18T"),
     `2026-03-18T09:30:00${fill(length, "+")}00:00`,
   ],
+  date: (length) => [`2026-03-${fill(length, "1")}`, fill(length, "2026-03-18")],
   uri: (length) => [
     `https://${fill(length, "a")}\\`,
     `https://${fill(length, "a:")}@\\`,
@@ -167,6 +168,14 @@ function nearMissOfAlternatives(pattern: string, length: number): string[] {
   const words = pattern.match(/\w+/g);
   assert.match(pattern, /^\^\([\w|]+\)/, `no near miss of ${pattern} is known: add one to nearMisses`);
   return (words ?? []).map((word) => fill(length, `${word},`));
+}
+
+/** Fails if a schema has a pattern or format of which no near miss is known. */
+export function assertNearMisses(schema: Schema): void {
+  nearMissesOf(schema, 10);
+  const { properties = {}, anyOf = [], items } = schema;
+  for (const each of [...Object.values(properties), ...anyOf, ...(items === undefined ? [] : [items])])
+    assertNearMisses(each);
 }
 
 const isA = (schema: Schema, type: string): boolean =>

@@ -5,6 +5,7 @@ import { fetchCallers } from "@ehr-marketplace/tests/support/callers";
 import { ehrPublicRoutes } from "../access/ehr-public-routes.ts";
 import { publicRoutes } from "../access/public-routes.ts";
 import { startBothServices } from "../access/start-both-services.ts";
+import { assertNearMisses, type Schema } from "./hostile-inputs.ts";
 import { isHead, routeOf, type ServedRoute } from "./hostile-requests.ts";
 import { ehrRows, marketplaceRows, workerRoutes } from "./route-rows.ts";
 
@@ -31,6 +32,13 @@ describe("the rows of tests that call every route", () => {
 
   test("are all routes of the EHR", () =>
     assertEveryRouteHasARow(served.ehr, Object.keys(ehrRows), ehrPublicRoutes.keys()));
+
+  test("have hostile texts for each pattern and format of their requests", () => {
+    for (const { schema = {} } of [...served.marketplace, ...served.ehr]) {
+      const { params, querystring, headers, body } = schema;
+      for (const part of [params, querystring, headers, body]) if (part !== undefined) assertNearMisses(part as Schema);
+    }
+  });
 
   test("are all routes of the worker", () => {
     const ofApi = /^\/(api|docs|media|notices|favicon)/;
