@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { KnownPlans } from "../subscriptions/known-plans.ts";
-import { readAccounts } from "../subscriptions/read-accounts.ts";
+import { lockAccount, readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { type DecidedBatch, keyOf, type StoredRecord } from "../usage/usage-record.ts";
 import { beginsAt } from "./charged-days.ts";
@@ -85,6 +85,7 @@ async function readMonths(
   const accounts = await readAccounts(transaction, [subscriptionId], beginsAt(first), plans);
   const account = accounts.find((each) => each.some(({ id }) => id === subscriptionId));
   if (account === undefined) throw new Error(`subscription ${subscriptionId} doesn't exist`);
+  await lockAccount(transaction, account);
   const ids = account.map(({ id }) => id);
   const period = { from: periodOf(first).from, to: periodOf(nextMonth(last)).from };
   const usage = await readDailyUsage(transaction, ids, period);

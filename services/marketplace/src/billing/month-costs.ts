@@ -30,7 +30,7 @@ interface Quantity extends Omit<DatedUsage, "quantity"> {
 const oneRecord = 1_000_000n;
 
 export function createMonthCosts({ month, account, usage, subscriptionId }: ReadMonth, now: Date): MonthCosts {
-  const until = month === toMonth(now) ? now : undefined;
+  const until = month < toMonth(now) ? undefined : now;
   const ofDays = totalOf(chargeMonth({ month, account, usage: [] }, until));
   // What a month costs depends on nothing else of its usage.
   const quantities = new Map<string, Quantity>();

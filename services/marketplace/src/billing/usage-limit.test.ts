@@ -143,6 +143,19 @@ describe("usage without a limit of the practice's own", () => {
     assert.equal((await read(await subscribe())).pauseReason, "SPEND_LIMIT");
   });
 
+  test("of all of a practice's subscriptions to an app together doesn't exceed it, however concurrent", async () => {
+    const earlier = await subscribe();
+    const occurredAt = new Date().toISOString();
+    await json(act(earlier, "cancel"));
+    const ids = [earlier, await subscribe()];
+    // The first one at a time of its own, both at once.
+    const reports = ids.flatMap((id) =>
+      Array.from({ length: 8 }, () => report(id, usageOf(13, id === earlier ? { occurredAt } : {}))),
+    );
+    const results = (await Promise.all(reports)).flat();
+    assert.equal(results.filter(([status]) => status === "accepted").length, 4);
+  });
+
   test("counts toward the month in which it occurred, whose limit pauses nothing once it is over", async () => {
     const id = await subscribe();
     // Subscribed in the month before, where nothing was used.

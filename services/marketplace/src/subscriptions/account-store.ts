@@ -1,6 +1,6 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
 import { executePrepared } from "@ehr-marketplace/service-kit/database";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
 export interface AccountRow {
@@ -90,6 +90,16 @@ export async function findAccountRows(
   const { rows } =
     ids.length === 1 ? await executePrepared(database, "find-account", statement) : await statement.execute(database);
   return rows;
+}
+
+/** Until the transaction ends. Subscriptions are locked before accounts are. */
+export async function lockAccountRows(
+  transaction: Transaction<DB>,
+  { organisationId, appId }: Pick<AccountRow, "organisationId" | "appId">,
+): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`account ${organisationId} ${appId}`}, 0))`.execute(
+    transaction,
+  );
 }
 
 /** On sale or not. */
