@@ -219,6 +219,24 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.carried_over_reject_additions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if exists (
+    select from (select distinct month from added) carried
+    where not exists (
+      select from statement_months
+      where statement_months.month = carried.month - interval '1 month' and status = 'closing' and phase = 'totalling'
+    )
+  ) then
+    raise exception 'the month isn''t being closed' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end
+$$;
+
 CREATE FUNCTION public.category_mark(category text) RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN array_to_tsvector(ARRAY[('#'::text || category)]);
@@ -238,6 +256,42 @@ begin
     where counted.category = come.category;
   end if;
   return null;
+end
+$$;
+
+CREATE FUNCTION public.credits_reject_above_charge() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  credited numeric;
+begin
+  select subscriptions.organisation_id, subscriptions.app_id, pricing_plans.currency
+    into strict new.organisation_id, new.app_id, new.currency
+    from subscriptions join pricing_plans on pricing_plans.id = pricing_plan_id where subscriptions.id = new.subscription_id;
+  -- The account's credits are given one after the other, and none while the worker takes a step of the month.
+  perform pg_advisory_xact_lock(hashtextextended(format('account %s %s', new.organisation_id, new.app_id), 0));
+  perform from statement_months where month = new.month for key share;
+  if exists (select from statement_months where month >= new.month and status <> 'open') then
+    raise exception 'a credit is given in an open month' using errcode = 'restrict_violation';
+  end if;
+  select coalesce(sum(amount), 0), coalesce(max(number) filter (where month = new.month), 0) + 1 into credited, new.number
+    from credits
+    where organisation_id = new.organisation_id and app_id = new.app_id and currency = new.currency
+      and month >= new.month - interval '3 months';
+  if credited + new.amount > new.charged then
+    raise exception 'an account is credited at most what it was charged' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
+CREATE FUNCTION public.credits_reject_changes() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  raise exception 'a credit can''t change' using errcode = 'restrict_violation';
 end
 $$;
 
@@ -979,6 +1033,25 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.statement_months_require_credits() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if exists (
+    select from credits
+    where month = new.month and 1 <> (
+      select count(*) from closed_lines line
+      where line.month = credits.month and line.subscription_id = credits.subscription_id
+        and line.credit_id = credits.id and line.amount = -credits.amount
+    )
+  ) then
+    raise exception 'a month is closed with each of its credits, once' using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.statements_reject_additions() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1429,6 +1502,17 @@ CREATE TABLE public.callback_origins (
     CONSTRAINT callback_origins_status_check CHECK ((status = ANY (ARRAY['active'::text, 'held'::text])))
 );
 
+CREATE TABLE public.carried_over (
+    month date NOT NULL,
+    party text NOT NULL,
+    party_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    amount numeric NOT NULL,
+    CONSTRAINT carried_over_amount_check CHECK (((amount < (0)::numeric) AND (amount = trunc(amount)))),
+    CONSTRAINT carried_over_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT carried_over_party_check CHECK ((party = ANY (ARRAY['organisation'::text, 'vendor'::text])))
+);
+
 CREATE TABLE public.categories (
     category text NOT NULL,
     name text NOT NULL,
@@ -1484,6 +1568,7 @@ CREATE TABLE public.closed_lines (
     interval_days smallint,
     amount numeric NOT NULL,
     adjusts date,
+    credit_id uuid,
     CONSTRAINT closed_lines_amount_check CHECK ((amount = trunc(amount))),
     CONSTRAINT closed_lines_check CHECK ((adjusts < month)),
     CONSTRAINT closed_lines_number_check CHECK ((number > 0))
@@ -1498,6 +1583,7 @@ CREATE TABLE public.closed_totals (
     app_name text NOT NULL,
     subscriptions integer NOT NULL,
     amount numeric NOT NULL,
+    is_credit boolean DEFAULT false NOT NULL,
     CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
     CONSTRAINT closed_totals_check CHECK ((charges <= month)),
     CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
@@ -1518,6 +1604,25 @@ CREATE TABLE public.connections (
     CONSTRAINT connections_ready_has_client CHECK (((status <> 'ready'::text) OR ((client_id IS NOT NULL) AND (fhir_base_url IS NOT NULL)))),
     CONSTRAINT connections_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
     CONSTRAINT connections_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text])))
+);
+
+CREATE TABLE public.credits (
+    id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    organisation_id uuid NOT NULL,
+    app_id uuid NOT NULL,
+    currency text NOT NULL COLLATE pg_catalog."C",
+    month date NOT NULL,
+    number smallint NOT NULL,
+    amount bigint NOT NULL,
+    text text NOT NULL,
+    charged numeric NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT credits_amount_check CHECK ((amount > 0)),
+    CONSTRAINT credits_charged_check CHECK ((charged = trunc(charged))),
+    CONSTRAINT credits_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+    CONSTRAINT credits_number_check CHECK (((number >= 1) AND (number <= 100))),
+    CONSTRAINT credits_text_check CHECK ((((length(text) >= 1) AND (length(text) <= 200)) AND (text !~ '[\u0001-\u001F\u007F-\u009F]'::text)))
 );
 
 CREATE TABLE public.deliveries (
@@ -1719,7 +1824,7 @@ CREATE TABLE public.notice_settings (
     updated_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
-    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text]))
+    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'credit'::text]))
 );
 
 CREATE TABLE public.notices (
@@ -1737,7 +1842,7 @@ CREATE TABLE public.notices (
     CONSTRAINT notices_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notices_detail_check CHECK ((((length(detail) >= 1) AND (length(detail) <= 1000)) AND (detail !~ '[[:cntrl:]]'::text))),
     CONSTRAINT notices_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text]))),
+    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'credit'::text]))),
     CONSTRAINT notices_link_check CHECK (((link ~ '^/api/v1/[A-Za-z0-9/._?=&%-]+$'::text) AND (length(link) <= 500))),
     CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
     CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))
@@ -1772,6 +1877,7 @@ CREATE TABLE public.open_lines (
     interval_days smallint,
     amount numeric NOT NULL,
     adjusts date,
+    credit_id uuid,
     CONSTRAINT closed_lines_amount_check CHECK ((amount = trunc(amount))),
     CONSTRAINT closed_lines_check CHECK ((adjusts < month)),
     CONSTRAINT closed_lines_number_check CHECK ((number > 0))
@@ -1786,6 +1892,7 @@ CREATE TABLE public.open_totals (
     app_name text NOT NULL,
     subscriptions integer NOT NULL,
     amount numeric NOT NULL,
+    is_credit boolean DEFAULT false NOT NULL,
     CONSTRAINT closed_totals_amount_check CHECK ((amount = trunc(amount))),
     CONSTRAINT closed_totals_check CHECK ((charges <= month)),
     CONSTRAINT closed_totals_subscriptions_check CHECK ((subscriptions > 0))
@@ -2472,6 +2579,9 @@ ALTER TABLE ONLY public.callback_origins
 ALTER TABLE ONLY public.callback_origins
     ADD CONSTRAINT callback_origins_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.carried_over
+    ADD CONSTRAINT carried_over_pkey PRIMARY KEY (month, party, party_id, currency);
+
 ALTER TABLE ONLY public.categories
     ADD CONSTRAINT categories_pkey PRIMARY KEY (category);
 
@@ -2487,14 +2597,23 @@ ALTER TABLE ONLY public.cds_discoveries
 ALTER TABLE ONLY public.closed_commissions
     ADD CONSTRAINT closed_commissions_pkey PRIMARY KEY (month, vendor_id, currency, charges);
 
+ALTER TABLE public.closed_lines
+    ADD CONSTRAINT closed_lines_credit_check CHECK (((credit_id IS NULL) OR ((adjusts IS NULL) AND (amount < (0)::numeric)))) NOT VALID;
+
 ALTER TABLE ONLY public.closed_lines
     ADD CONSTRAINT closed_lines_pkey PRIMARY KEY (month, subscription_id, number);
 
 ALTER TABLE ONLY public.closed_totals
-    ADD CONSTRAINT closed_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges);
+    ADD CONSTRAINT closed_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges, is_credit);
 
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (subscription_id);
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_organisation_id_app_id_currency_month_number_key UNIQUE (organisation_id, app_id, currency, month, number);
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_event_id_recipient_id_key UNIQUE (event_id, recipient_id);
@@ -2568,11 +2687,14 @@ ALTER TABLE ONLY public.notices
 ALTER TABLE ONLY public.open_commissions
     ADD CONSTRAINT open_commissions_pkey PRIMARY KEY (month, vendor_id, currency, charges);
 
+ALTER TABLE public.open_lines
+    ADD CONSTRAINT open_lines_credit_check CHECK (((credit_id IS NULL) OR ((adjusts IS NULL) AND (amount < (0)::numeric)))) NOT VALID;
+
 ALTER TABLE ONLY public.open_lines
     ADD CONSTRAINT open_lines_pkey PRIMARY KEY (month, subscription_id, number);
 
 ALTER TABLE ONLY public.open_totals
-    ADD CONSTRAINT open_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges);
+    ADD CONSTRAINT open_totals_pkey PRIMARY KEY (month, vendor_id, app_id, currency, charges, is_credit);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_alias_key UNIQUE (alias);
@@ -2748,9 +2870,13 @@ CREATE INDEX audit_entries_on_behalf_of ON public.audit_entries USING btree (on_
 
 CREATE INDEX callback_origins_held ON public.callback_origins USING btree (held_since) WHERE (status = 'held'::text);
 
+CREATE INDEX closed_lines_negative ON public.closed_lines USING btree (month, organisation_id, currency) WHERE (amount < (0)::numeric);
+
 CREATE INDEX closed_lines_of_organisation ON public.closed_lines USING btree (month, organisation_id, currency, subscription_id, number);
 
 CREATE INDEX closed_lines_of_vendor ON public.closed_lines USING btree (month, vendor_id, subscription_id, number);
+
+CREATE INDEX credits_of_subscription ON public.credits USING btree (month, subscription_id);
 
 CREATE INDEX deliveries_dropped ON public.deliveries USING btree (recipient_id, created_at, id) WHERE (status = 'dropped'::text);
 
@@ -2882,6 +3008,10 @@ CREATE TRIGGER audit_entries_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 CREATE TRIGGER baa_agreements_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.baa_agreements FOR EACH STATEMENT EXECUTE FUNCTION public.baa_agreements_reject_changes();
 
+CREATE TRIGGER carried_over_reject_additions AFTER INSERT ON public.carried_over REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.carried_over_reject_additions();
+
+CREATE TRIGGER carried_over_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.carried_over FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_changes();
+
 CREATE TRIGGER closed_commissions_reject_additions AFTER INSERT ON public.closed_commissions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_additions('totalling');
 
 CREATE TRIGGER closed_commissions_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.closed_commissions FOR EACH STATEMENT EXECUTE FUNCTION public.statements_reject_changes();
@@ -2899,6 +3029,10 @@ CREATE TRIGGER count_deleted AFTER DELETE ON public.app_listings REFERENCING OLD
 CREATE TRIGGER count_inserted AFTER INSERT ON public.app_listings REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
 
 CREATE TRIGGER count_updated AFTER UPDATE ON public.app_listings REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.count_listings();
+
+CREATE TRIGGER credits_reject_above_charge BEFORE INSERT ON public.credits FOR EACH ROW EXECUTE FUNCTION public.credits_reject_above_charge();
+
+CREATE TRIGGER credits_reject_changes BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credits FOR EACH STATEMENT EXECUTE FUNCTION public.credits_reject_changes();
 
 CREATE TRIGGER draft_editors_reject_changes BEFORE UPDATE ON public.draft_editors FOR EACH ROW EXECUTE FUNCTION public.draft_editors_reject_changes();
 
@@ -2949,6 +3083,8 @@ CREATE TRIGGER statement_months_reject_changes BEFORE DELETE OR UPDATE ON public
 CREATE TRIGGER statement_months_reject_steps BEFORE UPDATE ON public.statement_months FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) AND (((old.status <> 'open'::text) OR (new.status <> 'closing'::text)) AND ((old.status <> 'closing'::text) OR (new.status <> 'closed'::text))))) EXECUTE FUNCTION public.statement_months_reject_steps();
 
 CREATE TRIGGER statement_months_reject_truncation BEFORE TRUNCATE ON public.statement_months FOR EACH STATEMENT EXECUTE FUNCTION public.statement_months_reject_changes();
+
+CREATE TRIGGER statement_months_require_credits BEFORE UPDATE ON public.statement_months FOR EACH ROW WHEN (((old.status = 'closing'::text) AND (old.phase = 'charging'::text) AND (new.phase <> 'charging'::text))) EXECUTE FUNCTION public.statement_months_require_credits();
 
 CREATE TRIGGER subscriptions_begin_period BEFORE INSERT OR UPDATE ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION public.subscriptions_begin_period();
 
@@ -3018,6 +3154,9 @@ ALTER TABLE ONLY public.cds_discoveries
 
 ALTER TABLE ONLY public.connections
     ADD CONSTRAINT connections_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES public.subscriptions(id);
 
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
@@ -3140,6 +3279,8 @@ REVOKE ALL ON FUNCTION public.adopt_apps() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.credits_reject_above_charge() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION public.delete_unused_search_words(given text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_unused_search_words(given text[]) TO marketplace_service;
 
@@ -3246,6 +3387,8 @@ GRANT UPDATE(probes) ON TABLE public.callback_origins TO marketplace_service;
 
 GRANT UPDATE(probed_id) ON TABLE public.callback_origins TO marketplace_service;
 
+GRANT SELECT,INSERT ON TABLE public.carried_over TO marketplace_service;
+
 GRANT SELECT ON TABLE public.categories TO marketplace_service;
 
 GRANT SELECT ON TABLE public.category_counts TO marketplace_service;
@@ -3279,6 +3422,8 @@ GRANT UPDATE(reason) ON TABLE public.connections TO marketplace_service;
 GRANT UPDATE(updated_at) ON TABLE public.connections TO marketplace_service;
 
 GRANT UPDATE(changed_at) ON TABLE public.connections TO marketplace_service;
+
+GRANT SELECT,INSERT ON TABLE public.credits TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.deliveries TO marketplace_service;
 

@@ -154,6 +154,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     [`POST ${subscription}/plan`, "riverside"],
     [`PUT ${subscription}/spend-limit`, "riverside"],
     [`DELETE ${subscription}/spend-limit`, "riverside"],
+    ["POST /api/v1/admin/subscriptions/:id/credits", "a charged one"],
     [`POST ${subscription}/lift-block`, "riverside, SECURITY"],
     [`PUT ${subscription}/connection`, "riverside", "ehr-service"],
     ["POST /api/v1/developer/webhooks", "northwind's by name"],

@@ -74,6 +74,8 @@ const matrix = parseMatrix(`
 | DELETE ${id}/spend-limit | an unknown id | 401 | 404 | 403 | 403 | 404 | 403 | 404 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 |
 | POST ${id}/lift-block                  | riverside, NON_PAYMENT    | 401       | 200      | 200     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/v1/admin/subscriptions/:id/credits | a charged one | 401 | 201 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| POST /api/v1/admin/subscriptions/:id/credits | an unknown id | 401 | 404 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
 | POST /api/v1/developer/webhooks | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |

@@ -22,7 +22,8 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
   const read = async <T>(path: string): Promise<T> => (await (await sendApiRequest(url, path, operator)).json()) as T;
   const { content } = await read<AppPage>("/apps?size=100");
   const bySlug = new Map(content.map((app: AppDto) => [app.slug, app]));
-  const plansOf = (slug: string): Promise<{ id: string; pricingModel: string }[]> => read(`/apps/${slug}/pricing`);
+  type Plan = { id: string; pricingModel: string; amount: number | string | null; trialDays: number };
+  const plansOf = (slug: string): Promise<Plan[]> => read(`/apps/${slug}/pricing`);
   const planOf = async (slug: string): Promise<string> => {
     const plans = await plansOf(slug);
     const plan = plans.find(({ pricingModel }) => pricingModel === "USAGE") ?? plans[0];
@@ -54,11 +55,23 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     return assert.fail("no app has two plans");
   }
 
-  const subscribe = async (appSlug: string, orgAlias: string): Promise<string> => {
-    const response = await sendApiRequest(url, "/subscriptions", operator, { body: await bodyFor(appSlug, orgAlias) });
+  const subscribe = async (appSlug: string, orgAlias: string, plan?: Plan): Promise<string> => {
+    const body = { ...(await bodyFor(appSlug, orgAlias)), ...(plan === undefined ? {} : { pricingPlanId: plan.id }) };
+    const response = await sendApiRequest(url, "/subscriptions", operator, { body });
     assert.equal(response.status, 201, await response.clone().text());
     return ((await response.json()) as SubscriptionDto).id;
   };
+  /** Some cents are charged for it on its first day. */
+  async function subscribeCharged(): Promise<string> {
+    for (const slug of bySlug.keys()) {
+      const isCharged = ({ pricingModel, amount, trialDays }: Plan) =>
+        pricingModel === "FLAT" && Number(amount) >= 1_000 && trialDays === 0;
+      const plan = (await plansOf(slug)).find(isCharged);
+      if (plan !== undefined && slug !== "northwind-scribe") return subscribe(slug, "metered-clinic", plan);
+    }
+    return assert.fail("no app costs something from its first day");
+  }
+
   // An organisation of its own: the others may subscribe to the app elsewhere.
   const metered = { method: "PUT", body: { displayName: "Metered Clinic" } };
   assert.equal((await sendApiRequest(url, "/admin/organisations/metered-clinic", operator, metered)).status, 201);
@@ -66,6 +79,7 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
     "riverside to northwind's": await subscribe(appOf("northwind-health"), "riverside-clinic"),
     "hilltop to lumen's": await subscribe(appOf("lumen-medical"), "hilltop-family-practice"),
     "northwind's, by usage": await subscribe("northwind-scribe", "metered-clinic"),
+    "a charged one": await subscribeCharged(),
     "an unknown id": randomUUID(),
   };
 
@@ -144,6 +158,9 @@ export async function prepareSubscriptions(url: string, operator: string): Promi
       if (route.startsWith("POST") && action === "usage") {
         const record = { id: randomUUID(), metric: "notes", quantity: 1, occurredAt: new Date().toISOString() };
         return { path, body: { records: [record] } };
+      }
+      if (action === "credits") {
+        return { path, body: { amount: 1, text: "Outage" }, headers: { "idempotency-key": randomUUID() } };
       }
       if (action === "plan") {
         // The plan that it has changes nothing, and leaves no audit entry.

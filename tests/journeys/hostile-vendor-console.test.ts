@@ -121,7 +121,12 @@ function createResponses(attack: string): readonly (readonly [RegExp, unknown])[
     createdAt: instant,
     readAt: null,
   };
-  const head = { month: "2026-11", status: "open", asOf: instant, totals: [{ currency: "USD", total: 3 }] };
+  const head = {
+    month: "2026-11",
+    status: "open",
+    asOf: instant,
+    totals: [{ currency: "USD", total: 3, carriedOver: 0, due: 3 }],
+  };
   const lines = month.lines.map((line) => ({
     ...line,
     subscriptionId: subscription.id,
@@ -129,9 +134,10 @@ function createResponses(attack: string): readonly (readonly [RegExp, unknown])[
     appName: name,
     currency: "USD",
     adjusts: null,
+    creditId: null,
   }));
   const statement = { ...head, orgAlias: alias, lines };
-  const estimate = { ...month, currency: "USD", projectedTotal: 3, spendLimit: null };
+  const estimate = { ...month, currency: "USD", projectedTotal: 3, credited: 0, spendLimit: null };
   const connection = { status: "failed", clientId: attack, reason: attack, updatedAt: instant };
   return [
     [/\/apps\/[^/?]+$/, app],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   clientIdPattern,
   contactPattern,
+  creditTextPattern,
   displayNamePattern,
   monthPattern,
   newSlugPattern,
@@ -104,6 +105,7 @@ const nearMisses: Record<string, (length: number) => string[]> = {
   [noNulPattern]: (length) => [`${fill(length, "a")}\0`],
   [displayNamePattern]: (length) => [fill(length, " "), `${fill(length, "a")}\0`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
+  [creditTextPattern]: (length) => [fill(length, " "), `${fill(length, "a")}\n`],
   [clientIdPattern]: (length) => [`${fill(length, " ")}\u007f`, `${fill(length, "~")}é`],
   [noticeEmailPattern]: (length) => [`${fill(length, "a")}@`, `a@${fill(length, "a.")}!`, `a@${fill(length, "-")}!`],
   [usageRecordIdPattern]: (length) => [`${fill(length, "a")}!`, `${fill(length, ".-")} `],

@@ -16,6 +16,7 @@ export const marketplaceRows: Record<string, string> = {
   "PUT /api/v1/subscriptions/:id/spend-limit": "riverside",
   "DELETE /api/v1/subscriptions/:id/spend-limit": "riverside",
   "POST /api/v1/subscriptions/:id/lift-block": "riverside, SECURITY",
+  "POST /api/v1/admin/subscriptions/:id/credits": "a charged one",
   "PUT /api/v1/admin/organisations/:alias": "riverside",
   "GET /api/v1/admin/organisations/:alias": "riverside",
   "GET /api/v1/admin/organisations": "all",

@@ -1070,12 +1070,13 @@ export type EstimateDto = {
     lines: Array<ChargeLine>;
     total: number;
     projectedTotal: number;
+    credited: number;
     spendLimit: SpendLimitDto | null;
 };
 
 export type NoticeDto = {
     id: string;
-    kind: 'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed';
+    kind: 'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit';
     severity: 'info' | 'warning' | 'critical';
     subject: string;
     detail: string;
@@ -1091,7 +1092,7 @@ export type NoticePage = {
 
 export type NoticeSettingsDto = {
     email: string | null;
-    mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed'>;
+    mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
 };
 
 export type StatementLine = {
@@ -1106,11 +1107,14 @@ export type StatementLine = {
     intervalDays: number | null;
     amount: number;
     adjusts: string | null;
+    creditId: string | null;
 };
 
 export type StatementTotal = {
     currency: string;
     total: number;
+    carriedOver: number;
+    due: number;
 };
 
 export type StatementPage = {
@@ -1160,17 +1164,25 @@ export type VendorStatementPage = {
     next: string | null;
 };
 
+export type VendorBalance = {
+    currency: string;
+    net: number;
+    carriedOver: number;
+    due: number;
+};
+
 export type VendorStatementDto = {
     month: string;
     status: 'open' | 'closed';
     asOf: string | null;
     vendor: string;
     totals: Array<VendorTotal>;
+    balances: Array<VendorBalance>;
     lines: Array<VendorStatementLine>;
 };
 
 export type StreamedStatement = {
-    type: 'statement' | 'vendor' | 'end';
+    type: 'statement' | 'vendor' | 'balance' | 'end';
     month: string;
     status: 'open' | 'closed';
     asOf: string | null;
@@ -1184,9 +1196,21 @@ export type StreamedStatement = {
     commissionPercent?: number;
     commission?: number;
     net?: number;
+    carriedOver?: number;
+    due?: number;
     statements?: number;
     vendors?: number;
     totals?: Array<StatementTotal>;
+};
+
+export type CreditDto = {
+    id: string;
+    subscriptionId: string;
+    month: string;
+    currency: string;
+    amount: number;
+    text: string;
+    createdAt: string;
 };
 
 export type ListAppsData = {
@@ -4191,7 +4215,7 @@ export type GetOrganisationNoticeSettingsResponse = GetOrganisationNoticeSetting
 export type PutOrganisationNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     path: {
         alias: string;
@@ -4328,7 +4352,7 @@ export type GetVendorNoticeSettingsResponse = GetVendorNoticeSettingsResponses[k
 export type PutVendorNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     headers?: {
         'x-vendor-slug'?: string;
@@ -4454,7 +4478,7 @@ export type GetOperatorNoticeSettingsResponse = GetOperatorNoticeSettingsRespons
 export type PutOperatorNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     path?: never;
     query?: never;
@@ -4649,6 +4673,45 @@ export type StreamStatementsResponses = {
 
 export type StreamStatementsResponse = StreamStatementsResponses[keyof StreamStatementsResponses];
 
+export type GiveCreditData = {
+    body: {
+        amount: number;
+        text: string;
+    };
+    headers: {
+        'idempotency-key': string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/subscriptions/{id}/credits';
+};
+
+export type GiveCreditErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    404: Problem;
+    408: Problem;
+    413: Problem;
+    414: Problem;
+    415: Problem;
+    422: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type GiveCreditError = GiveCreditErrors[keyof GiveCreditErrors];
+
+export type GiveCreditResponses = {
+    201: CreditDto;
+};
+
+export type GiveCreditResponse = GiveCreditResponses[keyof GiveCreditResponses];
+
 export type OnSubscriptionCreatedWebhookPayload = SubscriptionCreatedEvent;
 
 export type OnSubscriptionCreatedWebhookRequest = {
@@ -4832,4 +4895,5 @@ export interface Operations {
     'GET /developer/statements': { request: ListVendorStatementsData; responses: ListVendorStatementsResponses };
     'GET /developer/statements/{month}': { request: ReadVendorStatementData; responses: ReadVendorStatementResponses };
     'GET /admin/statements/{month}': { request: StreamStatementsData; responses: StreamStatementsResponses };
+    'POST /admin/subscriptions/{id}/credits': { request: GiveCreditData; responses: GiveCreditResponses };
 }

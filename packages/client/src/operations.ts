@@ -128,5 +128,6 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "GET", path: "/developer/statements" },
     { method: "GET", path: "/developer/statements/{month}" },
     { method: "GET", path: "/admin/statements/{month}" },
+    { method: "POST", path: "/admin/subscriptions/{id}/credits" },
   ],
 };

@@ -56,6 +56,7 @@ const subscriptionActions = [
   "change-terms",
   "set-spend-limit",
   "remove-spend-limit",
+  "credit",
   "lift-block",
   "install-draft",
 ];

@@ -71,8 +71,13 @@ export const estimateDto = Type.Object(
     month: month("The current month, in UTC"),
     currency,
     lines,
-    total: money("The month so far, today included"),
-    projectedTotal: money("The whole month, if the subscription stays as it is and usage goes on at its rate"),
+    total: money("The month so far, today included, less what was credited in it"),
+    projectedTotal: money(
+      "The whole month, if the subscription stays as it is and usage goes on at its rate, less what was credited in it",
+    ),
+    credited: money(
+      "What was credited this month: lines with a negative amount. A spend limit is compared with `total` + `credited`",
+    ),
     spendLimit: nullable(Type.Ref("SpendLimitDto#"), "The limit; null if there is none, and for vendors"),
   },
   { $id: "EstimateDto", title: "EstimateDto" },

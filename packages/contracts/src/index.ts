@@ -257,6 +257,11 @@ export {
 } from "./sandbox.ts";
 export { putSearchSynonymsBody, type SearchSynonyms, type SynonymGroup, searchSynonyms } from "./search-synonyms.ts";
 export {
+  type CreditBody,
+  type CreditDto,
+  creditBody,
+  creditDto,
+  creditTextPattern,
   monthParams,
   type StatementDto,
   type StatementHead,
@@ -271,10 +276,12 @@ export {
   statementQuery,
   statementTotal,
   streamedStatement,
+  type VendorBalance,
   type VendorStatementDto,
   type VendorStatementLine,
   type VendorStatementPage,
   type VendorTotal,
+  vendorBalance,
   vendorStatementDto,
   vendorStatementLine,
   vendorStatementPage,

@@ -12,6 +12,7 @@ export const noticeKinds = [
   "review-decided",
   "review-due",
   "connection-failed",
+  "credit",
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 

@@ -31,11 +31,19 @@ export const statementLine = Type.Object(
     appName: Type.String({ description: "As it was when the month was closed" }),
     currency,
     ...chargeLine.properties,
-    quantity: Type.String({ description: "Units, as a decimal; -1 for a credit", examples: ["3"] }),
+    description: Type.String({
+      description: "The plan, and what is charged of it; the text of a credit",
+      examples: ["Team, provider"],
+    }),
+    quantity: Type.String({
+      description: "Units, as a decimal; -1 for a credit, and for what a correction takes back",
+      examples: ["3"],
+    }),
     adjusts: nullable(
       month("A month"),
       "The closed month that the line corrects, because its usage was reported, or taken back, later; null for what was charged in this month",
     ),
+    creditId: nullable(uuid("A credit"), "The credit that the line is; null for charges and corrections"),
   },
   { $id: "StatementLine", title: "StatementLine" },
 );
@@ -45,10 +53,15 @@ export type StatementLine = ChargeLine & {
   appName: string;
   currency: string;
   adjusts: string | null;
+  creditId: string | null;
 };
 
+const carriedOver = money("What the month before left because its total was negative: 0 or less");
+const due = (sum: string) =>
+  money(`${sum} + \`carriedOver\`, or 0 if that is less: it is carried over to the next month`);
+
 export const statementTotal = Type.Object(
-  { currency, total: money("The sum of the lines") },
+  { currency, total: money("The sum of the lines"), carriedOver, due: due("`total`") },
   { $id: "StatementTotal", title: "StatementTotal" },
 );
 export type StatementTotal = Static<typeof statementTotal>;
@@ -94,11 +107,11 @@ export const vendorTotal = Type.Object(
   {
     currency,
     adjusts: adjustsOfVendor,
-    gross: money("What practices are charged for the vendor's apps"),
+    gross: money("What practices are charged for the vendor's apps, less their credits"),
     commissionPercent: Type.Number({
       description: "The marketplace's share, as it was when the month, or the corrected one, was closed",
     }),
-    commission: money("The marketplace's share of `gross`, rounded half up (of a credit: half down)"),
+    commission: money("The marketplace's share of `gross`, rounded half up (of a negative one: half down)"),
     net: money("`gross` − `commission`"),
   },
   { $id: "VendorTotal", title: "VendorTotal" },
@@ -108,9 +121,20 @@ const vendorTotals = Type.Array(Type.Ref("VendorTotal#"), {
   description: "For each currency, and then for each month that is corrected",
 });
 
+export const vendorBalance = Type.Object(
+  {
+    currency,
+    net: money("The sum of the `net` of the currency's totals"),
+    carriedOver,
+    due: due("`net`"),
+  },
+  { $id: "VendorBalance", title: "VendorBalance" },
+);
+export type VendorBalance = Static<typeof vendorBalance>;
+
 export const vendorStatementLine = Type.Object(
   {
-    description: Type.String({ examples: ["Northwind Scribe", "Commission, 12.5 %"] }),
+    description: Type.String({ examples: ["Northwind Scribe", "Northwind Scribe, credits", "Commission, 12.5 %"] }),
     appSlug: nullable(Type.String(), "Null for the commission"),
     subscriptions: nullable(
       Type.Integer(),
@@ -143,8 +167,10 @@ export const vendorStatementDto = Type.Object(
     ...head,
     vendor: Type.String({ description: "The vendor's slug" }),
     totals: vendorTotals,
+    balances: Type.Array(Type.Ref("VendorBalance#"), { description: "What the vendor is due, for each currency" }),
     lines: Type.Array(Type.Ref("VendorStatementLine#"), {
-      description: "For each currency: the apps, and the commission; then the same for each month that is corrected",
+      description:
+        "For each currency: the apps, their credits, and the commission; then the same for each month that is corrected",
     }),
   },
   { $id: "VendorStatementDto", title: "VendorStatementDto" },
@@ -152,19 +178,57 @@ export const vendorStatementDto = Type.Object(
 export interface VendorStatementDto extends StatementHead {
   vendor: string;
   totals: VendorTotal[];
+  balances: VendorBalance[];
   lines: VendorStatementLine[];
 }
+
+/** One line that is fit to be printed: without control characters, and those that turn the direction of text. */
+const invisible = "\\u0000-\\u001F\\u007F-\\u009F\\u200B-\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFEFF";
+export const creditTextPattern = `^ *[^\\s${invisible}][^${invisible}]*$`;
+
+const creditFields = {
+  amount: Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: "What is given back, in the minor unit of the subscription's currency",
+    examples: [1_200],
+  }),
+  text: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: creditTextPattern,
+    "x-error-message": "must be one line of 1 to 200 characters, not only spaces, and without invisible characters",
+    description: "Why, as practice and vendor read it on their statements. Nothing about a patient",
+    examples: ["The app was down on 3 and 4 May"],
+  }),
+};
+
+export const creditBody = Type.Object(creditFields, { additionalProperties: false });
+export type CreditBody = Static<typeof creditBody>;
+
+export const creditDto = Type.Object(
+  {
+    id: uuid("The credit: `creditId` of its line"),
+    subscriptionId: uuid("The subscription"),
+    month: month("The month, in UTC, on whose statements it is"),
+    currency,
+    ...creditFields,
+    createdAt: instant("When it was given"),
+  },
+  { $id: "CreditDto", title: "CreditDto" },
+);
+export type CreditDto = Static<typeof creditDto>;
 
 /** A line of the stream for billing systems. */
 export const streamedStatement = Type.Object(
   {
-    type: Type.Enum(["statement", "vendor", "end"], {
+    type: Type.Enum(["statement", "vendor", "balance", "end"], {
       description:
-        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency, or the correction of a month. `end`: the last line; without it the stream is incomplete",
+        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency, or the correction of a month. `balance`: what that makes in a currency. `end`: the last line; without it the stream is incomplete",
     }),
     ...head,
     orgAlias: Type.Optional(Type.String({ description: "Of a statement" })),
-    vendor: Type.Optional(Type.String({ description: "The slug of a vendor" })),
+    vendor: Type.Optional(Type.String({ description: "The slug of a vendor, also of a balance" })),
     currency: Type.Optional(currency),
     total: Type.Optional(money("Of a statement: the sum of its lines")),
     lines: Type.Optional(Type.Array(Type.Ref("StatementLine#"), { description: "Of a statement" })),
@@ -172,7 +236,13 @@ export const streamedStatement = Type.Object(
     gross: Type.Optional(money("Of a vendor: what organisations owe for its apps")),
     commissionPercent: Type.Optional(Type.Number({ description: "Of a vendor" })),
     commission: Type.Optional(money("Of a vendor: the marketplace's share")),
-    net: Type.Optional(money("Of a vendor: `gross` − `commission`")),
+    net: Type.Optional(money("Of a vendor: `gross` − `commission`. Of a balance: the sum of these")),
+    carriedOver: Type.Optional(
+      money("Of a statement and a balance: what the month before left because its total was negative, 0 or less"),
+    ),
+    due: Type.Optional(
+      money("Of a statement and a balance: `total` or `net` + `carriedOver`; 0 if that is negative, and carried over"),
+    ),
     statements: Type.Optional(Type.Integer({ description: "In the last line: how many there were" })),
     vendors: Type.Optional(Type.Integer({ description: "In the last line: how many there were" })),
     totals: Type.Optional(

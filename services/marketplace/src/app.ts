@@ -54,6 +54,7 @@ import { sandboxProblems } from "./sandbox/sandbox-errors.ts";
 import { sandboxRoutes } from "./sandbox/sandbox-routes.ts";
 import { searchProblems } from "./search/search-errors.ts";
 import { synonymRoutes } from "./search/synonym-routes.ts";
+import { creditRoutes } from "./statements/credit-routes.ts";
 import { statementProblems } from "./statements/statement-errors.ts";
 import { statementRoutes } from "./statements/statement-routes.ts";
 import { subscriptionProblems } from "./subscriptions/subscription-errors.ts";
@@ -189,6 +190,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       await scope.register(billingRoutes, { database: database.query, clock, queue, usageLimits });
       await scope.register(noticeRoutes, { database: database.query, clock });
       await scope.register(statementRoutes, { database: database.query, clock });
+      await scope.register(creditRoutes, { database: database.query, clock, bodyDigest });
     },
     { prefix: basePath },
   );

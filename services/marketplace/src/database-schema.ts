@@ -150,6 +150,14 @@ export interface CallbackOrigins {
   status: Generated<string>;
 }
 
+export interface CarriedOver {
+  amount: Numeric;
+  currency: string;
+  month: Timestamp;
+  party: string;
+  party_id: string;
+}
+
 export interface Categories {
   category: string;
   description: string;
@@ -185,6 +193,7 @@ export interface ClosedLines {
   amount: Numeric;
   app_id: string;
   app_name: string;
+  credit_id: string | null;
   currency: string;
   days: number | null;
   description: string;
@@ -204,6 +213,7 @@ export interface ClosedTotals {
   app_name: string;
   charges: Timestamp;
   currency: string;
+  is_credit: Generated<boolean>;
   month: Timestamp;
   subscriptions: number;
   vendor_id: string;
@@ -217,6 +227,20 @@ export interface Connections {
   status: string;
   subscription_id: string;
   updated_at: Timestamp;
+}
+
+export interface Credits {
+  amount: Int8;
+  app_id: string;
+  charged: Numeric;
+  created_at: Timestamp;
+  currency: string;
+  id: string;
+  month: Timestamp;
+  number: number;
+  organisation_id: string;
+  subscription_id: string;
+  text: string;
 }
 
 export interface Deliveries {
@@ -402,6 +426,7 @@ export interface OpenLines {
   amount: Numeric;
   app_id: string;
   app_name: string;
+  credit_id: string | null;
   currency: string;
   days: number | null;
   description: string;
@@ -421,6 +446,7 @@ export interface OpenTotals {
   app_name: string;
   charges: Timestamp;
   currency: string;
+  is_credit: Generated<boolean>;
   month: Timestamp;
   subscriptions: number;
   vendor_id: string;
@@ -824,6 +850,7 @@ export interface DB {
   audit_entries: AuditEntries;
   baa_agreements: BaaAgreements;
   callback_origins: CallbackOrigins;
+  carried_over: CarriedOver;
   categories: Categories;
   category_counts: CategoryCounts;
   cds_discoveries: CdsDiscoveries;
@@ -831,6 +858,7 @@ export interface DB {
   closed_lines: ClosedLines;
   closed_totals: ClosedTotals;
   connections: Connections;
+  credits: Credits;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   delivery_log_retention: DeliveryLogRetention;

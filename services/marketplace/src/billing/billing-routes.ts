@@ -41,7 +41,7 @@ export async function billingRoutes(scope: FastifyInstance, options: SpendLimitD
         operationId: "setSpendLimit",
         summary: "Limit what a subscription may cost in a month",
         description:
-          "Compared with the month so far, as `GET /subscriptions/{id}/estimate` of the organisation's last subscription to the app shows it: when usage is reported, and at the begin of each day. The organisation is told at 80 % and at 100 %, once each, and again after the limit has changed. A limit below what the month has cost already is refused, unless `confirm` is true. With `pause`, usage that would take its month above the limit is rejected, which pauses the subscription, too. A subscription that is paused for SPEND_LIMIT can be resumed by an admin of the organisation once the limit is raised or the month is over.",
+          "Compared with the month so far, as `GET /subscriptions/{id}/estimate` of the organisation's last subscription to the app shows it, without credits: when usage is reported, and at the begin of each day. The organisation is told at 80 % and at 100 %, once each, and again after the limit has changed. A limit below what the month has cost already is refused, unless `confirm` is true. With `pause`, usage that would take its month above the limit is rejected, which pauses the subscription, too. A subscription that is paused for SPEND_LIMIT can be resumed by an admin of the organisation once the limit is raised or the month is over.",
         params: subscriptionParams,
         body: spendLimitBody,
         response: { 200: responseOf("The limit", "SpendLimitDto"), ...problemResponses(401, 403, 404, 409, 413, 415) },

@@ -7,13 +7,15 @@ import { beginsAt } from "./charged-days.ts";
 import { type Month, periodOf, toMonth } from "./month.ts";
 import { type PricedLine, totalOf } from "./price.ts";
 
-/** What a subscription costs in the current month. */
+/** What a subscription costs in the current month, without credits: they give a spend limit no room. */
 export interface SubscriptionEstimate {
   month: Month;
   currency: string;
   lines: PricedLine[];
   total: bigint;
   projectedTotal: bigint;
+  /** The subscriptions whose costs these are. */
+  subscriptionIds: string[];
   /** Of all of the organisation's subscriptions to the app: a spend limit is one for all of them. */
   accountTotal: bigint;
 }
@@ -42,6 +44,7 @@ export async function estimateSubscription(
     month,
     currency: subscription.plan.currency,
     lines: own,
+    subscriptionIds: isLast ? ids : [subscriptionId],
     total: totalOf(own),
     projectedTotal: totalOf(isLast ? projected : linesOf(projected, subscriptionId)),
     accountTotal: totalOf(lines),

@@ -4,6 +4,7 @@ import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { requireReadableSubscription } from "../subscriptions/read-subscriptions.ts";
 import { toChargeLine } from "./charge-line.ts";
+import { readCredits } from "./credits.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
 import { findLimitInForce, type LimitInForce } from "./limit-in-force.ts";
 import type { UsageLimits } from "./usage-limits.ts";
@@ -30,12 +31,22 @@ export async function readEstimate(
     vendorNamed,
   );
   const estimate = await estimateSubscription(database, subscriptionId, clock());
-  const { currency, month, lines, total, projectedTotal } = estimate;
+  const { currency, month, lines } = estimate;
+  const credits = await readCredits(database, estimate.subscriptionIds, month);
+  const credited = -credits.reduce((sum, { line }) => sum + line.amount, 0n);
   // Vendors don't read it: it says how much the practice is prepared to pay.
   const mayReadLimit = findRoleForOrganisation(caller, orgAlias, limitReaderRoles) !== undefined;
   const limit = mayReadLimit ? await findLimitInForce(database, { id: subscriptionId, plan }, usageLimits) : undefined;
   const spendLimit = limit === undefined ? null : toSpendLimit(limit, currency);
-  return { month, currency, lines: lines.map(toChargeLine), total, projectedTotal, spendLimit };
+  return {
+    month,
+    currency,
+    lines: [...lines.map(toChargeLine), ...credits.map(({ line }) => line)],
+    total: estimate.total - credited,
+    projectedTotal: estimate.projectedTotal - credited,
+    credited,
+    spendLimit,
+  };
 }
 
 export const toSpendLimit = (

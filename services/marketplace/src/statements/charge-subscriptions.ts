@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import { toChargeLine } from "../billing/charge-line.ts";
 import { chargeMonth, linesOf } from "../billing/charge-month.ts";
 import { beginsAt } from "../billing/charged-days.ts";
+import { readCredits } from "../billing/credits.ts";
 import { type Month, periodOf } from "../billing/month.ts";
 import { totalOf } from "../billing/price.ts";
 import type { DB } from "../database-schema.ts";
@@ -25,7 +26,7 @@ export interface ChargeOptions {
 /** The first time that has to be read: that of the earliest month which may be corrected. */
 export const chargedSince = ({ month, corrections }: ChargeOptions): Date => beginsAt(corrections?.months[0] ?? month);
 
-/** The lines of subscriptions in a month, with the corrections of earlier ones, in the order of their ids. Lines of nothing are left out. */
+/** The lines of subscriptions in a month, with the corrections of earlier ones and the month's credits, in the order of their ids. Lines of nothing are left out. */
 export async function chargeSubscriptions(
   database: Kysely<DB>,
   ids: readonly string[],
@@ -39,14 +40,18 @@ export async function chargeSubscriptions(
   );
   const lines = Map.groupBy(charged.flat(), ({ subscriptionId }) => subscriptionId);
   const corrections = await correct(database, accounts, options);
+  const credits = Map.groupBy(await readCredits(database, ids, month), ({ subscriptionId }) => subscriptionId);
   const charging = new Set(ids);
   const subscriptions = accounts.flat().filter(({ id }) => charging.has(id));
   return subscriptions
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .flatMap((subscription) => {
       const own = (lines.get(subscription.id) ?? []).filter(({ amount }) => amount !== 0n);
-      const ofMonth = own.map((line): Line => ({ ...toChargeLine(line), adjusts: null }));
-      return numberLines(subscription, [...ofMonth, ...(corrections.get(subscription.id) ?? [])]);
+      const ofMonth = own.map((line): Line => ({ ...toChargeLine(line), adjusts: null, creditId: null }));
+      const credited = (credits.get(subscription.id) ?? []).map(
+        ({ id, line }): Line => ({ ...line, adjusts: null, creditId: id }),
+      );
+      return numberLines(subscription, [...ofMonth, ...(corrections.get(subscription.id) ?? []), ...credited]);
     });
 }
 
@@ -132,7 +137,7 @@ async function correct(
   return corrected;
 }
 
-/** A credit has a negative quantity, so that an amount is always the quantity × the price of a unit. */
+/** What is taken back has a negative quantity, so that an amount is always the quantity × the price of a unit. */
 export function correctMonth(month: Month, difference: bigint): Line | undefined {
   if (difference === 0n) return undefined;
   const size = difference < 0n ? -difference : difference;
@@ -144,5 +149,6 @@ export function correctMonth(month: Month, difference: bigint): Line | undefined
     intervalDays: null,
     amount: difference,
     adjusts: month,
+    creditId: null,
   };
 }

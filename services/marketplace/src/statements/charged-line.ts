@@ -15,6 +15,7 @@ export interface ChargedLine extends ChargeLine {
   number: number;
   /** The earlier month that it corrects. */
   adjusts: Month | null;
+  creditId: string | null;
 }
 
 export interface CurrencyTotal {

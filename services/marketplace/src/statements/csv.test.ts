@@ -17,17 +17,18 @@ const row = {
   amount: -90071992547409931n,
   currency: "USD",
   adjusts: "2027-03",
+  creditId: null,
 };
 const cellOf = (appName: string): string =>
   toCsv([{ ...row, appName }]).slice(
     '2027-04,closed,"riverside-clinic",01890000-0000-7000-8000-000000000000,"northwind-scribe",'.length,
-    -',"Team, provider",-1,0.35,,,-90071992547409931,USD,2027-03\r\n'.length,
+    -',"Team, provider",-1,0.35,,,-90071992547409931,USD,2027-03,\r\n'.length,
   );
 
 test("a line of CSV has quoted text, exact numbers as they are, and ends with CRLF", () => {
   assert.equal(
     toCsv([row]),
-    '2027-04,closed,"riverside-clinic",01890000-0000-7000-8000-000000000000,"northwind-scribe","Northwind Scribe","Team, provider",-1,0.35,,,-90071992547409931,USD,2027-03\r\n',
+    '2027-04,closed,"riverside-clinic",01890000-0000-7000-8000-000000000000,"northwind-scribe","Northwind Scribe","Team, provider",-1,0.35,,,-90071992547409931,USD,2027-03,\r\n',
   );
 });
 

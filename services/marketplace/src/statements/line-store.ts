@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { Month } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
+import { carriedOverTo } from "./carried-over-store.ts";
 import type { ChargedLine, CurrencyTotal } from "./charged-line.ts";
 import { firstDay } from "./statement-month-store.ts";
 
@@ -22,7 +23,8 @@ const columns = sql`
   lines.subscription_id as "subscriptionId", lines.organisation_id as "organisationId", organisations.alias as "orgAlias",
   lines.vendor_id as "vendorId", lines.app_id as "appId", apps.slug as "appSlug", lines.app_name as "appName", lines.currency,
   lines.number, lines.description, lines.quantity, lines.unit_amount as "unitAmount", lines.days,
-  lines.interval_days as "intervalDays", lines.amount::text, to_char(lines.adjusts, 'YYYY-MM') as adjusts`;
+  lines.interval_days as "intervalDays", lines.amount::text, to_char(lines.adjusts, 'YYYY-MM') as adjusts,
+  lines.credit_id as "creditId"`;
 const joined = (ledger: Ledger): RawBuilder<unknown> => sql`
   ${linesOf(ledger)} as lines join organisations on organisations.id = lines.organisation_id join apps on apps.id = lines.app_id`;
 
@@ -55,12 +57,12 @@ async function insertSlice(
   );
   await sql`
     insert into ${linesOf(ledger)} (month, subscription_id, number, organisation_id, vendor_id, app_id, app_name, currency,
-      description, quantity, unit_amount, days, interval_days, amount, adjusts)
+      description, quantity, unit_amount, days, interval_days, amount, adjusts, credit_id)
     select ${firstDay(month)}::date, "subscriptionId", number, "organisationId", "vendorId", "appId", "appName", currency,
-      description, quantity, "unitAmount", days, "intervalDays", amount, adjusts
+      description, quantity, "unitAmount", days, "intervalDays", amount, adjusts, "creditId"
     from json_to_recordset(${rows}::json) as given(
       "subscriptionId" uuid, number smallint, "organisationId" uuid, "vendorId" uuid, "appId" uuid, "appName" text, currency text,
-      description text, quantity text, "unitAmount" text, days smallint, "intervalDays" smallint, amount numeric, adjusts date
+      description text, quantity text, "unitAmount" text, days smallint, "intervalDays" smallint, amount numeric, adjusts date, "creditId" uuid
     )`.execute(transaction);
 }
 
@@ -76,7 +78,7 @@ export async function deleteOpenLines(
   );
 }
 
-/** What the subscriptions were charged for a month, with the corrections in later ones. */
+/** What the subscriptions were charged for a month, with the corrections in later ones. A credit is no charge of its month. */
 export async function findCharged(
   database: Kysely<DB>,
   subscriptionIds: readonly string[],
@@ -87,7 +89,7 @@ export async function findCharged(
     select subscription_id as id, sum(amount)::text as amount from closed_lines
     where subscription_id = any (${[...subscriptionIds]}::uuid[])
       and month in (${day}::date, (${day}::date + interval '1 month')::date, (${day}::date + interval '2 months')::date)
-      and coalesce(adjusts, month) = ${day}::date
+      and coalesce(adjusts, month) = ${day}::date and credit_id is null
     group by subscription_id`.execute(database);
   return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
 }
@@ -114,22 +116,25 @@ export async function findTotalsOf(
   return rows.map((row) => ({ ...row, total: BigInt(row.total) }));
 }
 
+/** A line, and what was carried over to its statement. */
+export type StatementOfLine = ChargedLine & { carriedOver: bigint };
+
 /** The next lines of a month, those of an organisation and a currency together. */
 export async function findLinesByOrganisation(
   database: Kysely<DB>,
   ledger: Ledger,
   month: Month,
   { after, limit }: { after: ChargedLine | undefined; limit: number },
-): Promise<ChargedLine[]> {
+): Promise<StatementOfLine[]> {
   const isLater = sql`(lines.organisation_id, lines.currency, lines.subscription_id, lines.number)
     > (${after?.organisationId}, ${after?.currency}, ${after?.subscriptionId}, ${after?.number})`;
-  const { rows } = await sql<Row>`
-    select ${columns} from ${joined(ledger)}
+  const { rows } = await sql<Row & { carriedOver: string }>`
+    select ${columns}, ${carriedOverTo("lines", "organisation")} as "carriedOver" from ${joined(ledger)}
     where lines.month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
     order by lines.organisation_id, lines.currency, lines.subscription_id, lines.number limit ${limit}`.execute(
     database,
   );
-  return rows.map(toLine);
+  return rows.map(({ carriedOver, ...row }) => ({ ...toLine(row), carriedOver: BigInt(carriedOver) }));
 }
 
 /** The next lines of a vendor in a month. */

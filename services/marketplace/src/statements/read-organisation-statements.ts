@@ -6,11 +6,13 @@ import { requireRole } from "../access/require-role.ts";
 import { periodOf } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
 import { requireOrganisationId } from "../organisations/read-organisations.ts";
+import { type DueTotal, withCarriedOver } from "./balance.ts";
+import { findCarriedOver } from "./carried-over-store.ts";
 import { chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
-import { type ChargedLine, type CurrencyTotal, totalsOf } from "./charged-line.ts";
+import { type ChargedLine, totalsOf } from "./charged-line.ts";
 import { findLinesOf, findTotalsOf } from "./line-store.ts";
 import { headOf, monthRegExp, pageOfMonths, type ReadDeps, requireMonth } from "./read-months.ts";
-import { statementCsvHeader, toCsv } from "./statement-csv.ts";
+import { carriedOverRows, statementCsvHeader, toCsv } from "./statement-csv.ts";
 import { findCorrections, type ListedMonth, listStatements, type StatementMonth } from "./statement-month.ts";
 import { findStatementMonths, findSubscriptionsOf } from "./statement-month-store.ts";
 
@@ -34,7 +36,7 @@ async function chargeOpenMonth(
   { month }: ListedMonth,
 ): Promise<ChargedLine[]> {
   const options = { month, now, corrections: findCorrections(known, month) };
-  const range = { since: chargedSince(options), before: periodOf(month).to };
+  const range = { month, since: chargedSince(options), before: periodOf(month).to };
   const lines = await chargeSubscriptions(
     database,
     await findSubscriptionsOf(database, organisationId, range),
@@ -42,6 +44,16 @@ async function chargeOpenMonth(
   );
   return lines.toSorted((a, b) => (a.currency === b.currency ? 0 : a.currency < b.currency ? -1 : 1));
 }
+
+/** An organisation's lines of a month: those that it was closed with, or what it costs so far. */
+export const readLinesOf = (
+  database: Kysely<DB>,
+  of: OrganisationMonths,
+  listed: ListedMonth,
+): Promise<ChargedLine[]> =>
+  listed.status === "closed"
+    ? findLinesOf(database, listed.month, of.organisationId)
+    : chargeOpenMonth(database, of, listed);
 
 export async function listOrganisationStatements(
   { database, clock }: ReadDeps,
@@ -53,7 +65,7 @@ export async function listOrganisationStatements(
   const now = clock();
   const known = await findStatementMonths(database);
   const months = listStatements(known, now);
-  let totals = new Map<string, CurrencyTotal[]>();
+  let totals = new Map<string, DueTotal[]>();
   return listPageByName(query, {
     find: async (slice) => {
       const found = pageOfMonths(months, slice);
@@ -79,14 +91,24 @@ async function readTotals(
   database: Kysely<DB>,
   of: OrganisationMonths,
   listed: readonly ListedMonth[],
-): Promise<Map<string, CurrencyTotal[]>> {
+): Promise<Map<string, DueTotal[]>> {
+  const { organisationId } = of;
   const closed = listed.filter(({ status }) => status === "closed").map(({ month }) => month);
-  const totals = new Map<string, CurrencyTotal[]>();
-  for (const { month, currency, total } of await findTotalsOf(database, closed, of.organisationId)) {
-    totals.set(month, [...(totals.get(month) ?? []), { currency, total }]);
-  }
-  for (const open of listed.filter(({ status }) => status === "open")) {
-    totals.set(open.month, totalsOf(await chargeOpenMonth(database, of, open)));
+  const ofClosed = Map.groupBy(await findTotalsOf(database, closed, organisationId), ({ month }) => month);
+  const months = listed.map(({ month }) => month);
+  const carried = await findCarriedOver(database, months, "organisation", organisationId);
+  const totals = new Map<string, DueTotal[]>();
+  for (const each of listed) {
+    const { month, status } = each;
+    const ofMonth =
+      status === "closed" ? (ofClosed.get(month) ?? []) : totalsOf(await chargeOpenMonth(database, of, each));
+    totals.set(
+      month,
+      withCarriedOver(
+        ofMonth,
+        carried.filter((amount) => amount.month === month),
+      ),
+    );
   }
   return totals;
 }
@@ -103,6 +125,7 @@ export const toStatementLine = (line: ChargedLine): StatementLine => ({
   intervalDays: line.intervalDays,
   amount: line.amount,
   adjusts: line.adjusts,
+  creditId: line.creditId,
 });
 
 export async function readOrganisationStatement(
@@ -114,17 +137,17 @@ export async function readOrganisationStatement(
   const organisationId = await requireOwnOrganisation(database, caller, alias);
   const now = clock();
   const { known, ...listed } = await requireMonth({ database, clock: () => now }, month);
-  const lines =
-    listed.status === "closed"
-      ? await findLinesOf(database, listed.month, organisationId)
-      : await chargeOpenMonth(database, { organisationId, known, now }, listed);
+  const lines = await readLinesOf(database, { organisationId, known, now }, listed);
+  const carried = await findCarriedOver(database, [listed.month], "organisation", organisationId);
   return {
     ...withTime(listed, now),
     orgAlias: alias,
-    totals: totalsOf(lines),
+    totals: withCarriedOver(totalsOf(lines), carried),
     lines: lines.map(toStatementLine),
   };
 }
 
-export const statementToCsv = ({ month, status, orgAlias, lines }: StatementDto): string =>
-  statementCsvHeader + toCsv(lines.map((line) => ({ ...line, month, status, orgAlias })));
+export const statementToCsv = ({ month, status, orgAlias, totals, lines }: StatementDto): string =>
+  statementCsvHeader +
+  toCsv(lines.map((line) => ({ ...line, month, status, orgAlias }))) +
+  toCsv(carriedOverRows(totals, { month, status, orgAlias }));

@@ -158,7 +158,7 @@ describe("statements", () => {
           .trimEnd()
           .split("\r\n")
           .slice(1)
-          .map((line) => Number(line.split(",").at(-3)));
+          .map((line) => Number(line.split(",").at(-4)));
         assert.equal(
           amounts.reduce((sum, amount) => sum + amount, 0),
           statement.totals.reduce((sum, { net }) => sum + Number(net), 0),
@@ -190,7 +190,7 @@ describe("statements", () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     for (const line of lines) assertShape("StreamedStatement", line);
     const types = lines.map(({ type }) => type);
-    assert.deepEqual([...new Set(types)], ["statement", "vendor", "end"]);
+    assert.deepEqual([...new Set(types)], ["statement", "vendor", "balance", "end"]);
     assert.equal(types.indexOf("end"), types.length - 1);
     const own = await get<StatementDto>("riverside-admin", `/organisations/riverside-clinic/statements/${last}`);
     assert.deepEqual(

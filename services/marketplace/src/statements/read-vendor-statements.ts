@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type {
   PageQuery,
+  VendorBalance,
   VendorStatementDto,
   VendorStatementLine,
   VendorStatementPage,
@@ -9,7 +10,9 @@ import type {
 import { listPageByName } from "@ehr-marketplace/service-kit/http";
 import type { VendorContext } from "../access/vendor-context.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
-import type { ChargedLine } from "./charged-line.ts";
+import { type CarriedOver, withCarriedOver } from "./balance.ts";
+import { findCarriedOver } from "./carried-over-store.ts";
+import { type ChargedLine, totalsOf } from "./charged-line.ts";
 import { findLinesByVendor } from "./line-store.ts";
 import {
   headOf,
@@ -20,7 +23,7 @@ import {
   requireMonth,
   requireSameMonth,
 } from "./read-months.ts";
-import { type CsvRow, statementCsvHeader, toCsv } from "./statement-csv.ts";
+import { carriedOverRows, rowOf, statementCsvHeader, toCsv } from "./statement-csv.ts";
 import { type ListedMonth, listStatements } from "./statement-month.ts";
 import { findStatementMonths } from "./statement-month-store.ts";
 import { type AppTotal, type Commission, findAppTotals, findCommissionsOf } from "./total-store.ts";
@@ -39,6 +42,12 @@ export const toVendorTotal = ({
   commission,
   net: gross - commission,
 });
+
+/** What a vendor's totals make in each currency. */
+export const balancesOf = (commissions: readonly Commission[], carried: readonly CarriedOver[]): VendorBalance[] => {
+  const nets = commissions.map(({ currency, gross, commission }) => ({ currency, amount: gross - commission }));
+  return withCarriedOver(totalsOf(nets), carried).map(({ total, ...balance }) => ({ ...balance, net: total }));
+};
 
 export async function listVendorStatements(
   { database, clock }: ReadDeps,
@@ -69,10 +78,12 @@ export async function listVendorStatements(
 }
 
 const describeCommission = ({ commissionPercent }: Commission): string => `Commission, ${commissionPercent} %`;
-const describeApp = ({ appName, adjusts }: AppTotal): string =>
-  adjusts === null ? appName : `${appName}, correction of ${adjusts}`;
+const describeApp = ({ appName, adjusts, isCredit }: AppTotal): string => {
+  if (isCredit) return `${appName}, credits`;
+  return adjusts === null ? appName : `${appName}, correction of ${adjusts}`;
+};
 
-/** The apps of each currency, then the commission on them. Then the same for each month that is corrected. */
+/** The apps of each currency, each with its credits, then the commission on them. Then the same for each month that is corrected. */
 function linesOf(apps: readonly AppTotal[], commissions: readonly Commission[]): VendorStatementLine[] {
   return commissions.flatMap((commission): VendorStatementLine[] => [
     ...apps
@@ -107,7 +118,14 @@ export async function readVendorStatement(
   const ledger = ledgerOf(listed);
   const apps = await findAppTotals(database, ledger, listed.month, vendorId);
   const commissions = await findCommissionsOf(database, ledger, [listed.month], vendorId);
-  return { ...headOf(listed), vendor, totals: commissions.map(toVendorTotal), lines: linesOf(apps, commissions) };
+  const carried = await findCarriedOver(database, [listed.month], "vendor", vendorId);
+  return {
+    ...headOf(listed),
+    vendor,
+    totals: commissions.map(toVendorTotal),
+    balances: balancesOf(commissions, carried),
+    lines: linesOf(apps, commissions),
+  };
 }
 
 const linesPerPage = 1_000;
@@ -130,24 +148,17 @@ export async function openVendorCsv(deps: ReadDeps, { vendor }: VendorContext, m
       after = lines.length < linesPerPage ? undefined : lines.at(-1);
     } while (after !== undefined);
     const commissions = await findCommissionsOf(database, ledger, [listed.month], vendorId);
+    const carried = await findCarriedOver(database, [listed.month], "vendor", vendorId);
     await requireSameMonth(deps, listed);
-    yield toCsv(commissions.map((commission) => commissionRow(commission, listed)));
+    const head = { month, status, orgAlias: null };
+    yield toCsv(commissions.map((commission) => rowOf(head, commissionRow(commission))));
+    yield toCsv(carriedOverRows(balancesOf(commissions, carried), head));
   }
   return Readable.from(createParts(), { objectMode: false });
 }
 
-const commissionRow = (commission: Commission, { month, status }: ListedMonth): CsvRow => ({
-  month,
-  status,
-  orgAlias: null,
-  subscriptionId: null,
-  appSlug: null,
-  appName: null,
+const commissionRow = (commission: Commission): Parameters<typeof rowOf>[1] => ({
   description: describeCommission(commission),
-  quantity: "1",
-  unitAmount: null,
-  days: null,
-  intervalDays: null,
   amount: -commission.commission,
   currency: commission.currency,
   adjusts: commission.adjusts,

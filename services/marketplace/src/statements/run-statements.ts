@@ -5,6 +5,7 @@ import { type Month, periodOf, toMonth } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
 import type { KnownPlans } from "../subscriptions/known-plans.ts";
 import { forgetLateUsage } from "../usage/read-late-usage.ts";
+import { carryOverOrganisations, carryOverVendor } from "./carried-over-store.ts";
 import { type ChargeOptions, chargedSince, chargeSubscriptions } from "./charge-subscriptions.ts";
 import { deleteOpenLines, insertLines, type Ledger } from "./line-store.ts";
 import { continueMonth, type DueMonth, findCorrections, findDueMonth, type StatementMonth } from "./statement-month.ts";
@@ -48,7 +49,7 @@ async function chargeNext(
   batchSize: number,
 ): Promise<StatementMonth> {
   const { month } = row;
-  const range = { since: chargedSince(options), before: periodOf(month).to };
+  const range = { month, since: chargedSince(options), before: periodOf(month).to };
   const window = await findSubscriptionWindow(transaction, { after: row.cursor, size: batchSize, ...range });
   if (window.last === null) return { ...row, phase: "totalling", cursor: null };
   const lines = await chargeSubscriptions(transaction, window.ids, options);
@@ -65,11 +66,14 @@ async function totalNext(transaction: Transaction<DB>, row: StatementMonth, now:
   const vendorId = await findNextVendorId(transaction, row.cursor);
   if (vendorId === undefined) {
     const done: StatementMonth = { ...row, phase: "done", cursor: null, asOf: row.startedAt };
-    return row.status === "closing" ? { ...done, status: "closed", closedAt: now } : done;
+    if (row.status !== "closing") return done;
+    await carryOverOrganisations(transaction, month);
+    return { ...done, status: "closed", closedAt: now };
   }
   const ledger = ledgerOf(row);
   if (ledger === "open") await deleteOpenTotals(transaction, month, vendorId);
   await insertTotals(transaction, ledger, month, vendorId);
+  if (ledger === "closed") await carryOverVendor(transaction, month, vendorId);
   return { ...row, cursor: vendorId };
 }
 

@@ -27,7 +27,36 @@ const columns: CsvColumn<CsvRow>[] = [
   { name: "amount", valueOf: ({ amount }) => amount },
   { name: "currency", valueOf: ({ currency }) => currency },
   { name: "adjusts", valueOf: ({ adjusts }) => adjusts },
+  { name: "creditId", valueOf: ({ creditId }) => creditId },
 ];
+
+type Head = Pick<CsvRow, "month" | "status" | "orgAlias">;
+
+/** A row that belongs to no subscription. */
+export const rowOf = (
+  head: Head,
+  row: Pick<CsvRow, "description" | "amount" | "currency"> & Partial<CsvRow>,
+): CsvRow => ({
+  subscriptionId: null,
+  appSlug: null,
+  appName: null,
+  quantity: "1",
+  unitAmount: null,
+  days: null,
+  intervalDays: null,
+  adjusts: null,
+  creditId: null,
+  ...head,
+  ...row,
+});
+
+/** So that the amounts of a currency add up to what is due, or to what is carried over once more. */
+export const carriedOverRows = (balances: readonly { currency: string; carriedOver: bigint }[], head: Head): CsvRow[] =>
+  balances
+    .filter(({ carriedOver }) => carriedOver !== 0n)
+    .map(({ currency, carriedOver }) =>
+      rowOf(head, { description: "Carried over from the month before", amount: carriedOver, currency }),
+    );
 
 export const statementCsvHeader = csvHeader(columns);
 export const toCsv = (rows: readonly CsvRow[]): string => rows.map((row) => csvLine(columns, row)).join("");

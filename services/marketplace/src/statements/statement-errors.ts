@@ -7,6 +7,18 @@ export const statementProblems = {
     title: "The month has no statement",
     advice: "Name this month or an earlier one that `GET …/statements` lists.",
   },
+  creditAboveCharge: {
+    code: "credit-above-charge",
+    status: 422,
+    title: "More than was charged",
+    advice: "`detail` says what can still be credited: credit that much at most.",
+  },
+  tooManyCredits: {
+    code: "too-many-credits",
+    status: 422,
+    title: "The month has too many credits",
+    advice: "Give one credit with the sum of several, or wait for the next month.",
+  },
 } satisfies Record<string, ProblemKind>;
 
 export const statementNotFound = (month: string): Problem =>

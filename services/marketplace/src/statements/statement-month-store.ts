@@ -66,22 +66,32 @@ export interface SubscriptionWindow {
   ids: string[];
 }
 
+/** A subscription that was cancelled long ago may have a credit in the month. */
+const isCredited = (month: Month) => sql`exists (
+  select from credits where credits.month = ${firstDay(month)}::date and credits.subscription_id = subscriptions.id)`;
+
 /**
- * The next subscriptions. To be charged, one began before the month's end and wasn't cancelled before `since`; those of sandbox
+ * The next subscriptions. To be charged, one began before the month's end and wasn't cancelled before `since`, or is credited; those of sandbox
  * organisations are free. The window is cut before it is filtered, so that it takes the same time however many were cancelled.
  */
 export async function findSubscriptionWindow(
   database: Kysely<DB>,
-  { after, size, since, before }: { after: string | null; size: number; since: Date; before: Date },
+  {
+    month,
+    after,
+    size,
+    since,
+    before,
+  }: { month: Month; after: string | null; size: number; since: Date; before: Date },
 ): Promise<SubscriptionWindow> {
   const { rows } = await sql<SubscriptionWindow>`
     with subscribed as (
-      select id, organisation_id, created_at, cancelled_at from subscriptions
+      select id, organisation_id, created_at, cancelled_at, ${isCredited(month)} as is_credited from subscriptions
       where id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000') order by id limit ${size}
     )
     select (array_agg(subscribed.id order by subscribed.id desc))[1] as last, count(*)::int as size, coalesce(
       array_agg(subscribed.id order by subscribed.id) filter (
-        where kind = 'LIVE' and subscribed.created_at < ${before} and (cancelled_at is null or cancelled_at >= ${since})
+        where kind = 'LIVE' and subscribed.created_at < ${before} and (cancelled_at is null or cancelled_at >= ${since} or is_credited)
       ), '{}') as ids
     from subscribed join organisations on organisations.id = organisation_id`.execute(database);
   return rows[0] ?? { last: null, size: 0, ids: [] };
@@ -91,12 +101,12 @@ export async function findSubscriptionWindow(
 export async function findSubscriptionsOf(
   database: Kysely<DB>,
   organisationId: string,
-  { since, before }: { since: Date; before: Date },
+  { month, since, before }: { month: Month; since: Date; before: Date },
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select subscriptions.id from subscriptions join organisations on organisations.id = organisation_id
     where organisation_id = ${organisationId} and kind = 'LIVE' and subscriptions.created_at < ${before}
-      and (cancelled_at is null or cancelled_at >= ${since})
+      and (cancelled_at is null or cancelled_at >= ${since} or ${isCredited(month)})
     order by subscriptions.id`.execute(database);
   return rows.map(({ id }) => id);
 }

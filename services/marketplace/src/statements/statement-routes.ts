@@ -13,6 +13,7 @@ import {
   statementQuery,
   statementTotal,
   streamedStatement,
+  vendorBalance,
   vendorStatementDto,
   vendorStatementLine,
   vendorStatementPage,
@@ -96,6 +97,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
     vendorTotal,
     vendorStatementLine,
     vendorStatementPage,
+    vendorBalance,
     vendorStatementDto,
     streamedStatement,
   ];
@@ -176,7 +178,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
         tags,
         operationId: "readVendorStatement",
         summary: "Read a vendor's statement of a month",
-        description: `What practices were charged for the vendor's apps, and the marketplace's commission. A correction of an earlier month has lines of its own, at the commission of that month. ${formats} The CSV has the lines of each subscription, and the commission last. An open month is calculated once a day.`,
+        description: `What practices were charged for the vendor's apps, and the marketplace's commission. A correction of an earlier month has lines of its own, at the commission of that month. The balances say what is due, with what is carried over. ${formats} The CSV has the lines of each subscription, and the commission and what is carried over last. An open month is calculated once a day.`,
         headers: vendorHeaders,
         params: monthParams,
         querystring: statementQuery,
@@ -202,7 +204,7 @@ export async function statementRoutes(scope: FastifyInstance, options: ReadDeps)
         operationId: "streamStatements",
         summary: "Read all statements of a month",
         description:
-          "For billing systems, as a stream of lines of JSON: a `statement` for each organisation and currency, then a `vendor` for each vendor and currency, and for each month that is corrected, then the `end` with the number of both and the totals. Without the `end` the stream is incomplete: request it again. It has no time limit while it is being read. The statements of a closed month are the same whenever they are read; an open month is calculated once a day.",
+          "For billing systems, as a stream of lines of JSON: a `statement` for each organisation and currency, then a `vendor` for each vendor and currency, and for each month that is corrected, followed by the `balance` of that vendor and currency, then the `end` with the number of both and the totals. Without the `end` the stream is incomplete: request it again. It has no time limit while it is being read. The statements of a closed month are the same whenever they are read; an open month is calculated once a day.",
         params: monthParams,
         response: {
           200: {

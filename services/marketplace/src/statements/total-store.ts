@@ -1,13 +1,14 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Month } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
+import { carriedOverTo } from "./carried-over-store.ts";
 import type { Ledger } from "./line-store.ts";
 import { firstDay } from "./statement-month-store.ts";
 
 const tableOf = (ledger: Ledger, name: "lines" | "totals" | "commissions") => sql.table(`${ledger}_${name}`);
 
 /**
- * Adds up a vendor's lines, by app, and the commission on the total, which PostgreSQL rounds half away from zero. Corrections are added up
+ * Adds up a vendor's lines, by app, charges and credits apart, and the commission on the total, which PostgreSQL rounds half away from zero. Corrections are added up
  * by the month that they correct. The percentage is what was charged for that month, and otherwise that of its start.
  */
 export async function insertTotals(
@@ -18,10 +19,10 @@ export async function insertTotals(
 ): Promise<void> {
   const day = firstDay(month);
   await sql`
-    insert into ${tableOf(ledger, "totals")} (month, vendor_id, app_id, currency, charges, app_name, subscriptions, amount)
-    select month, vendor_id, app_id, currency, coalesce(adjusts, month), max(app_name), count(distinct subscription_id), sum(amount)
+    insert into ${tableOf(ledger, "totals")} (month, vendor_id, app_id, currency, charges, is_credit, app_name, subscriptions, amount)
+    select month, vendor_id, app_id, currency, coalesce(adjusts, month), credit_id is not null, max(app_name), count(distinct subscription_id), sum(amount)
     from ${tableOf(ledger, "lines")} where month = ${day}::date and vendor_id = ${vendorId}
-    group by month, vendor_id, app_id, currency, coalesce(adjusts, month)`.execute(transaction);
+    group by month, vendor_id, app_id, currency, coalesce(adjusts, month), credit_id is not null`.execute(transaction);
   await sql`
     insert into ${tableOf(ledger, "commissions")} (month, vendor_id, currency, charges, gross, commission_percent, commission)
     select month, vendor_id, currency, charges, gross, percent, round(gross * percent / 100)
@@ -71,6 +72,8 @@ export interface AppTotal {
   currency: string;
   /** The earlier month that is corrected. */
   adjusts: Month | null;
+  /** Whether it is what was credited. */
+  isCredit: boolean;
   appSlug: string;
   appName: string;
   subscriptions: number;
@@ -87,10 +90,10 @@ export async function findAppTotals(
   vendorId: string,
 ): Promise<AppTotal[]> {
   const { rows } = await sql<Omit<AppTotal, "amount"> & { amount: string }>`
-    select currency, ${adjusts}, apps.slug as "appSlug", app_name as "appName", subscriptions, amount::text
+    select currency, ${adjusts}, is_credit as "isCredit", apps.slug as "appSlug", app_name as "appName", subscriptions, amount::text
     from ${tableOf(ledger, "totals")} as totals join apps on apps.id = app_id
     where month = ${firstDay(month)}::date and totals.vendor_id = ${vendorId}
-    order by currency, charges desc, apps.slug`.execute(database);
+    order by currency, charges desc, apps.slug, is_credit`.execute(database);
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
@@ -135,6 +138,8 @@ export async function findCommissionsOf(
 export interface VendorCommission extends Commission {
   vendorId: string;
   vendor: string;
+  /** To the vendor's balance in the currency. */
+  carriedOver: bigint;
 }
 
 /** The next commissions of a month, by vendor, currency and charged month. */
@@ -146,10 +151,11 @@ export async function findCommissions(
 ): Promise<VendorCommission[]> {
   const charged = firstDay(after?.adjusts ?? month);
   const isLater = sql`(vendor_id, currency, charges) > (${after?.vendorId}, ${after?.currency}, ${charged}::date)`;
-  const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string }>`
-    select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns}
+  const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string; carriedOver: string }>`
+    select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns},
+      ${carriedOverTo("commissions", "vendor")} as "carriedOver"
     from ${tableOf(ledger, "commissions")} as commissions join vendors on vendors.id = vendor_id
     where month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
     order by vendor_id, currency, charges limit ${limit}`.execute(database);
-  return rows.map(toCommission);
+  return rows.map((row) => ({ ...toCommission(row), carriedOver: BigInt(row.carriedOver) }));
 }

@@ -25,6 +25,9 @@ export const moneyTexts = {
     total: "Total",
     generated: "Generated",
     closed: "It never changes: what a vendor reports later is corrected in a later statement.",
+    due: "To pay",
+    nothingDue: (rest: string): string => `Nothing. ${rest} is carried over to the next month.`,
+    carriedOver: "Carried over from the month before",
     open: (time: string): string =>
       `As of ${time}. It becomes final on the fourth day after the month, and can change until then.`,
     noInvoice: "This isn't an invoice: the marketplace calculates what you owe, and its operator invoices it.",
@@ -45,6 +48,7 @@ export const moneyTexts = {
     correction: (month: string): string =>
       `Corrects ${month}, which was final: usage was reported or taken back later, or you subscribed again within seven days.`,
     credit: "Credit",
+    creditText: "Credit: given back by the marketplace.",
     totalIn: (currency: string): string => `Total in ${currency}`,
     empty: "Nothing was charged in this month",
     emptyText:

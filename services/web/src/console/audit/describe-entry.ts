@@ -48,6 +48,12 @@ function describeLimit(state: State, currency: string | undefined): string | und
   return texts.audit.limit(formatMoney(amount, currency), readText(state, "onReached") === "pause");
 }
 
+function describeCredit(state: State): string | undefined {
+  const [amount, currency] = [state?.["amount"], readText(state, "currency")];
+  if (typeof amount !== "number" || currency === undefined) return undefined;
+  return [formatMoney(amount, currency), readText(state, "text")].filter((part) => part !== undefined).join(": ");
+}
+
 function whyOf({ action, target, before, after }: AuditEntry, known: Known): string | undefined {
   const describeChange = (describe: (state: State) => string | undefined): string | undefined => {
     const [was, is] = [describe(before), describe(after)];
@@ -58,6 +64,7 @@ function whyOf({ action, target, before, after }: AuditEntry, known: Known): str
     const currency = known.subscriptions.find(({ id }) => id === target.id)?.pricingPlan.currency;
     return describeChange((state) => describeLimit(state, currency));
   }
+  if (action === "subscription.credit") return describeCredit(after);
   if (action === "subscription.pause") {
     const reason = readText(after, "pauseReason");
     const reasons: Record<string, string> = texts.pauseReasons;

@@ -21,7 +21,7 @@ const isKnown = (kind: string): kind is Known => Object.hasOwn(texts.notices.kin
 /** Links are paths of the API, such as `/api/v1/subscriptions/{id}/connection`. */
 const subscriptionPath = /\/subscriptions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/;
 
-/** How the subject of a spend limit ends: "in 2026-11 (riverside-clinic)". */
+/** How the subject of a spend limit and of a credit ends: "in 2026-11 (riverside-clinic)". */
 const monthOfPractice = / in (\d{4}-(?:0[1-9]|1[0-2])) \(([a-z0-9-]+)\)$/;
 
 const describeSubject = (subject: string): string =>
@@ -35,7 +35,7 @@ export function describeNotice({ kind, subject, detail, link }: GivenNotice): De
     ? texts.notices.kinds[kind]
     : undefined;
   return {
-    subject: kind === "spend-limit" ? describeSubject(subject) : subject,
+    subject: kind === "spend-limit" || kind === "credit" ? describeSubject(subject) : subject,
     text: known?.text ?? detail,
     subscriptionId: subscriptionPath.exec(link)?.[1],
     goTo: known?.goTo ?? texts.notices.other.goTo,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StatementLine } from "@ehr-marketplace/client/marketplace";
-import { describeCharge, groupLines } from "./group-lines.ts";
+import { describeCharge, describeDue, groupLines } from "./group-lines.ts";
 
 const line = (changes: Partial<StatementLine>): StatementLine => ({
   subscriptionId: "one",
@@ -15,6 +15,7 @@ const line = (changes: Partial<StatementLine>): StatementLine => ({
   intervalDays: 30,
   amount: 42_000,
   adjusts: null,
+  creditId: null,
   ...changes,
 });
 
@@ -24,8 +25,8 @@ test("lines are grouped by currency and app, with corrections at their app and t
   const euro = line({ currency: "EUR" });
   const grouped = groupLines({
     totals: [
-      { currency: "EUR", total: 42_000 },
-      { currency: "USD", total: 83_500 },
+      { currency: "EUR", total: 42_000, carriedOver: 0, due: 42_000 },
+      { currency: "USD", total: 83_500, carriedOver: -90_000, due: 0 },
     ],
     lines: [euro, line({}), other, correction],
   });
@@ -54,6 +55,16 @@ test("a charge is in words: metrics without underscores, and a tier's fixed amou
   assert.equal(describe("Follow-up, _draft_"), "Follow-up, _draft_");
   const byDay = line({ description: "Team, user_seats, 1 to 5, flat, 12 of 30 days", days: 12 });
   assert.equal(describeCharge(byDay), "Team, user seats, 1 to 5, fixed amount");
+});
+
+test("a credit has the marketplace's words, and what isn't to be paid is carried over", () => {
+  assert.equal(
+    describeCharge(line({ description: "Outage of fax_pages", days: null, creditId: "one" })),
+    "Outage of fax_pages",
+  );
+  const of = { currency: "USD", total: -500, carriedOver: -100, due: 0 };
+  assert.equal(describeDue(of), "Nothing. -$6.00 is carried over to the next month.");
+  assert.equal(describeDue({ ...of, total: 1_000, due: 900 }), "$9.00");
 });
 
 test("the days of a charge are said once", () => {

@@ -3,13 +3,13 @@ import { Table, Text, Title } from "@mantine/core";
 import { useId } from "react";
 import { formatDecimal, formatMoney, formatMonth } from "../../storefront/format.ts";
 import { texts } from "../texts.ts";
-import { type CurrencyLines, describeCharge } from "./group-lines.ts";
+import { type CurrencyLines, describeCharge, describeDue } from "./group-lines.ts";
 
 const t = texts.statement;
 const columns = Object.keys(t.columns).length;
 
 /** The lines of one currency, by app. The total is the API's. */
-export function LineTable({ group: { currency, total, apps } }: { group: CurrencyLines }) {
+export function LineTable({ group: { currency, total, carriedOver, due, apps } }: { group: CurrencyLines }) {
   const id = useId();
   return (
     <section aria-labelledby={id}>
@@ -55,14 +55,27 @@ export function LineTable({ group: { currency, total, apps } }: { group: Currenc
               <strong>{formatMoney(total, currency)}</strong>
             </Table.Td>
           </Table.Tr>
+          {carriedOver !== 0 && <Sum name={t.carriedOver} amount={formatMoney(carriedOver, currency)} />}
+          {due !== total && <Sum name={t.due} amount={describeDue({ currency, total, carriedOver, due })} />}
         </Table.Tfoot>
       </Table>
     </section>
   );
 }
 
+function Sum({ name, amount }: { name: string; amount: string }) {
+  return (
+    <Table.Tr>
+      <Table.Th colSpan={columns - 1} scope="row">
+        {name}
+      </Table.Th>
+      <Table.Td className="amount">{amount}</Table.Td>
+    </Table.Tr>
+  );
+}
+
 function Line({ line }: { line: StatementLine }) {
-  const { currency, quantity, unitAmount, days, intervalDays, amount, adjusts } = line;
+  const { currency, quantity, unitAmount, days, intervalDays, amount, adjusts, creditId } = line;
   return (
     <Table.Tr>
       <Table.Td data-label={t.columns.what}>
@@ -74,6 +87,11 @@ function Line({ line }: { line: StatementLine }) {
               {t.correction(formatMonth(adjusts))}
             </Text>
           )}
+          {creditId !== null && (
+            <Text size="xs" c="dimmed">
+              {t.creditText}
+            </Text>
+          )}
         </div>
       </Table.Td>
       <Table.Td data-label={t.columns.quantity} className="amount">
@@ -83,7 +101,11 @@ function Line({ line }: { line: StatementLine }) {
         {formatMoney(unitAmount, currency)}
       </Table.Td>
       <Table.Td data-label={t.columns.days}>
-        {days === null || intervalDays === null ? (adjusts === null ? t.byUsage : "–") : t.days(days, intervalDays)}
+        {days === null || intervalDays === null
+          ? adjusts === null && creditId === null
+            ? t.byUsage
+            : "–"
+          : t.days(days, intervalDays)}
       </Table.Td>
       <Table.Td data-label={t.columns.amount} className="amount">
         {formatMoney(amount, currency)}

@@ -2,17 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layOutBars, readSeries } from "./month-series.ts";
 
+const totalOf = (currency: string, total: number) => ({ currency, total, carriedOver: 0, due: total });
+
 test("there is a series for each currency, the oldest month first, and nothing is zero", () => {
   const page = [
-    { month: "2026-11", status: "open" as const, asOf: null, totals: [{ currency: "USD", total: 500 }] },
+    { month: "2026-11", status: "open" as const, asOf: null, totals: [totalOf("USD", 500)] },
     {
       month: "2026-10",
       status: "closed" as const,
       asOf: null,
-      totals: [
-        { currency: "USD", total: 900 },
-        { currency: "EUR", total: 70 },
-      ],
+      totals: [totalOf("USD", 900), totalOf("EUR", 70)],
     },
     { month: "2026-09", status: "closed" as const, asOf: null, totals: [] },
   ];

@@ -15,14 +15,15 @@ const line = (changes: Partial<StatementLine>): StatementLine => ({
   intervalDays: null,
   amount: 56,
   adjusts: null,
+  creditId: null,
   ...changes,
 });
 const rowsOf = (...lines: StatementLine[]): string[] =>
-  statementToCsv({ month: "2026-10", status: "closed", lines }).split("\r\n").slice(1, -1);
+  statementToCsv({ month: "2026-10", status: "closed", totals: [], lines }).split("\r\n").slice(1, -1);
 
 test("a statement's CSV has the screen's words, and amounts in whole units of the currency", () => {
   assert.equal(
-    statementToCsv({ month: "2026-10", status: "open", lines: [line({})] }),
+    statementToCsv({ month: "2026-10", status: "open", totals: [], lines: [line({})] }),
     "Month,State,App,Charge,Quantity,Price of a unit,Days,Days of the interval,Amount,Currency,Corrects\r\n" +
       '2026-10,"So far","Fax Warbler","By the page, fax pages",12.5,0.045,,,0.56,USD,\r\n',
   );
@@ -30,6 +31,12 @@ test("a statement's CSV has the screen's words, and amounts in whole units of th
   assert.deepEqual(rowsOf(line({ ...byDay, amount: 1_471, currency: "EUR" })), [
     '2026-10,"Final","Fax Warbler","Team",1,38.00,12,31,14.71,EUR,',
   ]);
+});
+
+test("what is carried over is a row, so that the amounts add up to what is to be paid", () => {
+  const totals = [{ currency: "USD", total: 56, carriedOver: -20, due: 36 }];
+  const rows = statementToCsv({ month: "2026-10", status: "closed", totals, lines: [line({})] }).split("\r\n");
+  assert.equal(rows[2], '2026-10,"Final","","Carried over from the month before",,,,,-0.20,USD,');
 });
 
 test("credits, currencies without minor units and large amounts are exact", () => {

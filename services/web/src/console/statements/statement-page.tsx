@@ -36,7 +36,7 @@ export function StatementPage() {
         {(data) => (
           <>
             <Facts statement={data} readAt={statement.dataUpdatedAt} />
-            {data.lines.length === 0 ? (
+            {data.totals.length === 0 ? (
               <EmptyNotice title={t.empty} text={t.emptyText}>
                 <TextLink to="/practice/$alias/subscriptions" params={{ alias }} className="no-print">
                   {texts.overview.allApps}

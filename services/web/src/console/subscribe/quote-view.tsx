@@ -14,12 +14,15 @@ export function MonthTable({ caption, month, currency }: { caption: string; mont
     <Table captionSide="top" verticalSpacing={6} horizontalSpacing={0} className="quote">
       <Table.Caption>{caption}</Table.Caption>
       <Table.Tbody>
-        {month.lines.map((line) => (
-          <Table.Tr key={`${line.description} ${line.quantity} ${String(line.unitAmount)} ${line.days}`}>
+        {month.lines.map((line, index) => (
+          // oxlint-disable-next-line react/no-array-index-key -- lines have no other key, and don't move
+          <Table.Tr key={index}>
             <Table.Td>
-              {describeLine(line.description)}
+              {line.amount < 0 ? line.description : describeLine(line.description)}
               <Text size="xs" c="dimmed">
-                {formatDecimal(line.quantity)} × {formatMoney(line.unitAmount, currency)}
+                {line.amount < 0
+                  ? texts.statement.credit
+                  : `${formatDecimal(line.quantity)} × ${formatMoney(line.unitAmount, currency)}`}
                 {line.days !== null &&
                   line.intervalDays !== null &&
                   ` · ${t.lineDays}: ${t.days(line.days, line.intervalDays)}`}

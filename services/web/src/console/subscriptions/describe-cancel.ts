@@ -21,12 +21,13 @@ export function describeLastCosts(
   now: Date,
 ): string[] {
   const countsAnyUsage =
-    countsUsage(subscription.pricingPlan) || (data?.lines.some(({ days }) => days === null) ?? false);
+    countsUsage(subscription.pricingPlan) ||
+    (data?.lines.some(({ days, amount }) => days === null && amount >= 0) ?? false);
   const hasUsage = countsAnyUsage && !isTrial(subscription, now);
   const late = hasUsage ? [t.late] : [];
   if (data === undefined) return isError ? [t.payUnknown, ...late] : late;
   const pay = hasUsage ? t.paySoFar : t.pay;
-  return [pay(formatMonth(data.month), formatMoney(data.total, data.currency)), ...late];
+  return [pay(formatMonth(data.month), formatMoney(Math.max(0, data.total), data.currency)), ...late];
 }
 
 /** Whoever cancels while the marketplace has paused the app, is blocked until the marketplace lifts it. There is one trial of an app. */

@@ -21,7 +21,9 @@ export interface SpendLimitDialogProps extends Omit<ActionDialogProps, "isOpen" 
 /** Sets or changes the limit, and says what happens at 80 % and at 100 % of what is entered. */
 export function SpendLimitDialog({ alias, subscription, name, estimate, onClose, onDone }: SpendLimitDialogProps) {
   const t = texts.spendLimit.dialog;
-  const { currency, month, total, spendLimit } = estimate;
+  const { currency, month, spendLimit } = estimate;
+  // A credit gives no room below the limit.
+  const total = estimate.total + estimate.credited;
   const [entered, setEntered] = useState(spendLimit === null ? "" : toMajorUnits(spendLimit.amount, currency));
   const [onReached, setOnReached] = useState<OnReached>(spendLimit?.onReached ?? "notify");
   const amount = toMinorUnits(entered, currency) ?? 0;

@@ -76,7 +76,12 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
 
 type Limit = NonNullable<EstimateDto["spendLimit"]>;
 
-function LimitFacts({ estimate: { total, month }, limit }: { estimate: EstimateDto; limit: Limit }) {
+/** A credit gives no room below the limit. */
+const spentOf = ({ total, credited }: EstimateDto): number => total + credited;
+
+function LimitFacts({ estimate, limit }: { estimate: EstimateDto; limit: Limit }) {
+  const { month } = estimate;
+  const spent = spentOf(estimate);
   const { amount, currency, onReached, isDefault } = limit;
   return (
     <>
@@ -92,7 +97,7 @@ function LimitFacts({ estimate: { total, month }, limit }: { estimate: EstimateD
         </dd>
         <dt>{t.spent}</dt>
         <dd>
-          {t.of(formatMoney(total, currency), formatMoney(amount, currency))}
+          {t.of(formatMoney(spent, currency), formatMoney(amount, currency))}
           <Text size="sm" c="dimmed">
             {formatMonth(month)}
           </Text>
@@ -100,7 +105,7 @@ function LimitFacts({ estimate: { total, month }, limit }: { estimate: EstimateD
         <dt>{t.reached}</dt>
         <dd>{t[onReached]}</dd>
       </dl>
-      <meter className="spent" min={0} max={amount} value={total} aria-label={t.meter} />
+      <meter className="spent" min={0} max={amount} value={spent} aria-label={t.meter} />
     </>
   );
 }
@@ -124,7 +129,7 @@ export function SpendLimitPause({
           <Text size="sm">
             {t.paused.amounts(
               formatMonth(estimate.month),
-              formatMoney(estimate.total, estimate.currency),
+              formatMoney(spentOf(estimate), estimate.currency),
               formatMoney(spendLimit.amount, spendLimit.currency),
             )}
           </Text>
