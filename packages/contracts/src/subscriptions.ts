@@ -176,10 +176,16 @@ export const listedSubscriptionDto = Type.Object(
   {
     ...subscriptionDto.properties,
     app: Type.Optional(Type.Ref("EventApp#", { description: "Only with `expand=app`; also for unpublished apps" })),
+    isOffered: Type.Optional(
+      Type.Boolean({
+        description:
+          "Only with `expand=app`: false once the app has left the catalog, so that nobody can subscribe to it",
+      }),
+    ),
   },
   { $id: "ListedSubscriptionDto", title: "ListedSubscriptionDto" },
 );
-export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp };
+export type ListedSubscriptionDto = SubscriptionDto & { app?: EventApp; isOffered?: boolean };
 
 const appSlug = Type.String({
   maxLength: 64,

@@ -96,7 +96,7 @@ describe("reading subscriptions", () => {
     assert.deepEqual(await listed("operator", "orgAlias=nobody"), []);
   });
 
-  test("expand=app adds the event's app object to each, also for an unpublished app", async () => {
+  test("expand=app adds the event's app object to each, also for an unpublished app, and says whether it is still offered", async () => {
     const orgAlias = "expanded";
     const ids: string[] = [];
     for (const slug of ["quiet-room", "refill-robin"])
@@ -117,7 +117,11 @@ describe("reading subscriptions", () => {
       sent,
     );
     assert.deepEqual(
-      expanded.map(({ app: _app, ...record }) => record),
+      expanded.map(({ isOffered }) => isOffered),
+      [false, true],
+    );
+    assert.deepEqual(
+      expanded.map(({ app: _app, isOffered: _isOffered, ...record }) => record),
       await listed("operator", `orgAlias=${orgAlias}`),
     );
     const next = nextOf(await list("operator", `orgAlias=${orgAlias}&expand=app&limit=1`));

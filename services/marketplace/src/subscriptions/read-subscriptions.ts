@@ -96,8 +96,6 @@ export async function listSubscriptions(
   const limit = Math.min(query.limit ?? maxPageSize, maxPageSize);
   const withApp = query.expand === "app";
   const rows = await findSubscriptions(database, { alias, status, after, limit: limit + 1, withApp });
-  const items = rows
-    .slice(0, limit)
-    .map((row) => ({ ...subscriptionRecord(row), ...(row.app === undefined ? {} : { app: row.app }) }));
+  const items = rows.slice(0, limit).map((row) => ({ ...subscriptionRecord(row), ...row.expanded }));
   return { items, next: rows.length > limit ? items.at(-1)?.id : undefined };
 }

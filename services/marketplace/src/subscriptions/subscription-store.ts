@@ -370,7 +370,13 @@ export interface SubscriptionFilter {
   withApp: boolean;
 }
 
-export type ListedSubscription = SubscriptionRow & { app?: EventApp };
+export type ListedSubscription = SubscriptionRow & { expanded?: { app: EventApp; isOffered: boolean } };
+
+/** Drafts in sandboxes have not left the catalog: they were never there. */
+const expandedOf = (row: Parameters<typeof eventAppOf>[0] & { app_status: string }) => ({
+  app: eventAppOf(row),
+  isOffered: row.app_status !== "withdrawn",
+});
 
 /** A subquery, because a separate round trip would take longer than the rest of the query. */
 const organisationIdOf = (alias: string) => sql<string>`(select id from organisations where alias = ${alias})`;
@@ -385,7 +391,7 @@ export async function findSubscriptions(
     .innerJoin("plan_records", "plan_records.id", "subscriptions.pricing_plan_id")
     .selectAll("subscriptions")
     .select(["apps.slug as app_slug", appScopes, pricingPlan])
-    .$if(withApp, (selection) => selection.select(appColumns))
+    .$if(withApp, (selection) => selection.select(appColumns).select("apps.status as app_status"))
     .where("organisation_id", "=", organisationIdOf(alias));
   if (status !== undefined) query = query.where("subscriptions.status", "=", status);
   if (after !== undefined) {
@@ -401,7 +407,7 @@ export async function findSubscriptions(
   return (await withAgreedScopes(rows)).map((row) => ({
     ...row,
     org_alias: alias,
-    ...(withApp ? { app: eventAppOf(row as typeof row & AppColumns) } : {}),
+    ...(withApp ? { expanded: expandedOf(row as typeof row & AppColumns & { app_status: string }) } : {}),
   }));
 }
 

@@ -100,6 +100,8 @@ export const texts = {
   },
   severities: { info: "For information", warning: "Important", critical: "Urgent" },
   pausedFor: (reason: string): string => `Paused: ${reason}`,
+  noLongerOffered: (isActive: boolean): string =>
+    isActive ? "No longer offered; yours keeps working" : "No longer offered",
   trialUntil: (date: string): string => `Trial until ${date}`,
   connection: {
     waiting: "Waiting for the EHR",

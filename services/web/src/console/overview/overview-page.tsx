@@ -10,6 +10,7 @@ import { TextLink } from "../shell/links.tsx";
 import { Page } from "../shell/page.tsx";
 import { EmptyNotice } from "../states/notices.tsx";
 import { QueryView, RowsSkeleton } from "../states/query-view.tsx";
+import { NoLongerOffered } from "../subscriptions/no-longer-offered.tsx";
 import { StateBadge } from "../subscriptions/state-badge.tsx";
 import { texts } from "../texts.ts";
 import { CostsCard } from "./costs-card.tsx";
@@ -73,13 +74,14 @@ function Apps({ alias }: { alias: string }) {
                 <ul className="plain">
                   {putAttentionFirst(live, canNotSignIn)
                     .slice(0, shownApps)
-                    .map(({ id, app, appSlug, status, pauseReason, trialEndsAt, pendingScopes }) => (
+                    .map(({ id, app, appSlug, status, pauseReason, trialEndsAt, pendingScopes, isOffered }) => (
                       <li key={id} className="app-row">
                         <AppIcon url={app?.iconUrl} size={32} />
                         <div>
                           <TextLink to="/practice/$alias/subscriptions" params={{ alias }} search={{ open: id }}>
                             {app?.name ?? appSlug}
                           </TextLink>
+                          <NoLongerOffered isOffered={isOffered} status={status} />
                           {canNotSignIn.has(id) && (
                             <Text size="xs" className="failed">
                               {texts.connection.failed}

@@ -16,6 +16,7 @@ import { texts } from "../texts.ts";
 import { AddedAccess } from "./added-access.tsx";
 import { ConnectionOf } from "./connection-view.tsx";
 import { type HistoryEntry, readDates, readHistory } from "./history.ts";
+import { NoLongerOffered } from "./no-longer-offered.tsx";
 import { SpendLimit, SpendLimitPause } from "./spend-limit.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import { type Action, SubscriptionActions, type SubscriptionActionsProps } from "./subscription-actions.tsx";
@@ -89,7 +90,9 @@ function Details(props: SubscriptionActionsProps) {
         <Title order={2}>{t.access}</Title>
         <AccessList fhirScopes={fhirScopes} purposes={{}} />
       </Stack>
-      {subscription.app && <Anchor href={`/apps/${encodeURIComponent(appSlug)}`}>{t.appPage}</Anchor>}
+      {subscription.app && subscription.isOffered !== false && (
+        <Anchor href={`/apps/${encodeURIComponent(appSlug)}`}>{t.appPage}</Anchor>
+      )}
     </Stack>
   );
 }
@@ -103,6 +106,7 @@ function Facts({ alias, subscription }: { alias: string; subscription: ListedSub
       <dt>{t.state}</dt>
       <dd>
         <StateBadge {...subscription} />
+        <NoLongerOffered {...subscription} />
       </dd>
       <dt>{t.plan}</dt>
       <dd>{pricingPlan.name}</dd>

@@ -7,6 +7,7 @@ import { AppIcon } from "../app-icon.tsx";
 import { describeTerms } from "../subscribe/terms.ts";
 import { texts } from "../texts.ts";
 import { describeConnection } from "./connection-text.ts";
+import { NoLongerOffered } from "./no-longer-offered.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 const t = texts.subscriptions;
@@ -72,6 +73,7 @@ function Row({ subscription, alias, onOpen }: RowProps) {
       <Table.Td data-label={t.columns.state}>
         <div>
           <StateBadge {...subscription} />
+          <NoLongerOffered {...subscription} />
           {subscription.pendingScopes !== "" && (
             <Text size="xs" className="attention">
               {texts.addedAccess.short}
