@@ -117,7 +117,7 @@ function createResponses(attack: string): readonly (readonly [RegExp, unknown])[
     severity: "warning",
     subject: attack,
     detail: attack,
-    link: `${attack}/subscriptions/${subscription.id}`,
+    link: `${attack}/subscriptions?open=${subscription.id}`,
     createdAt: instant,
     readAt: null,
   };

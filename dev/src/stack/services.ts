@@ -71,6 +71,7 @@ export function workerService({ ports, databases, identityProvider, mediaDirecto
       ...marketplaceEnvironment(databases.marketplace.serviceUrl, identityProvider),
       ...local,
       WORKER_PORT: String(ports.workerHealth),
+      WEB_URL: urlOf(ports.web),
       PUBLIC_URL: readPublicUrl(ports.marketplace),
       MEDIA_DIRECTORY: mediaDirectory,
     },

@@ -398,7 +398,7 @@ export interface Notices {
   id: string;
   key: string;
   kind: string;
-  link: string;
+  link: string | null;
   read_at: Timestamp | null;
   severity: string;
   subject: string;
@@ -724,6 +724,13 @@ export interface Subscriptions {
   updated_at: Timestamp;
 }
 
+export interface SuspensionNoticeWalks {
+  app_id: string;
+  cursor_at: Timestamp | null;
+  cursor_id: string | null;
+  suspended_at: Timestamp;
+}
+
 export interface Suspensions {
   actor_issuer: string;
   actor_subject: string;
@@ -904,6 +911,7 @@ export interface DB {
   starting_prices: StartingPrices;
   statement_months: StatementMonths;
   subscriptions: Subscriptions;
+  suspension_notice_walks: SuspensionNoticeWalks;
   suspensions: Suspensions;
   undone_increases: UndoneIncreases;
   unstored_uploads: UnstoredUploads;

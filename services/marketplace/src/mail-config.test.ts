@@ -7,13 +7,14 @@ const given = {
   SMTP_URL: "smtp://market%40place:s%2Fecret@mail.internal",
   MAIL_FROM: "EHR Marketplace <notices@example.com>",
   PUBLIC_URL: "https://marketplace.example/",
+  WEB_URL: "",
 };
 const namesOf = (errors: object): string[] =>
   Object.entries(errors).flatMap(([name, error]) => (error === undefined ? [] : [name]));
 
 describe("the settings of mail", () => {
   test("without SMTP_URL nothing is mailed, and nothing is required", () => {
-    const unset = { NODE_ENV: "production", SMTP_URL: "", MAIL_FROM: "", PUBLIC_URL: "" };
+    const unset = { NODE_ENV: "production", SMTP_URL: "", MAIL_FROM: "", PUBLIC_URL: "", WEB_URL: "" };
     assert.deepEqual(findMailErrors(unset), {});
     assert.equal(mailConfig(unset), undefined);
   });
@@ -28,11 +29,16 @@ describe("the settings of mail", () => {
       auth: { user: "market@place", pass: "s/ecret" },
       from: given.MAIL_FROM,
       publicUrl: "https://marketplace.example",
+      webUrl: undefined,
     });
     assert.equal(mailConfig({ ...given, SMTP_URL: "smtp://[::1]:25" })?.requiresTls, false);
     assert.equal(mailConfig({ ...given, SMTP_URL: "smtp://[::1]:25" })?.host, "::1");
     const secure = mailConfig({ ...given, SMTP_URL: "smtps://mail.internal" });
     assert.deepEqual([secure?.secure, secure?.port, secure?.auth], [true, 465, undefined]);
+  });
+
+  test("pages of the web are linked where it runs", () => {
+    assert.equal(mailConfig({ ...given, WEB_URL: "https://apps.example/" })?.webUrl, "https://apps.example");
   });
 
   for (const [name, value] of [
@@ -46,6 +52,8 @@ describe("the settings of mail", () => {
     ["MAIL_FROM", "a@example.com\r\nBcc: b@example.com"],
     ["PUBLIC_URL", ""],
     ["PUBLIC_URL", "http://marketplace.example"],
+    ["WEB_URL", "http://apps.example"],
+    ["WEB_URL", "https://apps.example/web"],
   ] as const) {
     test(`${name} must not be ${JSON.stringify(value)}`, () => {
       assert.deepEqual(namesOf(findMailErrors({ ...given, [name]: value })), [name]);

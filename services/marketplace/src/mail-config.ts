@@ -18,6 +18,11 @@ export const mailEnvironment = {
     example: "https://marketplace.example.com",
     default: "",
   }),
+  WEB_URL: url({
+    desc: "Where browsers reach the web, for the links to its pages in these mails; unset if it doesn't run",
+    example: "https://apps.example.com",
+    default: "",
+  }),
 };
 
 type Read = Pick<CleanedEnv<typeof mailEnvironment>, keyof typeof mailEnvironment>;
@@ -41,6 +46,14 @@ function parseServer(given: string): MailServer | undefined {
   }
 }
 
+const isOrigin = (given: string): boolean => given.replace(/\/$/, "") === URL.parse(given)?.origin;
+
+function findWebUrlError(webUrl: string, isLocal: boolean): string | undefined {
+  if (webUrl === "") return undefined;
+  if (!isOrigin(webUrl)) return "has more than scheme, host and port, or not all of them";
+  return isLocal ? undefined : findHttpsError(webUrl, "mails contain links to it");
+}
+
 const findUrlError = (publicUrl: string, isLocal: boolean): string | undefined => {
   if (publicUrl === "") return "is required with SMTP_URL, because mails contain links to it";
   return isLocal ? undefined : findHttpsError(publicUrl, "mails contain links to it");
@@ -52,6 +65,7 @@ export function findMailErrors({
   SMTP_URL = "",
   MAIL_FROM = "",
   PUBLIC_URL = "",
+  WEB_URL = "",
 }: Partial<Read & { NODE_ENV: string }>): VariableErrors {
   if (SMTP_URL === "") return {};
   const isLocal = NODE_ENV === "development" || NODE_ENV === "test";
@@ -64,10 +78,11 @@ export function findMailErrors({
       ? undefined
       : "must be one address, with or without a name, such as EHR Marketplace <notices@example.com>; required with SMTP_URL",
     PUBLIC_URL: findUrlError(PUBLIC_URL, isLocal),
+    WEB_URL: findWebUrlError(WEB_URL, isLocal),
   };
 }
 
-export type MailConfig = SmtpConfig & { publicUrl: string };
+export type MailConfig = SmtpConfig & { publicUrl: string; webUrl: string | undefined };
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host);
 
@@ -87,5 +102,6 @@ export function mailConfig(read: Read): MailConfig | undefined {
     auth: user === "" ? undefined : { user, pass: password },
     from: read.MAIL_FROM,
     publicUrl: read.PUBLIC_URL.replace(/\/$/, ""),
+    webUrl: read.WEB_URL === "" ? undefined : read.WEB_URL.replace(/\/$/, ""),
   };
 }

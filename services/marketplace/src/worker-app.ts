@@ -33,6 +33,7 @@ import { registerReviewMetrics } from "./reviews/review-metrics.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
 import { runDueStatements } from "./statements/run-statements.ts";
 import { registerStatementMetrics } from "./statements/statement-metrics.ts";
+import { runSuspensionWalks } from "./suspensions/notify-of-suspension.ts";
 import { runDueSuspensions } from "./suspensions/run-suspension-step.ts";
 import type { WorkerConfig } from "./worker-config.ts";
 
@@ -134,6 +135,7 @@ export async function createWorker(
       ...common,
       ...createMailMetrics(metrics.registry, database.query, clock),
       publicUrl: config.mail.publicUrl,
+      webUrl: config.mail.webUrl,
       digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
       mailer,
       logger,
@@ -150,6 +152,7 @@ export async function createWorker(
       runDueSuspensions({ ...common, logger }, { stopped, onStep: () => scheduler.wake() }),
     ),
     startTask("failed to notify subscribers of added scopes", () => runScopeWalks(common, { stopped })),
+    startTask("failed to notify subscribers of suspended apps", () => runSuspensionWalks(common, { stopped })),
     ...(sendDueMails === undefined ? [] : [startTask("failed to send mails about notices", sendDueMails)]),
     runRepeatedly({
       work: () => runDueStatements({ database: database.query, clock, logger, stopped }),

@@ -3,7 +3,7 @@ import type { Role } from "@ehr-marketplace/service-kit/tokens";
 import type { Transaction } from "kysely";
 import type { Author } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import type { NewNotice } from "../notices/notice.ts";
+import { type NewNotice, subscriptionPage } from "../notices/notice.ts";
 import { recordNotice } from "../notices/record-notice.ts";
 import { type LockedSubscription, lockAnySubscription } from "../subscriptions/lock-subscription.ts";
 import { pauseForSpendLimit } from "../subscriptions/pause-for-spend-limit.ts";
@@ -100,7 +100,7 @@ function noticeOf({ row, app }: LockedSubscription, reached: ReachedLimit): NewN
     severity: percent === 100 ? "critical" : "warning",
     subject: `${app.name} ${describe(reached)}: ${spent} in ${month} (${row.org_alias})`,
     detail: adviceOf(reached),
-    link: `/api/v1/subscriptions/${row.id}/estimate`,
+    link: subscriptionPage(row.org_alias, row.id),
     key: `spend-limit ${row.id} ${month} ${percent} ${version}${pausesNow ? ` ${row.revision}` : ""}`,
     at: now,
   };

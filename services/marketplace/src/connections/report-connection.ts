@@ -9,6 +9,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordConnectionUpdated } from "../events/record-connection-updated.ts";
+import { subscriptionPage } from "../notices/notice.ts";
 import { recordNotice } from "../notices/record-notice.ts";
 import { lockReportedSubscription } from "../subscriptions/lock-reported-subscription.ts";
 import { requireReadableSubscription } from "../subscriptions/read-subscriptions.ts";
@@ -77,8 +78,8 @@ export async function reportConnection(
         subject: `${app.name} can't sign in`,
         // Not the reason, which is free text of the EHR.
         detail:
-          "Your EHR reports that the app's connection has failed. Read its reason in the subscription's connection.",
-        link: `/api/v1/subscriptions/${subscription.id}/connection`,
+          "Your EHR couldn't connect the app, so nobody at your practice can use it. Open the subscription to see why and what to do.",
+        link: subscriptionPage(subscription.orgAlias, subscription.id),
         // Once a day: a connection may fail, recover and fail.
         key: `connection-failed:${subscription.id}:${at.toISOString().slice(0, 10)}`,
         at,

@@ -12,6 +12,7 @@ import {
   type SuspensionProgress,
   startSuspension,
 } from "../suspensions/manage-suspensions.ts";
+import { notifyOfSuspension, stopNotifyingOfSuspension } from "../suspensions/notify-of-suspension.ts";
 import { type AdminAppRow, findAdminApp, updateFeatured } from "./admin-app-store.ts";
 import { type AppliedChange, changeAnyListing, type ListingChange } from "./change-listing.ts";
 import { type ListingCommand, listingStatus } from "./listing-state.ts";
@@ -91,7 +92,7 @@ const notifyVendor = (
     ...notice,
     audience: { vendorId: row.vendor_id },
     kind: "app-suspended",
-    link: `/api/v1/developer/apps/${row.slug}`,
+    link: null,
     key: `app-suspended:${row.app_id}:${at.toISOString()}`,
     at,
   });
@@ -113,11 +114,14 @@ export const suspendApp = (
       startsToPause: pauseSubscriptions && !(await isPausing(transaction, row.app_id)),
     }),
     async apply(transaction, row, at) {
+      if (row.suspended_at === null) await notifyOfSuspension(transaction, { appId: row.app_id, at });
       if (pauseSubscriptions) await startSuspension(transaction, deps.queue, { appId: row.app_id, by, at, reason });
       await notifyVendor(transaction, row, at, {
         severity: "critical",
         subject: `${nameOf(row)} is suspended`,
-        detail: "The app is out of the catalog. Read the reason in the listing, and answer the marketplace's operator.",
+        detail: pauseSubscriptions
+          ? "It is out of the catalog, and its subscriptions are paused. The reason is in the listing: talk to the marketplace's operator."
+          : "It is out of the catalog, and nobody can subscribe to it. The reason is in the listing: talk to the marketplace's operator.",
       });
       const { suspended_at: since, suspension_reason: earlierReason } = row;
       const before = since === null ? null : { reason: earlierReason, pauseSubscriptions: false };
@@ -133,11 +137,12 @@ export const reinstateApp = (deps: AdminDeps, by: RequestContext, slug: string):
   operate(deps, by, slug, {
     command: "reinstate",
     async apply(transaction, row, at) {
+      await stopNotifyingOfSuspension(transaction, row.app_id);
       await endSuspension(transaction, deps.queue, { appId: row.app_id, by, at });
       await notifyVendor(transaction, row, at, {
         severity: "info",
         subject: `${nameOf(row)} is reinstated`,
-        detail: "Nothing is left to do.",
+        detail: "The suspension is over. There is nothing to do.",
       });
       return {
         changes: { suspended_at: null, suspension_reason: null },

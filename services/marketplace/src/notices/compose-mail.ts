@@ -1,5 +1,6 @@
 import type { NoticeKind } from "@ehr-marketplace/contracts";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import { toPage } from "./notice.ts";
 import type { NoticeRow } from "./notice-store.ts";
 import { createUnsubscribeToken } from "./unsubscribe-token.ts";
 
@@ -14,6 +15,8 @@ export interface Mail {
 export interface MailContext {
   /** Where the API is, without a slash at the end. */
   publicUrl: string;
+  /** Where the web is, without a slash at the end; undefined if none runs. */
+  webUrl: string | undefined;
   digest: KeyedDigest;
 }
 
@@ -46,7 +49,7 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
     messageId: `<${id}@${new URL(publicUrl).hostname}>`,
     to: content.to,
     subject: subjectOf(content),
-    text: `${[...notices.flatMap((notice) => paragraph(publicUrl, notice)), ...moreOf(content), ...footer].join("\n")}\n`,
+    text: `${[...notices.flatMap((notice) => paragraph(context, notice)), ...moreOf(content), ...footer].join("\n")}\n`,
     headers: {
       "Auto-Submitted": "auto-generated",
       "List-Unsubscribe": `<${linkOf(kinds)}>`,
@@ -62,11 +65,9 @@ function subjectOf({ isDigest, notices, hasMore }: MailContent): string {
   return `EHR Marketplace: ${hasMore ? "more than " : ""}${count} ${count === 1 ? "notice" : "notices"}`;
 }
 
-const paragraph = (publicUrl: string, { subject, detail, link }: NoticeRow): string[] => [
-  subject,
-  detail,
-  `${publicUrl}${link}`,
-  "",
-];
+function paragraph({ webUrl }: MailContext, { subject, detail, link }: NoticeRow): string[] {
+  const page = toPage(link);
+  return [subject, detail, ...(webUrl === undefined || page === null ? [] : [`${webUrl}${page}`]), ""];
+}
 
 const moreOf = ({ hasMore }: MailContent): string[] => (hasMore ? ["And more: see the list of your notices.", ""] : []);

@@ -13,7 +13,7 @@ export interface NewNoticeRow {
   severity: string;
   subject: string;
   detail: string;
-  link: string;
+  link: string | null;
   key: string;
   created_at: Date;
   /** The mail that the audience's next digest gets, if there is none yet. */

@@ -11,8 +11,8 @@ export interface NewNotice {
   subject: string;
   /** What to do. The same applies. */
   detail: string;
-  /** The path of what it is about, such as `/api/v1/subscriptions/{id}`. */
-  link: string;
+  /** The path of the web's page about it; null if there is none. Mails make it absolute. */
+  link: string | null;
   /** What it is about: an audience is told once of each key, however often it is recorded. */
   key: string;
   at: Date;
@@ -23,6 +23,18 @@ export function audienceKey(audience: Audience): string {
   if (audience === "operators") return audience;
   return "vendorId" in audience ? `vendor:${audience.vendorId}` : `organisation:${audience.organisationId}`;
 }
+
+const instantFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+
+/** Such as "18 March 2026 at 09:00 UTC". */
+export const formatInstant = (at: Date): string => `${instantFormat.format(at)} UTC`;
+
+/** The page with a subscription's details. */
+export const subscriptionPage = (orgAlias: string, id: string): string =>
+  `/practice/${encodeURIComponent(orgAlias)}/subscriptions?open=${id}`;
+
+/** Processes of the previous version record paths of the API. */
+export const toPage = (link: string | null): string | null => (link?.startsWith("/api/") ? null : link);
 
 /**
  * One line of plain text of at most so many characters. Names that strangers choose may contain line breaks, which would add headers to a

@@ -2,6 +2,7 @@ import { missingScopes } from "@ehr-marketplace/listing-rules/scopes";
 import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { findPendingScopes } from "../subscriptions/find-pending-scopes.ts";
+import { subscriptionPage } from "./notice.ts";
 import { recordNotices } from "./record-notice.ts";
 import { advanceWalk, deleteWalk, lockWalk, upsertWalk } from "./scope-walk-store.ts";
 
@@ -38,14 +39,14 @@ export async function runScopeWalkStep({
     const { pending, cursor } = await findPendingScopes(transaction, walk.app_id, { after, limit: batchSize });
     await recordNotices(
       transaction,
-      pending.map(({ id, organisationId, appName }) => ({
+      pending.map(({ id, organisationId, orgAlias, appName }) => ({
         audience: { organisationId },
         kind: "scopes-pending",
         severity: "warning",
         subject: `${appName} asks for more access`,
         detail:
-          "A new version asks for scopes that nobody has agreed to. Read `pendingScopes`, and agree to them or not.",
-        link: `/api/v1/subscriptions/${id}`,
+          "Its new version asks for access that your practice hasn't agreed to. Until an admin agrees, the app keeps the access it has.",
+        link: subscriptionPage(orgAlias, id),
         key: `scopes-pending:${id}:${walk.revision}`,
         at: now,
       })),

@@ -42,7 +42,7 @@ describe("notices", () => {
     severity: "warning",
     subject: "Scribe can't sign in",
     detail: "Read why.",
-    link: "/api/v1/subscriptions/1/connection",
+    link: "/practice/riverside-clinic/subscriptions?open=1",
     key: randomUUID(),
     at: new Date(),
     ...changes,

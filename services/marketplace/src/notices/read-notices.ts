@@ -2,6 +2,7 @@ import type { ListNoticesQuery, NoticeDto, NoticePage } from "@ehr-marketplace/c
 import { listPage, Problem } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { toPage } from "./notice.ts";
 import type { NoticeAudience } from "./notice-audience.ts";
 import { noticeProblems } from "./notice-errors.ts";
 import { findNotices, type NoticeRow, updateRead } from "./notice-store.ts";
@@ -17,7 +18,7 @@ const noticeRecord = (row: NoticeRow): NoticeDto => ({
   severity: row.severity,
   subject: row.subject,
   detail: row.detail,
-  link: row.link,
+  link: toPage(row.link),
   createdAt: row.created_at.toISOString(),
   readAt: row.read_at?.toISOString() ?? null,
 });

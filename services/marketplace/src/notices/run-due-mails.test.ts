@@ -15,6 +15,7 @@ import type { Mailer } from "./send-mail.ts";
 import { isSentTo, readUnsubscribeToken } from "./unsubscribe-token.ts";
 
 const publicUrl = "https://marketplace.example";
+const webUrl = "https://apps.example";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
@@ -41,14 +42,15 @@ describe("mails about notices", () => {
     withClient(ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
   const results: string[] = [];
   /** Of a worker of its own: it knows nothing of earlier failures. */
-  const senderWith = (mailer: Mailer, stopped = new AbortController().signal): (() => Promise<void>) =>
+  const senderWith = (mailer: Mailer, web = webUrl): (() => Promise<void>) =>
     createMailSender({
       ...connected,
       publicUrl,
+      webUrl: web === "" ? undefined : web,
       digest: unsubscribeDigest,
       mailer,
       clock: () => now,
-      stopped,
+      stopped: new AbortController().signal,
       onAttempt: (result) => results.push(result),
     });
   const send = (): Promise<void> => senderWith(mailerTo(server.port))();
@@ -74,7 +76,7 @@ describe("mails about notices", () => {
     severity: "critical",
     subject: "Quill is suspended",
     detail: "Wait.",
-    link: "/api/v1/subscriptions/1",
+    link: "/practice/a/subscriptions?open=1",
     key: randomUUID(),
     at: now,
     ...changes,
@@ -104,7 +106,10 @@ describe("mails about notices", () => {
     assert.match(headerOf(mail, "Content-Type") ?? "", /^text\/plain/);
     assert.equal(headerOf(mail, "Auto-Submitted"), "auto-generated");
     assert.equal(headerOf(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
-    assert.ok(mail?.text.startsWith(`Quill is suspended\nWait.\n${publicUrl}/api/v1/subscriptions/1\n`), mail?.text);
+    assert.ok(
+      mail?.text.startsWith(`Quill is suspended\nWait.\n${webUrl}/practice/a/subscriptions?open=1\n`),
+      mail?.text,
+    );
     const link = new URL((headerOf(mail, "List-Unsubscribe") ?? "").replace(/^<|>$/g, ""));
     assert.equal(link.origin + link.pathname, `${publicUrl}/notices/unsubscribe`);
     const muted = readUnsubscribeToken(unsubscribeDigest, link.searchParams.get("token") ?? "") ?? assert.fail();
@@ -113,6 +118,18 @@ describe("mails about notices", () => {
     assert.ok(isSentTo(unsubscribeDigest, muted, "office@example.com"));
     assert.ok(mail.text.includes(link.href), "the link is in the text, too");
   });
+
+  for (const [what, link, web] of [
+    ["there is no page for it", null, webUrl],
+    ["a process of the previous version has recorded it", "/api/v1/subscriptions/1", webUrl],
+    ["no web runs", "/practice/a/subscriptions?open=1", ""],
+  ] as const) {
+    test(`a notice is mailed without a link if ${what}`, async () => {
+      await record(noticeOf(await newAudience(), { link }));
+      await senderWith(mailerTo(server.port), web)();
+      assert.match(server.received[0]?.text ?? "", /^Quill is suspended\nWait\.\n\n--\n/);
+    });
+  }
 
   test("an address that is not set, or a kind that is muted, gets no mail, and later no old ones", async () => {
     const silent = { vendorId: randomUUID() };

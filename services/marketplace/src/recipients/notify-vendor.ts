@@ -18,7 +18,7 @@ export async function notifyVendor(transaction: Transaction<DB>, id: string, sta
           kind: "endpoint-disabled",
           severity: "critical",
           subject: `Webhook endpoint at ${host} is disabled`,
-          detail: `Nothing is sent to it, because ${state.disabledReason}. Repair it, then enable it: the events that wait are sent.`,
+          detail: `Nothing is sent to it, because ${state.disabledReason}. Repair it and enable it: waiting events are then sent.`,
         }
       : {
           kind: "endpoint-held",
@@ -26,7 +26,7 @@ export async function notifyVendor(transaction: Transaction<DB>, id: string, sta
           subject: `Webhook endpoint at ${host} is failing`,
           detail: "Events wait until it responds, and after five days of failures it is disabled. See its deliveries.",
         }),
-    link: `/api/v1/developer/webhooks/${id}`,
+    link: null,
     // Once a day: an endpoint may fail, recover and fail.
     key: `endpoint-${state.status}:${id}:${since.toISOString().slice(0, 10)}`,
     at: since,

@@ -95,9 +95,9 @@ const noticeOf = (review: ReviewedRow, command: Decision["command"], at: Date): 
   subject: `${review.name} ${review.version}: revision ${review.number} was ${command === "approve" ? "approved" : "rejected"}`,
   detail:
     command === "approve"
-      ? "The revision is published. Nothing is left to do."
-      : "Read the reasons in the listing, change the draft, and submit it.",
-  link: `/api/v1/developer/apps/${review.slug}`,
+      ? "It is published. There is nothing to do."
+      : "Read the reviewer's reasons in the listing, change the draft and submit it again.",
+  link: null,
   key: `review-decided:${review.id}`,
   at,
 });

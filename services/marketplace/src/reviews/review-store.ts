@@ -275,19 +275,19 @@ export interface DueReview {
   due_at: Date;
 }
 
-/** Open reviews that are due before this time and that the operators were not told of. */
-export async function findUnnoticedDueReviews(
+/** Open reviews that are due in this time and whose operators have no notice of this stage. */
+export async function findUnnoticedReviews(
   database: Kysely<DB>,
-  dueBefore: Date,
+  { stage, from, to }: { stage: string; from: Date; to: Date },
   limit: number,
 ): Promise<DueReview[]> {
   const { rows } = await sql<DueReview>`
     select reviews.id, listings.slug, revisions.name, reviews.number, reviews.due_at from reviews
     join revisions on revisions.app_id = reviews.app_id and revisions.number = reviews.number
     join listings on listings.app_id = reviews.app_id
-    where reviews.decision is null and reviews.due_at < ${dueBefore}
+    where reviews.decision is null and reviews.due_at >= ${from} and reviews.due_at < ${to}
       and not exists (
-        select from notices where notices.audience = 'operators' and notices.key = 'review-due:' || reviews.id
+        select from notices where notices.audience = 'operators' and notices.key = ${stage} || ':' || reviews.id
       )
     order by reviews.due_at limit ${limit}`.execute(database);
   return rows;

@@ -8,6 +8,8 @@ import { changeListing, listingAudit } from "../listings/change-listing.ts";
 import { checkStoredDraft } from "../listings/check-listing.ts";
 import type { ListingDeps } from "../listings/create-listing.ts";
 import { decryptDraft, type TaggedListing } from "../listings/read-listings.ts";
+import { formatInstant } from "../notices/notice.ts";
+import { recordNotice } from "../notices/record-notice.ts";
 import { addBusinessDays } from "./business-days.ts";
 import { revisionNotesOwner } from "./read-revisions.ts";
 import { reviewProblems } from "./review-errors.ts";
@@ -69,6 +71,16 @@ export function submitListing(deps: ListingDeps, by: VendorContext, slug: string
         due_at: addBusinessDays(at, businessDaysToDecide),
       };
       await insertReview(transaction, review);
+      await recordNotice(transaction, {
+        audience: "operators",
+        kind: "review-submitted",
+        severity: "info",
+        subject: `${revision.name} ${revision.version} was submitted for review`,
+        detail: `Approve or reject revision ${number} by ${formatInstant(review.due_at)}.`,
+        link: null,
+        key: `review-submitted:${review.id}`,
+        at,
+      });
       return { audit: listingAudit(row, "submit", { revision: number, review: review.id }) };
     },
   });

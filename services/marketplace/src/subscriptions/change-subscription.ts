@@ -14,6 +14,7 @@ import { nextInstant } from "../events/event.ts";
 import { maxEventsPerHour, msUntilNextEvent } from "../events/event-rate.ts";
 import { recordEvent } from "../events/record-event.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
+import { notifyOfPause } from "./notify-of-pause.ts";
 import { addMissingScopes, readerRoles, subscriptionNotFound } from "./read-subscriptions.ts";
 import {
   type Command,
@@ -167,6 +168,9 @@ export async function applyChange(
       sequence: changes.revision,
       occurredAt: at,
     });
+    const reason = state.status === "paused" ? state.reason : null;
+    const told = { event, role: change.role, reason, revision: changes.revision, at };
+    await notifyOfPause(transaction, change.locked, told);
   }
   await recordAudit(transaction, {
     by: change.by,

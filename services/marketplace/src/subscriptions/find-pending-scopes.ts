@@ -7,6 +7,7 @@ import type { BatchCursor } from "./subscription-store.ts";
 export interface PendingScopes {
   id: string;
   organisationId: string;
+  orgAlias: string;
   appName: string;
 }
 
@@ -21,7 +22,12 @@ export async function findPendingScopes(
   return {
     pending: compared
       .filter(({ scopes }) => scopes.missing !== "")
-      .map((row) => ({ id: row.id, organisationId: row.organisation_id, appName: row.app_name })),
+      .map((row) => ({
+        id: row.id,
+        organisationId: row.organisation_id,
+        orgAlias: row.org_alias,
+        appName: row.app_name,
+      })),
     cursor: rows.length < page.limit ? undefined : rows.at(-1),
   };
 }

@@ -5,7 +5,10 @@ import type { BatchCursor } from "./subscription-store.ts";
 
 export interface LiveWithScopes extends BatchCursor, ScopeColumns {
   organisation_id: string;
+  org_alias: string;
   app_name: string;
+  status: string;
+  suspension_id: string | null;
 }
 
 /** The app's next live subscriptions, newest first. One range of the index for each status. */
@@ -15,13 +18,14 @@ export async function findLiveWithScopes(
   { after, limit }: { after: BatchCursor | undefined; limit: number },
 ): Promise<LiveWithScopes[]> {
   const ofStatus = (status: string) => sql`
-    (select id, created_at, organisation_id, fhir_scopes from subscriptions
+    (select id, created_at, organisation_id, fhir_scopes, status, suspension_id from subscriptions
     where app_id = ${appId} and status = ${status}
       ${after === undefined ? sql`` : sql`and (created_at, id) < (${after.created_at}::timestamptz, ${after.id}::uuid)`}
     order by created_at desc, id desc limit ${sql.lit(limit)})`;
   const { rows } = await sql<LiveWithScopes>`
-    select live.*, apps.fhir_scopes as app_fhir_scopes, apps.name as app_name
-    from (${ofStatus("active")} union all ${ofStatus("paused")}) live cross join apps
+    select live.*, organisations.alias as org_alias, apps.fhir_scopes as app_fhir_scopes, apps.name as app_name
+    from (${ofStatus("active")} union all ${ofStatus("paused")}) live
+    join organisations on organisations.id = live.organisation_id cross join apps
     where apps.id = ${appId}
     order by live.created_at desc, live.id desc limit ${sql.lit(limit)}`.execute(database);
   return rows;

@@ -4,7 +4,7 @@ import { type Author, recordAudits } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { nextInstant } from "../events/event.ts";
 import { recordEvents } from "../events/record-event.ts";
-import type { NewNotice } from "../notices/notice.ts";
+import { type NewNotice, subscriptionPage } from "../notices/notice.ts";
 import { recordNotices } from "../notices/record-notice.ts";
 import { type Command, decide } from "./subscription.ts";
 import { auditedState, columnsOf, stateOf } from "./subscription-record.ts";
@@ -143,7 +143,7 @@ async function changeBatch(transaction: Transaction<DB>, queue: Queue, batch: Ba
 /** The reason is not in it: it was written for others. */
 const noticeOf = (
   { do: command }: Command,
-  subscription: { id: string; organisation_id: string; revision: number },
+  subscription: { id: string; organisation_id: string; org_alias: string; revision: number },
   appName: string,
   at: Date,
 ): NewNotice => ({
@@ -154,14 +154,14 @@ const noticeOf = (
         severity: "critical",
         subject: `${appName} is suspended, and your subscription is paused`,
         detail:
-          "The marketplace's operator has suspended the app for security reasons. It resumes when the app is reinstated.",
+          "The marketplace suspended the app for security reasons, so it doesn't work in your EHR. Your settings are kept, and your subscription resumes when the app is reinstated.",
       }
     : {
         severity: "info",
-        subject: `${appName} is reinstated, and your subscription is active`,
-        detail: "Nothing is left to do.",
+        subject: `${appName} is reinstated, and your subscription is active again`,
+        detail: "Your practice can use it again. There is nothing to do.",
       }),
-  link: `/api/v1/subscriptions/${subscription.id}`,
+  link: subscriptionPage(subscription.org_alias, subscription.id),
   key: `app-suspended:${subscription.id}:${subscription.revision}`,
   at,
 });

@@ -62,8 +62,13 @@ export const recordTexts = {
         goTo: "See the reason",
       },
       "spend-limit": { name: "An app nears or reaches its spend limit", text: undefined, goTo: "Show its costs" },
+      "subscription-paused": {
+        name: "The marketplace pauses or resumes an app",
+        text: undefined,
+        goTo: "Show the subscription",
+      },
       "app-suspended": {
-        name: "An app is suspended, or may be used again",
+        name: "An app is suspended or reinstated",
         text: undefined,
         goTo: "Show the subscription",
       },

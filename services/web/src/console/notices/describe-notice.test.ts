@@ -9,14 +9,19 @@ const subject = "Something has happened";
 describe("a notice in plain words", () => {
   test("names none of the API's fields, and leads to the subscription", () => {
     const detail = "Read `pendingScopes`, and agree to them or not.";
-    const described = describeNotice({ kind: "scopes-pending", subject, detail, link: `/api/v1/subscriptions/${id}` });
+    const described = describeNotice({
+      kind: "scopes-pending",
+      subject,
+      detail,
+      link: `/practice/a/subscriptions?open=${id}`,
+    });
     assert.ok(!described.text.includes("pendingScopes"));
     assert.equal(described.subscriptionId, id);
     assert.equal(described.goTo, "See what is added");
   });
 
   test("keeps the details that have amounts", () => {
-    const link = `/api/v1/subscriptions/${id}/estimate`;
+    const link = `/practice/a/subscriptions?open=${id}`;
     const described = describeNotice({ kind: "spend-limit", subject, detail: "At 100 % it is paused.", link });
     assert.deepEqual([described.text, described.subscriptionId], ["At 100 % it is paused.", id]);
   });
@@ -26,7 +31,7 @@ describe("a notice in plain words", () => {
       kind: "spend-limit",
       subject: "Fax 2 (new) has reached 80 % of its limit: 8.00 of 10.00 USD in 2026-11 (riverside-clinic)",
       detail: "",
-      link: "",
+      link: null,
     } as const;
     const spent = "Fax 2 (new) has reached 80 % of its limit: 8.00 of 10.00 USD";
     assert.equal(describeNotice(given).subject, `${spent} in November 2026 (UTC), Riverside Clinic`);
@@ -35,7 +40,7 @@ describe("a notice in plain words", () => {
   });
 
   test("of a kind that the console doesn't know, has its own details and leads nowhere else", () => {
-    for (const link of ["/api/v1/developer/apps/x", `/api/v1/subscriptions/${id}x`, "javascript:alert(1)"]) {
+    for (const link of [null, "/vendor/x", `/practice/a/subscriptions?open=${id}x`, "javascript:alert(1)"]) {
       assert.deepEqual(describeNotice({ kind: "review-due", subject, detail: "Details", link }), {
         subject,
         text: "Details",

@@ -18,8 +18,8 @@ type Known = keyof typeof texts.notices.kinds;
 
 const isKnown = (kind: string): kind is Known => Object.hasOwn(texts.notices.kinds, kind);
 
-/** Links are paths of the API, such as `/api/v1/subscriptions/{id}/connection`. */
-const subscriptionPath = /\/subscriptions\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/;
+/** The page with a subscription's details. */
+const subscriptionPath = /^\/practice\/[^/]+\/subscriptions\?open=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** How the subject of a spend limit and of a credit ends: "in 2026-11 (riverside-clinic)". */
 const monthOfPractice = / in (\d{4}-(?:0[1-9]|1[0-2])) \(([a-z0-9-]+)\)$/;
@@ -29,7 +29,7 @@ const describeSubject = (subject: string): string =>
     texts.notices.monthOfPractice(formatMonth(month), practiceName(alias)),
   );
 
-/** A notice in plain words: the API's details are for developers too, and name its fields. */
+/** A notice in words of the console where it has some: the details of older ones name fields of the API. */
 export function describeNotice({ kind, subject, detail, link }: GivenNotice): DescribedNotice {
   const known: { text: string | undefined; goTo: string } | undefined = isKnown(kind)
     ? texts.notices.kinds[kind]
@@ -37,7 +37,7 @@ export function describeNotice({ kind, subject, detail, link }: GivenNotice): De
   return {
     subject: kind === "spend-limit" || kind === "credit" ? describeSubject(subject) : subject,
     text: known?.text ?? detail,
-    subscriptionId: subscriptionPath.exec(link)?.[1],
+    subscriptionId: subscriptionPath.exec(link ?? "")?.[1],
     goTo: known?.goTo ?? texts.notices.other.goTo,
   };
 }
