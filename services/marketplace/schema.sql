@@ -1812,8 +1812,13 @@ CREATE TABLE public.notice_mails (
     expires_at timestamp(3) with time zone NOT NULL,
     outcome text,
     settled_at timestamp(3) with time zone,
+    confirms text,
+    mailbox text COLLATE pg_catalog."C",
     CONSTRAINT notice_mails_attempts_check CHECK ((attempts >= 0)),
     CONSTRAINT notice_mails_check CHECK (((outcome IS NULL) = (settled_at IS NULL))),
+    CONSTRAINT notice_mails_confirmation_has_mailbox CHECK (((confirms IS NULL) = (mailbox IS NULL))),
+    CONSTRAINT notice_mails_confirmation_is_no_digest CHECK (((confirms IS NULL) OR (digest_at IS NULL))),
+    CONSTRAINT notice_mails_confirms_check CHECK (((length(confirms) <= 254) AND (confirms !~ '[[:cntrl:][:space:]]'::text))),
     CONSTRAINT notice_mails_outcome_check CHECK ((outcome = ANY (ARRAY['sent'::text, 'failed'::text, 'dropped'::text])))
 );
 
@@ -1822,7 +1827,9 @@ CREATE TABLE public.notice_settings (
     email text,
     muted_kinds text[] DEFAULT '{}'::text[] NOT NULL,
     updated_at timestamp(3) with time zone NOT NULL,
+    confirmed_email text,
     CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
+    CONSTRAINT notice_settings_confirmed_email_check CHECK (((length(confirmed_email) <= 254) AND (confirmed_email !~ '[[:cntrl:][:space:]]'::text))),
     CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
     CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'credit'::text]))
 );
@@ -2922,6 +2929,8 @@ CREATE INDEX notice_mails_expiring ON public.notice_mails USING btree (expires_a
 
 CREATE INDEX notice_mails_of_audience ON public.notice_mails USING btree (audience, created_at) WHERE (digest_at IS NULL);
 
+CREATE INDEX notice_mails_of_mailbox ON public.notice_mails USING btree (mailbox) WHERE (mailbox IS NOT NULL);
+
 CREATE INDEX notice_mails_settled ON public.notice_mails USING btree (settled_at) WHERE (settled_at IS NOT NULL);
 
 CREATE INDEX notices_by_age ON public.notices USING btree (created_at);
@@ -3560,6 +3569,8 @@ GRANT UPDATE(email) ON TABLE public.notice_settings TO marketplace_service;
 GRANT UPDATE(muted_kinds) ON TABLE public.notice_settings TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.notice_settings TO marketplace_service;
+
+GRANT UPDATE(confirmed_email) ON TABLE public.notice_settings TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.notices TO marketplace_service;
 

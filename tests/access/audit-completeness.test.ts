@@ -179,6 +179,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     ]),
     ["POST /api/v1/apps/:slug/estimate", "it stores nothing"],
     ["POST /notices/unsubscribe", "it has no caller, but a signed link; `read-notices.test.ts` checks its entry"],
+    ["POST /notices/confirm", "it has no caller, but a signed link; `read-notices.test.ts` checks its entry"],
   ]);
   let service: { url: string; server: Server; ownerUrl: string; callers: Callers };
   let buildRequest: (route: string, on: string) => Promise<MatrixRequest>;

@@ -13,10 +13,13 @@ const preflight = { origin: "https://console.example", "access-control-request-m
 /** The ids of published media are other ones in each run. */
 const unpublishedMedia = "/media/00000000-0000-7000-8000-000000000000";
 
-/** The link of a mail, signed with the keys of development. */
-const unsubscribed = Buffer.from("operators endpoint-held").toString("base64url");
-const signature = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), "unsubscribe").create(unsubscribed);
-const unsubscribe = `/notices/unsubscribe?token=${unsubscribed}.${signature}`;
+/** The links of mails, signed with the keys of development. */
+const tokenOf = (purpose: string, text: string): string => {
+  const value = Buffer.from(text).toString("base64url");
+  return `${value}.${createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), purpose).create(value)}`;
+};
+const unsubscribe = `/notices/unsubscribe?token=${tokenOf("unsubscribe", "operators endpoint-held")}`;
+const confirm = `/notices/confirm?token=${tokenOf("confirmation", `operators ${Date.UTC(2100, 0)}`)}`;
 
 const getAndHead: Record<string, string> = {
   "/": "/",
@@ -65,6 +68,10 @@ export const publicRoutes: Map<string, PublicRoute> = new Map([
   ["GET /notices/unsubscribe", { path: unsubscribe, status: 200 }],
   ["HEAD /notices/unsubscribe", { path: unsubscribe, status: 200 }],
   ["POST /notices/unsubscribe", { path: unsubscribe, status: 200 }],
+  // Whoever has a mail may confirm that it arrived. Posted, the operators have no such address.
+  ["GET /notices/confirm", { path: confirm, status: 200 }],
+  ["HEAD /notices/confirm", { path: confirm, status: 200 }],
+  ["POST /notices/confirm", { path: confirm, status: 404 }],
   ["GET /docs", { path: "/docs", status: 200 }],
   ["HEAD /docs", { path: "/docs", status: 200 }],
   ["OPTIONS /api/v1/apps*", { path: "/api/v1/apps", status: 204, headers: preflight }],

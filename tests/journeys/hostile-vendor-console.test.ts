@@ -147,7 +147,7 @@ function createResponses(attack: string): readonly (readonly [RegExp, unknown])[
     [/\/statements\//, statement],
     [/\/statements/, { items: [head], next: null }],
     [/\/notices/, { items: [notice], next: null }],
-    [/\/notice-settings/, { email: null, mutedKinds: [] }],
+    [/\/notice-settings/, { email: null, mutedKinds: [], isConfirmed: false }],
     [/\/audit/, { items: [entry], next: null }],
     [/\/launches/, { success: true, message: "", data: { items: [launch], next: null } }],
     [/\/app-installations\/[^/?]+/, { success: true, message: "", data: installation }],

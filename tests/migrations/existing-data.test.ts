@@ -155,3 +155,44 @@ test("the marketplace's migration to sandboxes fails with the reserved slugs, ch
     ]);
   });
 });
+
+test("notices lead to pages of the web, and existing addresses are asked to confirm: slowly, and each mailbox three times a day", async (t) => {
+  const ownerUrl = await databaseBefore(cleanUpAfter(t), "0048", marketplaceMigrations);
+  await withClient(ownerUrl, async (client) => {
+    const { rows: organisations } = await client.query<{ id: string }>(
+      `insert into organisations (id, alias, display_name, encrypted_secret, created_at, updated_at)
+       select gen_random_uuid(), 'Clinic.' || nth, 'Clinic', '1.none', now(), now() from generate_series(1, 30) nth returning id`,
+    );
+    const [{ id } = assert.fail()] = organisations;
+    const subscription = randomUUID();
+    await client.query(
+      `insert into notices (id, audience, kind, severity, subject, detail, link, key, created_at)
+       select gen_random_uuid(), audience, 'app-suspended', 'info', 's', 'd', link, link, now() from (values
+         ('organisation:' || $1, '/api/v1/subscriptions/' || $2 || '/connection'), ('operators', '/api/v1/admin/reviews/1')
+       ) given (audience, link)`,
+      [id, subscription],
+    );
+    await client.query(
+      `insert into notice_settings (audience, email, muted_kinds, updated_at)
+       select 'organisation:' || id, 'Office+' || row_number() over () || '@Example.com', '{review-due}'::text[], now() from organisations
+       union all values ('operators', 'ops@example.com', '{}'::text[], now()), ('vendor:' || gen_random_uuid(), null, '{}', now())`,
+    );
+    await migrate(ownerUrl, marketplaceMigrations);
+    const { rows: links } = await client.query<{ link: string | null }>("select link from notices order by link");
+    assert.deepEqual(
+      links.map(({ link }) => link),
+      [`/practice/Clinic.1/subscriptions?open=${subscription}`, null],
+    );
+    const { rows: asked } = await client.query<{ mailbox: string; count: number; mostADay: number }>(
+      `select mailbox, sum(count)::int as count, max(count)::int as "mostADay" from (
+         select mailbox, floor(extract(epoch from due_at - now()) / 86400) as day, count(*) from notice_mails where due_at > now() group by 1, 2
+       ) days group by 1 order by 1`,
+    );
+    assert.deepEqual(asked, [
+      { mailbox: "office@example.com", count: 21, mostADay: 3 },
+      { mailbox: "ops@example.com", count: 1, mostADay: 1 },
+    ]);
+    const { rows: settings } = await client.query("select from notice_settings where confirmed_email is not null");
+    assert.equal(settings.length, 0);
+  });
+});

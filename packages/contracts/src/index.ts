@@ -187,6 +187,7 @@ export {
   type NoticeKind,
   type NoticePage,
   type NoticeSettings,
+  type NoticeSettingsDto,
   type NoticeSeverity,
   noticeDto,
   noticeEmailPattern,

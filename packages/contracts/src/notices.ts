@@ -81,4 +81,14 @@ const settings = {
 export const putNoticeSettingsBody = Type.Object(settings, { additionalProperties: false });
 export type NoticeSettings = { email: string | null; mutedKinds: NoticeKind[] };
 
-export const noticeSettingsDto = Type.Object(settings, { $id: "NoticeSettingsDto", title: "NoticeSettingsDto" });
+export const noticeSettingsDto = Type.Object(
+  {
+    ...settings,
+    isConfirmed: Type.Boolean({
+      description:
+        "Whether the address is confirmed, by the link that it was mailed. Until then nothing else is mailed to it",
+    }),
+  },
+  { $id: "NoticeSettingsDto", title: "NoticeSettingsDto" },
+);
+export type NoticeSettingsDto = NoticeSettings & { isConfirmed: boolean };

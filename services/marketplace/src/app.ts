@@ -37,9 +37,10 @@ import { mediaProblems } from "./media/media-errors.ts";
 import { developerMediaRoutes } from "./media/media-routes.ts";
 import { publicMediaRoutes } from "./media/public-media-routes.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
+import { confirmationPurpose } from "./notices/confirmation-token.ts";
+import { mailLinkRoutes } from "./notices/mail-link-routes.ts";
 import { noticeProblems } from "./notices/notice-errors.ts";
 import { noticeRoutes } from "./notices/notice-routes.ts";
-import { unsubscribeRoutes } from "./notices/unsubscribe-routes.ts";
 import { unsubscribePurpose } from "./notices/unsubscribe-token.ts";
 import { organisationProblems } from "./organisations/organisation-errors.ts";
 import { organisationRoutes } from "./organisations/organisation-routes.ts";
@@ -199,10 +200,11 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
     requestsPerMinute: config.publicRequestsPerMinute,
   });
 
-  await server.register(unsubscribeRoutes, {
+  await server.register(mailLinkRoutes, {
     database: database.query,
     clock: () => new Date(),
-    digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
+    unsubscribeDigest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
+    confirmationDigest: createKeyedDigest(config.encryptionKeys, confirmationPurpose),
     requestsPerMinute: config.publicRequestsPerMinute,
   });
 

@@ -381,11 +381,13 @@ export interface Media {
 export interface NoticeMails {
   attempts: Generated<number>;
   audience: string;
+  confirms: string | null;
   created_at: Timestamp;
   digest_at: Timestamp | null;
   due_at: Timestamp;
   expires_at: Timestamp;
   id: string;
+  mailbox: string | null;
   outcome: string | null;
   settled_at: Timestamp | null;
 }
@@ -406,6 +408,7 @@ export interface Notices {
 
 export interface NoticeSettings {
   audience: string;
+  confirmed_email: string | null;
   email: string | null;
   muted_kinds: Generated<string[]>;
   updated_at: Timestamp;

@@ -21,6 +21,7 @@ import { encryptedColumns } from "./encrypted-columns.ts";
 import { createStorage } from "./media/create-storage.ts";
 import { migrationsDirectory, serviceRole } from "./migrate-database.ts";
 import { checkMailServer } from "./notices/check-mail-server.ts";
+import { confirmationPurpose } from "./notices/confirmation-token.ts";
 import { createMailMetrics } from "./notices/mail-metrics.ts";
 import { runScopeWalks } from "./notices/notify-of-scopes.ts";
 import { createMailSender } from "./notices/run-due-mails.ts";
@@ -137,6 +138,7 @@ export async function createWorker(
       publicUrl: config.mail.publicUrl,
       webUrl: config.mail.webUrl,
       digest: createKeyedDigest(config.encryptionKeys, unsubscribePurpose),
+      confirmationDigest: createKeyedDigest(config.encryptionKeys, confirmationPurpose),
       mailer,
       logger,
       stopped,

@@ -1,6 +1,7 @@
 import type { NoticeKind } from "@ehr-marketplace/contracts";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
-import { toPage } from "./notice.ts";
+import { nameKinds } from "./kind-names.ts";
+import { canBeUrgent, toPage } from "./notice.ts";
 import type { NoticeRow } from "./notice-store.ts";
 import { createUnsubscribeToken } from "./unsubscribe-token.ts";
 
@@ -36,6 +37,9 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
   const { publicUrl, digest } = context;
   const { id, audience, notices } = content;
   const kinds = [...new Set(notices.map(({ kind }) => kind))];
+  // A digest's link doesn't mute what may be urgent another time.
+  const mutable = content.isDigest ? kinds.filter((kind) => !canBeUrgent(kind)) : kinds;
+  const kept = kinds.filter((kind) => !mutable.includes(kind));
   const linkOf = (muted: NoticeKind[]): string => {
     const token = createUnsubscribeToken(digest, { audience, kinds: muted, email: content.to });
     return `${publicUrl}/notices/unsubscribe?token=${token}`;
@@ -43,7 +47,10 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
   const footer = [
     "--",
     "EHR Marketplace sends this to the address in your notice settings.",
-    ...kinds.map((kind) => `To get no more mails about ${kind}: ${linkOf([kind])}`),
+    ...mutable.map((kind) => `Stop emails about ${nameKinds([kind])}: ${linkOf([kind])}`),
+    ...(kept.length === 0
+      ? []
+      : [`Emails about ${nameKinds(kept)} can be urgent. You can stop them in the notice settings.`]),
   ];
   return {
     messageId: `<${id}@${new URL(publicUrl).hostname}>`,
@@ -52,8 +59,9 @@ export function composeMail(context: MailContext, content: MailContent): Mail {
     text: `${[...notices.flatMap((notice) => paragraph(context, notice)), ...moreOf(content), ...footer].join("\n")}\n`,
     headers: {
       "Auto-Submitted": "auto-generated",
-      "List-Unsubscribe": `<${linkOf(kinds)}>`,
-      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+      ...(mutable.length === 0
+        ? {}
+        : { "List-Unsubscribe": `<${linkOf(mutable)}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
     },
   };
 }
@@ -70,4 +78,5 @@ function paragraph({ webUrl }: MailContext, { subject, detail, link }: NoticeRow
   return [subject, detail, ...(webUrl === undefined || page === null ? [] : [`${webUrl}${page}`]), ""];
 }
 
-const moreOf = ({ hasMore }: MailContent): string[] => (hasMore ? ["And more: see the list of your notices.", ""] : []);
+const moreOf = ({ hasMore }: MailContent): string[] =>
+  hasMore ? ["There are more in the list of your notices.", ""] : [];

@@ -1,6 +1,9 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+/** How long a mail is tried. `insertNotices` has the same. */
+export const triedMs = 72 * hourMs;
+
 /** How long a worker has a mail to itself. Longer than sending takes. */
 export const leaseMs = 2 * minuteMs;
 

@@ -7,6 +7,8 @@ export interface ClaimedMail {
   id: string;
   audience: string;
   digest_at: Date | null;
+  /** The address that it asks to confirm; null for a mail about notices. */
+  confirms: string | null;
   /** With this one. Only the worker that has the last attempt may settle the mail. */
   attempts: number;
   expires_at: Date;
@@ -22,19 +24,21 @@ export async function claimMail(database: Kysely<DB>, now: Date, leaseEnd: Date)
       select id from notice_mails where settled_at is null and due_at <= ${now}
       order by due_at, id limit 1 for update skip locked
     )
-    returning id, audience, digest_at, attempts, expires_at`.execute(database);
+    returning id, audience, digest_at, confirms, attempts, expires_at`.execute(database);
   return rows[0];
 }
 
-/** The address now; undefined if there is none any more. */
-export async function findRecipient(
-  database: Kysely<DB>,
-  audience: string,
-): Promise<{ email: string; muted: NoticeKind[] } | undefined> {
-  const { rows } = await sql<{ email: string; muted: NoticeKind[] }>`
-    select email, muted_kinds as muted from notice_settings where audience = ${audience} and email is not null`.execute(
-    database,
-  );
+interface Recipient {
+  email: string;
+  isConfirmed: boolean;
+  muted: NoticeKind[];
+}
+
+/** The address now, and whether it is confirmed; undefined if there is none any more. */
+export async function findRecipient(database: Kysely<DB>, audience: string): Promise<Recipient | undefined> {
+  const { rows } = await sql<Recipient>`
+    select email, muted_kinds as muted, email is not distinct from confirmed_email as "isConfirmed"
+    from notice_settings where audience = ${audience} and email is not null`.execute(database);
   return rows[0];
 }
 

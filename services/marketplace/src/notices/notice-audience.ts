@@ -4,7 +4,7 @@ import type { DB } from "../database-schema.ts";
 import { requireOrganisationId } from "../organisations/read-organisations.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { audienceKey } from "./notice.ts";
-import { findAudienceName } from "./notice-settings-store.ts";
+import { findAudienceNames } from "./notice-settings-store.ts";
 
 /** Whose notices a request is about. Access has been checked. */
 export interface NoticeAudience {
@@ -32,12 +32,20 @@ export async function audienceOfKey(
 ): Promise<{ audience: NoticeAudience; role: Role }> {
   const [kind, id = ""] = key.split(":");
   if (kind === "organisation") {
-    const alias = (await findAudienceName(database, "organisations", id)) ?? id;
+    const alias = (await findAudienceNames(database, "organisations", id))?.alias ?? id;
     return { audience: { key, onBehalfOf: alias }, role: "org-admin" };
   }
   if (kind === "vendor") {
-    const slug = (await findAudienceName(database, "vendors", id)) ?? id;
+    const slug = (await findAudienceNames(database, "vendors", id))?.alias ?? id;
     return { audience: { key, onBehalfOf: `vendor:${slug}` }, role: "vendor-developer" };
   }
   return { audience: operatorAudience, role: "operator" };
+}
+
+/** For people: what a practice or a vendor is called. */
+export async function findAudienceTitle(database: Kysely<DB>, key: string): Promise<string> {
+  const [kind, id = ""] = key.split(":");
+  if (kind === "operators") return "The marketplace's operators";
+  const names = await findAudienceNames(database, kind === "vendor" ? "vendors" : "organisations", id);
+  return names?.name ?? (kind === "vendor" ? "A vendor" : "A practice");
 }

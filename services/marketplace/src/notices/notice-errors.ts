@@ -14,4 +14,18 @@ export const noticeProblems = {
     advice:
       "Use the whole link of a mail to the current address. Links of mails to an earlier address have no effect: change the notice settings instead.",
   },
+  confirmationInvalid: {
+    code: "confirmation-link-invalid",
+    status: 404,
+    title: "Confirmation link invalid",
+    advice:
+      "Open the whole link of the newest mail to the current address, within seven days. To get another one, save the notice settings again.",
+  },
+  tooManyConfirmations: {
+    code: "too-many-confirmations",
+    status: 429,
+    title: "Too many confirmations",
+    advice:
+      "Look for the link in the address's mailbox. It gets at most three of these mails a day, and whoever sets addresses sends at most ten: try again later.",
+  },
 } as const satisfies Record<string, ProblemKind>;

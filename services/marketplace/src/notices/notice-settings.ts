@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type NoticeSettings, noticeKinds } from "@ehr-marketplace/contracts";
+import { type NoticeSettings, type NoticeSettingsDto, noticeKinds } from "@ehr-marketplace/contracts";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
 import type { Role } from "@ehr-marketplace/service-kit/tokens";
@@ -7,33 +7,43 @@ import type { Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
 import { type Author, recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
+import type { Confirmation } from "./confirmation-token.ts";
+import { isSentTo } from "./mail-token.ts";
 import { audienceOfKey, type NoticeAudience } from "./notice-audience.ts";
 import { noticeProblems } from "./notice-errors.ts";
 import { findSettings, insertEmptySettings, lockSettings, updateSettings } from "./notice-settings-store.ts";
 import type { NoticeDeps } from "./read-notices.ts";
-import { isSentTo, type Unsubscription } from "./unsubscribe-token.ts";
+import { requestConfirmation } from "./request-confirmation.ts";
+import type { Unsubscription } from "./unsubscribe-token.ts";
 
-const unset: NoticeSettings = { email: null, mutedKinds: [] };
+const unset: NoticeSettingsDto = { email: null, mutedKinds: [], isConfirmed: false };
 
 export async function readNoticeSettings(
   { database }: Pick<NoticeDeps, "database">,
   { key }: NoticeAudience,
-): Promise<NoticeSettings> {
+): Promise<NoticeSettingsDto> {
   return (await findSettings(database, key)) ?? unset;
 }
 
-/** Replaces the settings. They apply at once, also to mails that wait to be sent. */
+/**
+ * Replaces the settings. They apply at once, also to mails that wait to be sent. An address that is new, or that is put once more without being
+ * confirmed, gets a link to confirm it.
+ */
 export function putNoticeSettings(
   { database, clock }: NoticeDeps,
   by: RequestContext & { role: Role },
   audience: NoticeAudience,
   given: NoticeSettings,
-): Promise<NoticeSettings> {
+): Promise<NoticeSettingsDto> {
   return database.transaction().execute(async (transaction) => {
     const at = clock();
     await insertEmptySettings(transaction, audience.key, at);
     const before = (await lockSettings(transaction, audience.key)) ?? unset;
-    return changeSettings(transaction, { by, role: by.role, at, audience, before, given });
+    const after = await changeSettings(transaction, { by, role: by.role, at, audience, before, given });
+    const { email, isConfirmed } = after;
+    if (email !== null && !isConfirmed && (email !== before.email || isDeepStrictEqual(before, after)))
+      await requestConfirmation(transaction, { audience: audience.key, email, at });
+    return after;
   });
 }
 
@@ -42,14 +52,19 @@ interface Change {
   role: Role;
   at: Date;
   audience: NoticeAudience;
-  before: NoticeSettings;
+  before: NoticeSettingsDto;
   given: NoticeSettings;
+  confirms?: boolean;
 }
 
-async function changeSettings(transaction: Transaction<DB>, change: Change): Promise<NoticeSettings> {
-  const { by, role, at, audience, before, given } = change;
+async function changeSettings(transaction: Transaction<DB>, change: Change): Promise<NoticeSettingsDto> {
+  const { by, role, at, audience, before, given, confirms = false } = change;
   const { key, onBehalfOf } = audience;
-  const after = { email: given.email, mutedKinds: noticeKinds.filter((kind) => given.mutedKinds.includes(kind)) };
+  const after = {
+    email: given.email,
+    mutedKinds: noticeKinds.filter((kind) => given.mutedKinds.includes(kind)),
+    isConfirmed: confirms || (before.isConfirmed && given.email === before.email),
+  };
   if (isDeepStrictEqual(before, after)) return after;
   await updateSettings(transaction, key, after, at);
   await recordAudit(transaction, {
@@ -87,6 +102,32 @@ export function muteByLink(
       audience,
       before,
       given: { email: before.email, mutedKinds: [...before.mutedKinds, ...link.kinds] },
+    });
+  });
+}
+
+/** What the link in a confirmation does. Throws if the audience's address is another one now, or none. */
+export function confirmByLink(
+  { database, clock, digest }: Pick<NoticeDeps, "database" | "clock"> & { digest: KeyedDigest },
+  link: Confirmation,
+  requestId: string,
+): Promise<void> {
+  return database.transaction().execute(async (transaction) => {
+    const before = await lockSettings(transaction, link.audience);
+    if (before === undefined || before.email === null || !isSentTo(digest, link, before.email))
+      throw new Problem(
+        noticeProblems.confirmationInvalid,
+        "The address was changed or removed since the link was sent.",
+      );
+    const { audience, role } = await audienceOfKey(transaction, link.audience);
+    await changeSettings(transaction, {
+      by: { caller: { issuer: "marketplace", subject: "confirmation-link" }, requestId },
+      role,
+      at: clock(),
+      audience,
+      before,
+      given: before,
+      confirms: true,
     });
   });
 }

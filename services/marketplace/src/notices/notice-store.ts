@@ -38,7 +38,7 @@ export async function insertNotices(transaction: Transaction<DB>, rows: NewNotic
           when (
             select count(*) from (
               select from notice_mails mail
-              where mail.audience = given.audience and mail.digest_at is null
+              where mail.audience = given.audience and mail.digest_at is null and mail.confirms is null
                 and mail.created_at > given.created_at - interval '1 hour'
               limit ${sql.lit(maxMailsPerHour)}
             ) recent
@@ -46,7 +46,7 @@ export async function insertNotices(transaction: Transaction<DB>, rows: NewNotic
         end as digest_at
       from json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, audience text, kind text, severity text,
         subject text, detail text, link text, key text, created_at timestamptz, digest_id uuid, next_digest timestamptz)
-      left join notice_settings settings on settings.audience = given.audience and settings.email is not null
+      left join notice_settings settings on settings.audience = given.audience and settings.email = settings.confirmed_email
         and not given.kind = any (settings.muted_kinds)
     ), recorded as (
       insert into notices (id, audience, kind, severity, subject, detail, link, key, created_at, digest_at)

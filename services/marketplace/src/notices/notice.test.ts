@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { noticeKinds } from "@ehr-marketplace/contracts";
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
+import { createConfirmationToken, readConfirmationToken } from "./confirmation-token.ts";
 import { classifyFailure, nextAttempt, pauseMs, waitMs } from "./mail-schedule.ts";
+import { isSentTo } from "./mail-token.ts";
 import { nextDigest, toLine } from "./notice.ts";
-import { createUnsubscribeToken, isSentTo, readUnsubscribeToken } from "./unsubscribe-token.ts";
+import { createUnsubscribeToken, readUnsubscribeToken } from "./unsubscribe-token.ts";
 
 describe("a line of a notice", () => {
   for (const [what, given, line] of [
@@ -108,4 +110,24 @@ describe("the token of an unsubscribe link", () => {
   ] as const) {
     test(`can't be made of ${what}`, () => assert.equal(readUnsubscribeToken(digest, forged), undefined));
   }
+});
+
+test("the token of a confirmation is valid until it expires, and for nothing else", () => {
+  const keys = parseEncryptionKeys(`1:${Buffer.alloc(32, 1).toString("base64")}`);
+  const digest = createKeyedDigest(keys, "confirmation");
+  const expiresAt = new Date("2026-03-18T09:00:00Z");
+  const before = new Date(expiresAt.getTime() - 1);
+  const meant = { audience: "vendor:01890000-0000-7000-8000-000000000000", email: "office@example.com" };
+  const token = createConfirmationToken(digest, { ...meant, expiresAt });
+  const link = readConfirmationToken(digest, token, before) ?? assert.fail();
+  assert.equal(link.audience, meant.audience);
+  assert.ok(isSentTo(digest, link, meant.email) && !isSentTo(digest, link, "other@example.com"));
+  assert.match(token, /^[\w.-]{1,1000}$/);
+  assert.equal(readConfirmationToken(digest, token, expiresAt), undefined);
+  const unsubscribes = createUnsubscribeToken(createKeyedDigest(keys, "unsubscribe"), {
+    ...meant,
+    kinds: ["spend-limit"],
+  });
+  assert.equal(readConfirmationToken(digest, unsubscribes, before), undefined);
+  assert.equal(readUnsubscribeToken(createKeyedDigest(keys, "unsubscribe"), token), undefined);
 });

@@ -3,10 +3,24 @@ import type { NoticeKind, NoticeSeverity } from "@ehr-marketplace/contracts";
 /** Who is told: the people of an organisation or of a vendor, or the operators. */
 export type Audience = { organisationId: string } | { vendorId: string } | "operators";
 
-export interface NewNotice {
+/** Kinds of which some notices are critical. Unsubscribing from a digest doesn't mute them. */
+const urgentKinds = [
+  "spend-limit",
+  "app-suspended",
+  "subscription-paused",
+  "endpoint-disabled",
+  "review-due",
+] as const satisfies NoticeKind[];
+type UrgentKind = (typeof urgentKinds)[number];
+
+export const canBeUrgent = (kind: NoticeKind): boolean => (urgentKinds as readonly NoticeKind[]).includes(kind);
+
+type KindAndSeverity =
+  | { kind: UrgentKind; severity: NoticeSeverity }
+  | { kind: Exclude<NoticeKind, UrgentKind>; severity: Exclude<NoticeSeverity, "critical"> };
+
+export type NewNotice = KindAndSeverity & {
   audience: Audience;
-  kind: NoticeKind;
-  severity: NoticeSeverity;
   /** What happened, in a few words. Never about a patient, and without secrets: it is mailed. */
   subject: string;
   /** What to do. The same applies. */
@@ -16,7 +30,7 @@ export interface NewNotice {
   /** What it is about: an audience is told once of each key, however often it is recorded. */
   key: string;
   at: Date;
-}
+};
 
 /** As it is stored. */
 export function audienceKey(audience: Audience): string {

@@ -3,10 +3,13 @@ import { developmentEncryptionKeys } from "@ehr-marketplace/dev/service-environm
 import { createKeyedDigest, parseEncryptionKeys } from "@ehr-marketplace/service-kit/secrets";
 import type { CleanUp } from "@ehr-marketplace/test-kit";
 import { SMTPServer } from "smtp-server";
+import { confirmationPurpose } from "./confirmation-token.ts";
 import { type CheckedMailer, createMailer } from "./send-mail.ts";
 import { unsubscribePurpose } from "./unsubscribe-token.ts";
 
-export const unsubscribeDigest = createKeyedDigest(parseEncryptionKeys(developmentEncryptionKeys), unsubscribePurpose);
+const keys = parseEncryptionKeys(developmentEncryptionKeys);
+export const unsubscribeDigest = createKeyedDigest(keys, unsubscribePurpose);
+export const confirmationDigest = createKeyedDigest(keys, confirmationPurpose);
 
 export interface ReceivedMail {
   to: string[];

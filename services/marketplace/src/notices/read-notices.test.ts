@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, describe, test } from "node:test";
-import type { AuditPage, NoticeDto, NoticePage, NoticeSettings } from "@ehr-marketplace/contracts";
+import type { AuditPage, NoticeDto, NoticePage, NoticeSettingsDto } from "@ehr-marketplace/contracts";
 import type { Persona } from "@ehr-marketplace/dev/identity-provider";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
@@ -11,8 +11,9 @@ import {
 } from "@ehr-marketplace/tests/support/marketplace-with-callers";
 import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
+import { createConfirmationToken } from "./confirmation-token.ts";
 import type { NewNotice } from "./notice.ts";
-import { unsubscribeDigest } from "./notices.test-support.ts";
+import { confirmationDigest, unsubscribeDigest } from "./notices.test-support.ts";
 import { recordNotice } from "./record-notice.ts";
 import { createUnsubscribeToken } from "./unsubscribe-token.ts";
 
@@ -36,17 +37,18 @@ describe("notices", () => {
   });
   const query = <T>(statement: string, ...values: unknown[]): Promise<T[]> =>
     withClient(marketplace.database.ownerUrl, async (client) => (await client.query(statement, values)).rows as T[]);
-  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}): NewNotice => ({
-    audience,
-    kind: "connection-failed",
-    severity: "warning",
-    subject: "Scribe can't sign in",
-    detail: "Read why.",
-    link: "/practice/riverside-clinic/subscriptions?open=1",
-    key: randomUUID(),
-    at: new Date(),
-    ...changes,
-  });
+  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}) =>
+    ({
+      audience,
+      kind: "connection-failed",
+      severity: "warning",
+      subject: "Scribe can't sign in",
+      detail: "Read why.",
+      link: "/practice/riverside-clinic/subscriptions?open=1",
+      key: randomUUID(),
+      at: new Date(),
+      ...changes,
+    }) as NewNotice;
   const record = (notice: NewNotice): Promise<void> =>
     connected.database.transaction().execute((transaction) => recordNotice(transaction, notice));
   const json = async <T>(response: Response | Promise<Response>, status = 200): Promise<T> => {
@@ -149,11 +151,11 @@ describe("notices", () => {
     const path = `${riverside}/notice-settings`;
     const put = (who: Persona, at: string, body: object): Promise<Response> =>
       marketplace.requestAs(who, at, { method: "PUT", body });
-    const unset = await json<NoticeSettings>(marketplace.requestAs("riverside-member", path));
+    const unset = await json<NoticeSettingsDto>(marketplace.requestAs("riverside-member", path));
     assertShape("NoticeSettingsDto", unset);
-    assert.deepEqual(unset, { email: null, mutedKinds: [] });
+    assert.deepEqual(unset, { email: null, mutedKinds: [], isConfirmed: false });
     const given = { email: "office@example.com", mutedKinds: ["spend-limit", "app-suspended"] };
-    const stored = { ...given, mutedKinds: ["spend-limit", "app-suspended"] };
+    const stored = { ...given, isConfirmed: false };
     assert.deepEqual(await json(put("riverside-admin", path, given)), stored);
     assert.deepEqual(await json(marketplace.requestAs("riverside-member", path)), stored);
     assert.deepEqual(await json(put("riverside-admin", path, given)), stored);
@@ -192,7 +194,7 @@ describe("notices", () => {
 
   test("are muted by the link of a mail: when it is posted, not when it is opened", async () => {
     const audience = `vendor:${ids.lumen}`;
-    const settings = (): Promise<NoticeSettings> =>
+    const settings = (): Promise<NoticeSettingsDto> =>
       json(marketplace.requestAs("lumen-developer", "/developer/notice-settings"));
     await json(
       marketplace.requestAs("lumen-developer", "/developer/notice-settings", {
@@ -208,7 +210,7 @@ describe("notices", () => {
     const url = `${marketplace.url}/notices/unsubscribe?token=${token}`;
     const opened = await fetch(url);
     assert.equal(opened.status, 200);
-    assert.match(await opened.text(), /endpoint-held[^]*<form method="post">/);
+    assert.match(await opened.text(), /failing webhook endpoints[^]*<form method="post">/);
     assert.match(opened.headers.get("content-security-policy") ?? "", /form-action 'self'/);
     assert.deepEqual((await settings()).mutedKinds, ["review-decided"]);
     for (const _ of [1, 2]) {
@@ -236,14 +238,14 @@ describe("notices", () => {
     }
   });
   test("are not muted by the link of a mail to another address", async () => {
-    const put = (email: string | null): Promise<NoticeSettings> =>
+    const put = (email: string | null): Promise<NoticeSettingsDto> =>
       json(
         marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`, {
           method: "PUT",
           body: { email, mutedKinds: [] },
         }),
       );
-    const settings = (): Promise<NoticeSettings> =>
+    const settings = (): Promise<NoticeSettingsDto> =>
       json(marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`));
     const token = createUnsubscribeToken(unsubscribeDigest, {
       audience: `organisation:${ids.riverside}`,
@@ -257,7 +259,65 @@ describe("notices", () => {
     assert.deepEqual((await settings()).mutedKinds, []);
     await put(null);
     assert.equal((await post()).status, 200, "nothing is mailed");
-    assert.deepEqual(await settings(), { email: null, mutedKinds: [] });
+    assert.deepEqual(await settings(), { email: null, mutedKinds: [], isConfirmed: false });
+  });
+
+  test("are mailed to an address once its link is posted, not when it is opened; that is audited, once", async () => {
+    const put = async (email: string | null): Promise<void> => {
+      await json(
+        marketplace.requestAs("riverside-admin", `${riverside}/notice-settings`, {
+          method: "PUT",
+          body: { email, mutedKinds: [] },
+        }),
+      );
+    };
+    const isConfirmed = async (): Promise<boolean> =>
+      (await json<NoticeSettingsDto>(marketplace.requestAs("riverside-member", `${riverside}/notice-settings`)))
+        .isConfirmed;
+    const email = "confirmed@example.com";
+    const audience = `organisation:${ids.riverside}`;
+    const linkOf = (changes: { audience?: string; email?: string; expiresAt?: Date } = {}): string => {
+      const expiresAt = new Date(Date.now() + 60_000);
+      const token = createConfirmationToken(confirmationDigest, { audience, email, expiresAt, ...changes });
+      return `${marketplace.url}/notices/confirm?token=${token}`;
+    };
+    const refuses = async (url: string): Promise<void> =>
+      assertProblem(await fetch(url, { method: "POST" }), 404, "confirmation-link-invalid").then(() => undefined);
+    await put(email);
+    const opened = await fetch(linkOf());
+    assert.match(await opened.text(), /Riverside[^]*<form method="post">/);
+    assert.equal(await isConfirmed(), false);
+    for (const forged of [
+      linkOf({ audience: `organisation:${ids.hilltop}` }),
+      linkOf({ email: "other@example.com" }),
+      linkOf({ expiresAt: new Date() }),
+      `${linkOf().slice(0, -3)}AAA`,
+    ]) {
+      await refuses(forged);
+    }
+    assert.equal(await isConfirmed(), false);
+    const posted = [await fetch(linkOf(), { method: "POST" }), await fetch(linkOf(), { method: "POST" })];
+    assert.deepEqual(
+      posted.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal(await isConfirmed(), true);
+    const entries = await query<{ actor_subject: string; on_behalf_of: string; after: object }>(
+      "select actor_subject, on_behalf_of, after from audit_entries where request_id = any ($1)",
+      posted.map(({ headers }) => headers.get("x-request-id")),
+    );
+    assert.deepEqual(entries, [
+      {
+        actor_subject: "confirmation-link",
+        on_behalf_of: "riverside-clinic",
+        after: { email, mutedKinds: [], isConfirmed: true },
+      },
+    ]);
+    await put("changed@example.com");
+    assert.equal(await isConfirmed(), false);
+    await refuses(linkOf());
+    await put(null);
+    await refuses(linkOf());
   });
 
   for (const [audienceOf, email, role, onBehalfOf] of [
@@ -288,8 +348,8 @@ describe("notices", () => {
           actor_role: role,
           on_behalf_of: onBehalfOf,
           action: "notice-settings.change",
-          before: { email, mutedKinds: [] },
-          after: { email, mutedKinds: ["app-suspended"] },
+          before: { email, mutedKinds: [], isConfirmed: false },
+          after: { email, mutedKinds: ["app-suspended"], isConfirmed: false },
         },
       ]);
     });

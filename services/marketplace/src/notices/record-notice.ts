@@ -9,7 +9,7 @@ const maxDetail = 1_000;
 
 /**
  * Tells an audience something once, in the transaction of the change. What the audience was told before, by the notice's key, is ignored. If
- * the audience has an address, and has not muted the kind, it is mailed: at once, or in the next digest.
+ * the audience has a confirmed address, and has not muted the kind, it is mailed: at once, or in the next digest.
  */
 export async function recordNotice(transaction: Transaction<DB>, notice: NewNotice): Promise<void> {
   await recordNotices(transaction, [notice]);

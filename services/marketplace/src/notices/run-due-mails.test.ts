@@ -2,17 +2,28 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, test } from "node:test";
 import type { NoticeKind } from "@ehr-marketplace/contracts";
+import type { Problem } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { connectAsService, type ServiceConnection } from "@ehr-marketplace/tests/support/service-connection";
 import type { DB } from "../database-schema.ts";
+import { readConfirmationToken } from "./confirmation-token.ts";
 import { deleteOldNotices } from "./delete-old-notices.ts";
 import { leaseMs } from "./mail-schedule.ts";
+import { isSentTo } from "./mail-token.ts";
 import type { NewNotice } from "./notice.ts";
-import { headerOf, type MailServer, mailerTo, startMailServer, unsubscribeDigest } from "./notices.test-support.ts";
+import { putNoticeSettings } from "./notice-settings.ts";
+import {
+  confirmationDigest,
+  headerOf,
+  type MailServer,
+  mailerTo,
+  startMailServer,
+  unsubscribeDigest,
+} from "./notices.test-support.ts";
 import { recordNotice, recordNotices } from "./record-notice.ts";
 import { createMailSender } from "./run-due-mails.ts";
 import type { Mailer } from "./send-mail.ts";
-import { isSentTo, readUnsubscribeToken } from "./unsubscribe-token.ts";
+import { readUnsubscribeToken } from "./unsubscribe-token.ts";
 
 const publicUrl = "https://marketplace.example";
 const webUrl = "https://apps.example";
@@ -48,6 +59,7 @@ describe("mails about notices", () => {
       publicUrl,
       webUrl: web === "" ? undefined : web,
       digest: unsubscribeDigest,
+      confirmationDigest,
       mailer,
       clock: () => now,
       stopped: new AbortController().signal,
@@ -59,8 +71,9 @@ describe("mails about notices", () => {
   };
   const setEmail = (audience: string, email: string, muted: NoticeKind[] = []): Promise<unknown> =>
     query(
-      `insert into notice_settings (audience, email, muted_kinds, updated_at) values ($1, $2, $3, now())
-       on conflict (audience) do update set email = excluded.email, muted_kinds = excluded.muted_kinds`,
+      `insert into notice_settings (audience, email, confirmed_email, muted_kinds, updated_at) values ($1, $2, $2, $3, now())
+       on conflict (audience) do update set email = excluded.email, confirmed_email = excluded.email,
+         muted_kinds = excluded.muted_kinds`,
       audience,
       email,
       muted,
@@ -70,17 +83,18 @@ describe("mails about notices", () => {
     await setEmail(`organisation:${organisationId}`, email);
     return { organisationId };
   };
-  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}): NewNotice => ({
-    audience,
-    kind: "app-suspended",
-    severity: "critical",
-    subject: "Quill is suspended",
-    detail: "Wait.",
-    link: "/practice/a/subscriptions?open=1",
-    key: randomUUID(),
-    at: now,
-    ...changes,
-  });
+  const noticeOf = (audience: NewNotice["audience"], changes: Partial<NewNotice> = {}) =>
+    ({
+      audience,
+      kind: "app-suspended",
+      severity: "critical",
+      subject: "Quill is suspended",
+      detail: "Wait.",
+      link: "/practice/a/subscriptions?open=1",
+      key: randomUUID(),
+      at: now,
+      ...changes,
+    }) as NewNotice;
   const record = (...notices: NewNotice[]): Promise<void> =>
     connected.database.transaction().execute((transaction) => recordNotices(transaction, notices));
   const outcomes = async (): Promise<(string | null)[]> =>
@@ -130,6 +144,89 @@ describe("mails about notices", () => {
       assert.match(server.received[0]?.text ?? "", /^Quill is suspended\nWait\.\n\n--\n/);
     });
   }
+
+  const put = (audience: string, email: string): Promise<unknown> =>
+    putNoticeSettings(
+      { ...connected, clock: () => now },
+      {
+        caller: { issuer: "test", subject: "admin", roles: new Set() },
+        requestId: randomUUID(),
+        role: "org-admin",
+      } as never,
+      { key: audience, onBehalfOf: "a-clinic" },
+      { email, mutedKinds: [] },
+    );
+
+  const isTooMany = (error: unknown): boolean => (error as Problem).kind.code === "too-many-confirmations";
+
+  test("an address gets nothing but its confirmation until it is confirmed, and then no older notices", async () => {
+    const organisationId = randomUUID();
+    const audience = `organisation:${organisationId}`;
+    await record(noticeOf({ organisationId }));
+    await put(audience, "typo@example.com");
+    await put(audience, "office@example.com");
+    await record(noticeOf({ organisationId }), noticeOf({ organisationId }, { severity: "info" }));
+    await send();
+    const [mail, ...others] = server.received;
+    assert.deepEqual([mail?.to, others], [["office@example.com"], []]);
+    assert.equal(headerOf(mail, "Subject"), "Confirm your email address for EHR Marketplace");
+    const link = new URL(/^https:\S+$/m.exec(mail?.text ?? "")?.[0] ?? "");
+    assert.equal(link.origin + link.pathname, `${publicUrl}/notices/confirm`);
+    const token = readConfirmationToken(confirmationDigest, link.searchParams.get("token") ?? "", now) ?? assert.fail();
+    assert.equal(token.audience, audience);
+    assert.ok(isSentTo(confirmationDigest, token, "office@example.com"));
+    // A mail from before the upgrade, when no address was confirmed
+    await query(
+      "insert into notice_mails (id, audience, created_at, due_at, expires_at) select id, audience, $1, $1, $2 from notices",
+      now,
+      new Date(now.getTime() + dayMs),
+    );
+    await send();
+    assert.equal(server.received.length, 1);
+    await query("update notice_settings set confirmed_email = email");
+    await record(noticeOf({ organisationId }, { subject: "Newer" }));
+    advance(dayMs);
+    await send();
+    assert.deepEqual(
+      server.received.slice(1).map((each) => headerOf(each, "Subject")),
+      ["Newer"],
+    );
+  });
+
+  test("a mailbox gets at most three confirmations in a day, whoever names it at the same time, and however it is written", async () => {
+    const organisations = Array.from({ length: 8 }, () => `organisation:${randomUUID()}`);
+    const settled = await Promise.allSettled(organisations.map((each, nth) => put(each, `Office+${nth}@Example.com`)));
+    const refused = settled.filter((each) => each.status === "rejected" && isTooMany(each.reason));
+    assert.equal(refused.length, 5);
+    advance(hourMs);
+    await send();
+    assert.equal(server.received.length, 3);
+    const asked = organisations.find((_, nth) => settled[nth]?.status === "fulfilled") ?? "";
+    await assert.rejects(put(asked, `office+${organisations.indexOf(asked)}@example.com`), isTooMany);
+    advance(dayMs - 1);
+    await assert.rejects(put(`organisation:${randomUUID()}`, "office@example.com"));
+    advance(1);
+    await put(`organisation:${randomUUID()}`, "office@example.com");
+    await send();
+    assert.equal(server.received.length, 4);
+  });
+
+  test("putting an unconfirmed address again mails the link again, other changes don't, and an audience names at most ten a day", async () => {
+    const audience = `organisation:${randomUUID()}`;
+    await put(audience, "office@example.com");
+    await put(audience, "office@example.com");
+    await send();
+    assert.equal(server.received.length, 2);
+    await query("update notice_settings set muted_kinds = '{spend-limit}'");
+    await put(audience, "office@example.com");
+    await send();
+    assert.equal(server.received.length, 2);
+    for (let nth = 0; nth < 8; nth += 1) await put(audience, `stranger-${nth}@example.com`);
+    await assert.rejects(put(audience, "stranger-8@example.com"), isTooMany);
+    await query("update notice_settings set confirmed_email = email");
+    await put(audience, "stranger-7@example.com");
+    assert.equal((await query("select from notice_mails")).length, 10, "it is confirmed");
+  });
 
   test("an address that is not set, or a kind that is muted, gets no mail, and later no old ones", async () => {
     const silent = { vendorId: randomUUID() };
@@ -181,20 +278,27 @@ describe("mails about notices", () => {
     assert.match(server.received[2]?.text ?? "", /Too late for today/);
   });
 
-  test("a digest has one link for each kind, and mail programs mute all of them", async () => {
+  test("a digest has one link for each kind that is never urgent, and mail programs mute only those", async () => {
     const audience = await newAudience();
     const info = (kind: NoticeKind): NewNotice => noticeOf(audience, { severity: "info", kind });
-    await record(info("review-decided"), info("app-suspended"), info("review-decided"));
+    await record(info("review-decided"), info("app-suspended"), info("endpoint-held"), info("review-decided"));
     advance(dayMs);
     await send();
     const [digest] = server.received;
     const kindsOf = (url: string): NoticeKind[] | undefined =>
       readUnsubscribeToken(unsubscribeDigest, new URL(url).searchParams.get("token") ?? "")?.kinds;
-    const links = [...(digest?.text ?? "").matchAll(/^To get no more mails about (\S+): (\S+)$/gm)];
-    assert.deepEqual(links.map(([, kind = ""]) => kind).toSorted(), ["app-suspended", "review-decided"]);
-    for (const [, kind, url = ""] of links) assert.deepEqual(kindsOf(url), [kind]);
+    const links = [...(digest?.text ?? "").matchAll(/^Stop emails about (.+): (\S+)$/gm)];
+    assert.deepEqual(Object.fromEntries(links.map(([, name = "", url = ""]) => [name, kindsOf(url)])), {
+      "failing webhook endpoints": ["endpoint-held"],
+      "finished reviews": ["review-decided"],
+    });
+    assert.match(digest?.text ?? "", /^Emails about suspended apps can be urgent\./m);
     const all = kindsOf((headerOf(digest, "List-Unsubscribe") ?? "").replace(/^<|>$/g, ""));
-    assert.deepEqual(all?.toSorted(), ["app-suspended", "review-decided"]);
+    assert.deepEqual(all?.toSorted(), ["endpoint-held", "review-decided"]);
+    await record(info("app-suspended"));
+    advance(dayMs);
+    await send();
+    assert.equal(headerOf(server.received[1], "List-Unsubscribe"), undefined);
   });
 
   test("more than 20 in an hour are in the digest, which lists the 100 oldest and says that there are more", async () => {
@@ -209,7 +313,7 @@ describe("mails about notices", () => {
     assert.equal(headerOf(digest, "Subject"), "EHR Marketplace: more than 100 notices");
     const listed = digest?.text.match(/^Notice \d+\.$/gm);
     assert.deepEqual([listed?.length, listed?.[0], listed?.[99]], [100, "Notice 21.", "Notice 120."]);
-    assert.match(digest?.text ?? "", /^And more: /m);
+    assert.match(digest?.text ?? "", /^There are more in the list/m);
   });
 
   test("names that strangers choose add no header, no recipient and no line", async () => {

@@ -1,8 +1,9 @@
 import type { Logger } from "@ehr-marketplace/service-kit/telemetry";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { composeMail, type MailContext } from "./compose-mail.ts";
-import { leaseMs, nextAttempt, pauseMs } from "./mail-schedule.ts";
+import { type ConfirmationContext, composeConfirmation } from "./compose-confirmation.ts";
+import { composeMail, type Mail, type MailContext } from "./compose-mail.ts";
+import { leaseMs, nextAttempt, pauseMs, triedMs } from "./mail-schedule.ts";
 import {
   type ClaimedMail,
   claimMail,
@@ -12,9 +13,10 @@ import {
   postponeMail,
   settleMail,
 } from "./mail-store.ts";
+import { findAudienceTitle } from "./notice-audience.ts";
 import type { Mailer } from "./send-mail.ts";
 
-export interface MailDeps extends MailContext {
+export interface MailDeps extends MailContext, ConfirmationContext {
   database: Kysely<DB>;
   mailer: Mailer;
   clock: () => Date;
@@ -75,22 +77,11 @@ async function sendClaimed(deps: MailDeps, mail: ClaimedMail): Promise<string | 
     await settle("failed");
     return undefined;
   }
-  const recipient = await findRecipient(database, mail.audience);
-  const { notices, hasMore } =
-    recipient === undefined
-      ? { notices: [], hasMore: false }
-      : await findMailNotices(database, mail, { muted: recipient.muted, limit: maxListed });
-  if (recipient === undefined || notices.length === 0) {
+  const composed = await compose(deps, mail);
+  if (composed === undefined) {
     await settle("dropped");
     return undefined;
   }
-  const composed = composeMail(deps, {
-    ...mail,
-    isDigest: mail.digest_at !== null,
-    to: recipient.email,
-    notices,
-    hasMore,
-  });
   const result = await deps.mailer.send(composed);
   if (result.sent) {
     await settle("sent");
@@ -106,4 +97,22 @@ async function sendClaimed(deps: MailDeps, mail: ClaimedMail): Promise<string | 
     deps.onAttempt("postponed");
   }
   return failure === "unavailable" ? reason : undefined;
+}
+
+/** Undefined if nobody wants it any more. Only a confirmation goes to an address that is not confirmed, and only while it is needed. */
+async function compose(deps: MailDeps, mail: ClaimedMail): Promise<Mail | undefined> {
+  const { database } = deps;
+  const { id, audience, confirms } = mail;
+  const recipient = await findRecipient(database, audience);
+  if (recipient === undefined) return undefined;
+  const { email: to, isConfirmed, muted } = recipient;
+  if (confirms !== null) {
+    if (confirms !== to || isConfirmed) return undefined;
+    const name = await findAudienceTitle(database, audience);
+    return composeConfirmation(deps, { id, audience, name, to, dueAt: later(mail.expires_at, -triedMs) });
+  }
+  if (!isConfirmed) return undefined;
+  const { notices, hasMore } = await findMailNotices(database, mail, { muted, limit: maxListed });
+  if (notices.length === 0) return undefined;
+  return composeMail(deps, { id, audience, isDigest: mail.digest_at !== null, to, notices, hasMore });
 }

@@ -36,6 +36,10 @@ export const errorTexts = {
         title: "The business associate agreement has changed",
         advice: "Nothing was changed. Read the agreement as it is now, and accept it if you want to go on.",
       },
+      "too-many-confirmations": {
+        title: "Too many emails to confirm an address",
+        advice: "Nothing was changed. Look for the link in the emails that we already sent, or try again tomorrow.",
+      },
       "subscription-changed-too-often": {
         title: "This subscription has been changed too often",
         advice: "Wait an hour, then try again.",

@@ -85,7 +85,10 @@ export const recordTexts = {
     save: "Save",
     saved: "The settings of mails are saved.",
     to: (email: string): string => `Notices are mailed to ${email}.`,
-    nowhere: "Notices are mailed to nobody.",
+    unconfirmed: (email: string): string =>
+      `${email} isn't confirmed yet. Open the link that we emailed to it. Until then, it gets no notices.`,
+    anotherLink: "Send the link again",
+    nowhere: "No email address set.",
     muted: (kinds: string): string => `Not mailed: ${kinds}.`,
   },
   addedAccess: {

@@ -13,6 +13,10 @@ import { practiceKinds, readEmail, setMailed } from "./mail-kinds.ts";
 
 const t = texts.noticeMails;
 type Muted = NoticeSettingsDto["mutedKinds"];
+type Entered = Pick<NoticeSettingsDto, "email" | "mutedKinds">;
+
+/** What people enter: the address may be confirmed while the form is open. */
+const enteredOf = ({ email, mutedKinds }: NoticeSettingsDto): Entered => ({ email, mutedKinds });
 
 /** Where notices are mailed, and about what. */
 export function MailSettings({ alias, isAdmin }: { alias: string; isAdmin: boolean }) {
@@ -35,11 +39,11 @@ export function MailSettings({ alias, isAdmin }: { alias: string; isAdmin: boole
   );
 }
 
-function MailFacts({ settings: { email, mutedKinds } }: { settings: NoticeSettingsDto }) {
+function MailFacts({ settings: { email, mutedKinds, isConfirmed } }: { settings: NoticeSettingsDto }) {
   const muted = practiceKinds.filter((kind) => mutedKinds.includes(kind)).map((kind) => texts.notices.kinds[kind].name);
   return (
     <>
-      <Text>{email === null ? t.nowhere : t.to(email)}</Text>
+      <Text>{email === null ? t.nowhere : isConfirmed ? t.to(email) : t.unconfirmed(email)}</Text>
       {email !== null && muted.length > 0 && <Text>{t.muted(formatList(muted))}</Text>}
     </>
   );
@@ -53,16 +57,17 @@ function MailForm({ alias, settings }: { alias: string; settings: NoticeSettings
   const [draft, setDraft] = useState<ReturnType<typeof toDraft>>();
   const shown = draft ?? toDraft(settings);
   const { entered, mutedKinds, base } = shown;
+  const isChanged = entered !== (base.email ?? "") || mutedKinds !== base.mutedKinds;
   const [isBad, setIsBad] = useState(false);
   const show = (stored: NoticeSettingsDto): void => {
     queries.setQueryData(noticeSettingsQuery(alias).queryKey, stored);
     setDraft(toDraft(stored));
   };
   const save = useMutation({
-    mutationFn: async ({ body, isOverwriting }: { body: NoticeSettingsDto; isOverwriting: boolean }) => {
+    mutationFn: async ({ body, isOverwriting }: { body: Entered; isOverwriting: boolean }) => {
       if (!isOverwriting) {
         const stored = await marketplace("GET /organisations/{alias}/notice-settings", { path: { alias } });
-        refuseIfChanged(base, stored, stored);
+        refuseIfChanged(enteredOf(base), enteredOf(stored), stored);
       }
       return marketplace("PUT /organisations/{alias}/notice-settings", { path: { alias }, body });
     },
@@ -96,6 +101,21 @@ function MailForm({ alias, settings }: { alias: string; settings: NoticeSettings
           error={isBad ? t.badEmail : undefined}
           onChange={(event) => change({ entered: event.currentTarget.value })}
         />
+        {base.email !== null && !base.isConfirmed && (
+          <Alert color="warning" variant="light" className="notice warning">
+            <Stack gap="xs" align="flex-start">
+              <Text size="sm">{t.unconfirmed(base.email)}</Text>
+              <Button
+                variant="default"
+                size="compact-sm"
+                disabled={save.isPending || isChanged}
+                onClick={() => save.mutate({ body: enteredOf(base), isOverwriting: false })}
+              >
+                {t.anotherLink}
+              </Button>
+            </Stack>
+          </Alert>
+        )}
         <fieldset className="choices">
           <legend>{t.kinds}</legend>
           {practiceKinds.map((kind) => (

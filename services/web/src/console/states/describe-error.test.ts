@@ -17,6 +17,7 @@ describe("a refusal with a known code", () => {
     "limit-below-cost",
     "scopes-changed",
     "baa-changed",
+    "too-many-confirmations",
     "subscription-changed-too-often",
     "subscription-created-too-often",
     "session-required",
