@@ -507,6 +507,17 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.media_keep_purged() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_op = 'DELETE' or new.purged_at is distinct from old.purged_at then
+    raise exception 'media % is purged for ever', old.id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end
+$$;
+
 CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
@@ -919,6 +930,27 @@ begin
   on conflict (word) do update set in_synonyms = true;
   notify catalog_changed;
 end
+$$;
+
+CREATE FUNCTION public.remove_purged_media(purged uuid[], given_icon_url text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+  update apps set
+    icon_url = case when lower(right(icon_url, 36)) = any (purged::text[]) then given_icon_url else icon_url end,
+    screenshots = array(
+      select url from unnest(screenshots) with ordinality as shot (url, position)
+      where lower(right(url, 36)) <> all (purged::text[]) order by position
+    ),
+    screenshot_texts = array(
+      select coalesce(description, '') from unnest(screenshots, screenshot_texts) with ordinality as shot (url, description, position)
+      where lower(right(url, 36)) <> all (purged::text[]) order by position
+    )
+  where id in (select app_id from media where id = any (purged) and purged_at is not null)
+    and (
+      lower(right(icon_url, 36)) = any (purged::text[])
+      or exists (select from unnest(screenshots) as url where lower(right(url, 36)) = any (purged::text[]))
+    );
 $$;
 
 CREATE FUNCTION public.reviews_reject_invalid_changes() RETURNS trigger
@@ -1791,12 +1823,14 @@ CREATE TABLE public.media (
     unused_since timestamp with time zone,
     deleting_at timestamp with time zone,
     source_sha256 text,
+    purged_at timestamp with time zone,
     CONSTRAINT media_bytes_check CHECK ((bytes > 0)),
     CONSTRAINT media_check CHECK (((width IS NULL) = (height IS NULL))),
     CONSTRAINT media_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/webp'::text, 'application/pdf'::text]))),
     CONSTRAINT media_height_check CHECK ((height > 0)),
     CONSTRAINT media_kind_check CHECK ((kind = ANY (ARRAY['ICON'::text, 'SCREENSHOT'::text, 'DOCUMENT'::text]))),
     CONSTRAINT media_object_key_check CHECK ((length(object_key) <= 200)),
+    CONSTRAINT media_purged_is_deleting CHECK (((purged_at IS NULL) OR (deleting_at IS NOT NULL))),
     CONSTRAINT media_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT media_source_sha256_check CHECK ((source_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT media_width_check CHECK ((width > 0))
@@ -2915,7 +2949,11 @@ CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, creat
 
 CREATE UNIQUE INDEX media_by_content ON public.media USING btree (app_id, kind, sha256) WHERE (deleting_at IS NULL);
 
+CREATE INDEX media_by_sha256 ON public.media USING btree (sha256);
+
 CREATE INDEX media_by_source ON public.media USING btree (app_id, kind, source_sha256) WHERE ((deleting_at IS NULL) AND (source_sha256 IS NOT NULL));
+
+CREATE INDEX media_by_source_sha256 ON public.media USING btree (source_sha256) WHERE (source_sha256 IS NOT NULL);
 
 CREATE INDEX media_by_vendor ON public.media USING btree (vendor_id, created_at);
 
@@ -3058,6 +3096,8 @@ CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.categori
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.pricing_plans FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
 
 CREATE TRIGGER lock_catalog BEFORE INSERT OR DELETE OR UPDATE ON public.vendors FOR EACH STATEMENT EXECUTE FUNCTION public.lock_catalog();
+
+CREATE TRIGGER media_keep_purged BEFORE DELETE OR UPDATE OF purged_at ON public.media FOR EACH ROW WHEN ((old.purged_at IS NOT NULL)) EXECUTE FUNCTION public.media_keep_purged();
 
 CREATE TRIGGER organisations_insert_recipient AFTER INSERT ON public.organisations FOR EACH ROW EXECUTE FUNCTION public.organisations_insert_recipient();
 
@@ -3326,6 +3366,9 @@ REVOKE ALL ON FUNCTION public.refresh_listings(changed uuid[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.refresh_search_terms() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.refresh_search_terms() TO marketplace_service;
 
+REVOKE ALL ON FUNCTION public.remove_purged_media(purged uuid[], given_icon_url text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.remove_purged_media(purged uuid[], given_icon_url text) TO marketplace_service;
+
 GRANT SELECT ON TABLE public.search_terms TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.subscriptions_record_active_period() FROM PUBLIC;
@@ -3551,6 +3594,8 @@ GRANT INSERT(unused_since),UPDATE(unused_since) ON TABLE public.media TO marketp
 GRANT UPDATE(deleting_at) ON TABLE public.media TO marketplace_service;
 
 GRANT INSERT(source_sha256) ON TABLE public.media TO marketplace_service;
+
+GRANT UPDATE(purged_at) ON TABLE public.media TO marketplace_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.notice_mails TO marketplace_service;
 

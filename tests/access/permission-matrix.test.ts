@@ -154,6 +154,8 @@ const matrix = parseMatrix(`
 | POST /api/v1/developer/apps/:slug/media | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/apps/:slug/media/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/media/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| DELETE /api/v1/admin/media/:id | northwind's | 401 | 204 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| DELETE /api/v1/admin/media/:id | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/developer/apps/:slug/submit | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/withdraw | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/revisions | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |

@@ -8,7 +8,7 @@ const named = { "x-vendor-slug": "northwind-health" };
 const unique = (): string => `matrix-${randomUUID()}`;
 
 /** Whether `prepareListings` builds the requests of a route. */
-export const isForListings = (route: string): boolean => /\/admin\/vendors|\/developer\/apps/.test(route);
+export const isForListings = (route: string): boolean => /\/admin\/(vendors|media)|\/developer\/apps/.test(route);
 
 export async function prepareListings(url: string, operator: string): Promise<RequestBuilder> {
   const slug = unique();
@@ -22,13 +22,16 @@ export async function prepareListings(url: string, operator: string): Promise<Re
     body: Buffer.from(`%PDF-1.4\n% ${randomUUID()}\n%%EOF\n`),
     headers: { "content-type": "application/pdf" },
   });
-  const document = upload();
-  const uploaded = await sendApiRequest(url, `/developer/apps/${slug}/media?kind=document`, operator, {
-    body: document.body,
-    headers: { ...named, ...document.headers },
-  });
-  assert.equal(uploaded.status, 201, await uploaded.clone().text());
-  const { id } = (await uploaded.json()) as MediaDto;
+  const store = async (): Promise<string> => {
+    const document = upload();
+    const uploaded = await sendApiRequest(url, `/developer/apps/${slug}/media?kind=document`, operator, {
+      body: document.body,
+      headers: { ...named, ...document.headers },
+    });
+    assert.equal(uploaded.status, 201, await uploaded.clone().text());
+    return ((await uploaded.json()) as MediaDto).id;
+  };
+  const id = await store();
   const etag = async (): Promise<string> =>
     (await sendApiRequest(url, `/developer/apps/${slug}`, operator, { headers: named })).headers.get("etag") ?? "";
 
@@ -46,6 +49,9 @@ export async function prepareListings(url: string, operator: string): Promise<Re
           };
         }
         return { path: path.replace(":slug", "northwind-health"), ...(method === "PUT" ? { body } : {}) };
+      }
+      if (path.includes("/admin/media")) {
+        return { path: path.replace(":id", on === "an unknown id" ? randomUUID() : await store()) };
       }
       const target = path.replace(":slug", on === "an unknown id" ? unique() : slug).replace(":id", id);
       if (path.endsWith("/media")) {

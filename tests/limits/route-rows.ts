@@ -61,6 +61,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/apps/:slug/check": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/media": "northwind's by name",
   "GET /api/v1/developer/apps/:slug/media/:id": "northwind's by name",
+  "DELETE /api/v1/admin/media/:id": "northwind's",
   "POST /api/v1/developer/apps/:slug/submit": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/withdraw": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/unpublish": "northwind's by name",

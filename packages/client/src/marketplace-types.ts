@@ -3284,6 +3284,38 @@ export type GetMediaResponses = {
     200: unknown;
 };
 
+export type PurgeMediaData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/media/{id}';
+};
+
+export type PurgeMediaErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    404: Problem;
+    408: Problem;
+    413: Problem;
+    414: Problem;
+    415: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type PurgeMediaError = PurgeMediaErrors[keyof PurgeMediaErrors];
+
+export type PurgeMediaResponses = {
+    204: void;
+};
+
+export type PurgeMediaResponse = PurgeMediaResponses[keyof PurgeMediaResponses];
+
 export type SubmitListingData = {
     body?: never;
     headers?: {
@@ -4854,6 +4886,7 @@ export interface Operations {
     'POST /developer/apps/{slug}/republish': { request: RepublishListingData; responses: RepublishListingResponses };
     'POST /developer/apps/{slug}/media': { request: UploadMediaData; responses: UploadMediaResponses };
     'GET /developer/apps/{slug}/media/{id}': { request: GetMediaData; responses: GetMediaResponses };
+    'DELETE /admin/media/{id}': { request: PurgeMediaData; responses: PurgeMediaResponses };
     'POST /developer/apps/{slug}/submit': { request: SubmitListingData; responses: SubmitListingResponses };
     'POST /developer/apps/{slug}/withdraw': { request: WithdrawListingData; responses: WithdrawListingResponses };
     'GET /developer/apps/{slug}/revisions': { request: ListRevisionsData; responses: ListRevisionsResponses };

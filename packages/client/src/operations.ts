@@ -87,6 +87,7 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "POST", path: "/developer/apps/{slug}/republish" },
     { method: "POST", path: "/developer/apps/{slug}/media" },
     { method: "GET", path: "/developer/apps/{slug}/media/{id}" },
+    { method: "DELETE", path: "/admin/media/{id}" },
     { method: "POST", path: "/developer/apps/{slug}/submit" },
     { method: "POST", path: "/developer/apps/{slug}/withdraw" },
     { method: "GET", path: "/developer/apps/{slug}/revisions" },

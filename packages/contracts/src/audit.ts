@@ -86,6 +86,7 @@ const actions = [
   "listing.create",
   "listing.edit",
   "media.upload",
+  "media.purge",
   "listing.submit",
   "listing.withdraw",
   "listing.unpublish",

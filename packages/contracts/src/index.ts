@@ -179,7 +179,15 @@ export {
   newSlugPattern,
   reservedSlugs,
 } from "./listings.ts";
-export { type MediaDto, type MediaKind, mediaDto, mediaKinds, mediaParams, uploadMediaQuery } from "./media.ts";
+export {
+  type MediaDto,
+  type MediaKind,
+  mediaDto,
+  mediaKinds,
+  mediaParams,
+  purgedMediaParams,
+  uploadMediaQuery,
+} from "./media.ts";
 export {
   type ListNoticesQuery,
   listNoticesQuery,

@@ -18,6 +18,8 @@ export const mediaParams = Type.Object({
   id: uuid("The media's id"),
 });
 
+export const purgedMediaParams = Type.Object({ id: mediaParams.properties.id });
+
 const pixels = (description: string) => nullable(Type.Integer({ minimum: 1 }), description);
 
 export const mediaDto = Type.Object(

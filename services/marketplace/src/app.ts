@@ -32,6 +32,7 @@ import { idempotencyProblems } from "./idempotency/idempotency-errors.ts";
 import { appRoutes } from "./listings/app-routes.ts";
 import { listingProblems } from "./listings/listing-errors.ts";
 import { listingRoutes } from "./listings/listing-routes.ts";
+import { adminMediaRoutes } from "./media/admin-media-routes.ts";
 import { createStorage } from "./media/create-storage.ts";
 import { mediaProblems } from "./media/media-errors.ts";
 import { developerMediaRoutes } from "./media/media-routes.ts";
@@ -179,6 +180,7 @@ export async function createApp(config: Config, logger: Logger, resolver: Resolv
       const listingDeps = { database: database.query, encryption, clock, allowsHttp: config.allowsHttp, usageLimits };
       await scope.register(listingRoutes, listingDeps);
       await scope.register(developerMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
+      await scope.register(adminMediaRoutes, { ...mediaDeps, clock, publicUrl: config.publicUrl });
       await scope.register(submissionRoutes, listingDeps);
       await scope.register(reviewRoutes, { ...listingDeps, queue, publicUrl: config.publicUrl });
       await scope.register(appRoutes, { ...listingDeps, queue });

@@ -370,6 +370,7 @@ export interface Media {
   kind: string;
   object_key: string;
   published_at: Timestamp | null;
+  purged_at: Timestamp | null;
   sha256: string;
   source_sha256: string | null;
   stored_at: Timestamp | null;

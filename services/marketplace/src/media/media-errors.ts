@@ -8,6 +8,13 @@ export const mediaProblems = {
     advice:
       "Check the id. Media is public once a revision with it is published; unused media is deleted after 30 days.",
   },
+  gone: {
+    code: "media-gone",
+    status: 410,
+    title: "The file can't be read any more",
+    advice:
+      "Show nothing instead. A suspended app's files are there again once the app is reinstated; a removed file never is: upload another one.",
+  },
   unusableFile: {
     code: "unusable-file",
     status: 422,

@@ -93,15 +93,35 @@ export async function markStored(transaction: Transaction<DB>, id: string, now: 
   return numUpdatedRows === 1n;
 }
 
-const readable = (database: Kysely<DB>) =>
-  database.selectFrom("media").where("stored_at", "is not", null).where("deleting_at", "is", null);
+/** What can be read, or could be until it was purged. */
+const isReadableOrPurged = sql<boolean>`
+  (media.purged_at is not null or media.stored_at is not null and media.deleting_at is null)`;
 
+/** Of a listing, also one that was purged. */
 export function findMediaRow(database: Kysely<DB>, appId: string, id: string): Promise<MediaRow | undefined> {
-  return readable(database).selectAll().where("app_id", "=", appId).where("id", "=", id).executeTakeFirst();
+  return database
+    .selectFrom("media")
+    .selectAll()
+    .where("app_id", "=", appId)
+    .where("id", "=", id)
+    .where(isReadableOrPurged)
+    .executeTakeFirst();
 }
 
-export function findPublishedRow(database: Kysely<DB>, id: string): Promise<MediaRow | undefined> {
-  return readable(database).selectAll().where("id", "=", id).where("published_at", "is not", null).executeTakeFirst();
+/** A file that was published, also one that can't be read any more: it was purged, or its app is suspended. Two lookups by primary key. */
+export function findPublishedRow(
+  database: Kysely<DB>,
+  id: string,
+): Promise<(MediaRow & { suspended_at: Date | null }) | undefined> {
+  return database
+    .selectFrom("media")
+    .innerJoin("listings", "listings.app_id", "media.app_id")
+    .selectAll("media")
+    .select("listings.suspended_at")
+    .where("media.id", "=", id)
+    .where("media.published_at", "is not", null)
+    .where(isReadableOrPurged)
+    .executeTakeFirst();
 }
 
 /** Bounded by the number of files that a listing can have. */
@@ -109,7 +129,13 @@ export function findMediaOfListing(
   database: Kysely<DB>,
   appId: string,
 ): Promise<Pick<MediaRow, "id" | "kind" | "width" | "height">[]> {
-  return readable(database).select(["id", "kind", "width", "height"]).where("app_id", "=", appId).execute();
+  return database
+    .selectFrom("media")
+    .select(["id", "kind", "width", "height"])
+    .where("app_id", "=", appId)
+    .where("stored_at", "is not", null)
+    .where("deleting_at", "is", null)
+    .execute();
 }
 
 /** Records which media is used, in the order of ids. Returns the last id of the batch. */
@@ -163,6 +189,9 @@ export async function markForDeletion(
   return Number(result.numAffectedRows ?? 0n);
 }
 
+/** Of what is marked: `stored_at` of a purged file is null once its object is deleted. */
+const hasObject = sql<boolean>`(purged_at is null or stored_at is not null)`;
+
 export function findMarked(
   database: Kysely<DB>,
   { after, limit }: { after: string; limit: number },
@@ -171,12 +200,21 @@ export function findMarked(
     .selectFrom("media")
     .select(["id", "object_key"])
     .where("deleting_at", "is not", null)
+    .where(hasObject)
     .where("id", ">", after)
     .orderBy("id")
     .limit(limit)
     .execute();
 }
 
+/** Once the object is deleted. The row of a purged file stays. */
 export async function deleteMarked(database: Kysely<DB>, id: string): Promise<void> {
+  const { numUpdatedRows } = await database
+    .updateTable("media")
+    .set({ stored_at: null })
+    .where("id", "=", id)
+    .where("purged_at", "is not", null)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
   await database.deleteFrom("media").where("id", "=", id).where("deleting_at", "is not", null).execute();
 }

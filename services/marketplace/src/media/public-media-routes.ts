@@ -8,7 +8,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const headers = {
   "access-control-allow-origin": "*",
   "cross-origin-resource-policy": "cross-origin",
-  "cache-control": "public, max-age=31536000, immutable",
+  // A file never changes, but an operator may suspend its app or purge it: caches ask again after an hour.
+  "cache-control": "public, max-age=3600, must-revalidate",
 };
 
 interface PublicMediaOptions extends ReadMediaDeps {

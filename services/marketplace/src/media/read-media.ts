@@ -17,7 +17,9 @@ export interface ReadMediaDeps {
 
 export type MediaFile = Pick<MediaRow, "id" | "object_key" | "sha256" | "content_type" | "bytes">;
 
-const notFound = (): Problem => new Problem(mediaProblems.notFound, "There is no media with that id.");
+export const mediaNotFound = (): Problem => new Problem(mediaProblems.notFound, "There is no media with that id.");
+
+const purged = (): Problem => new Problem(mediaProblems.gone, "An operator of the marketplace has removed the file.");
 
 /** What the check of a draft has to know of the listing's media, by id. */
 export async function findKnownMedia(database: Kysely<DB>, appId: string): Promise<Map<string, KnownMedia>> {
@@ -34,14 +36,18 @@ export async function getOwnMedia(
 ): Promise<MediaFile> {
   const { appId } = await requireListing(database, by, slug);
   const row = await findMediaRow(database, appId, id);
-  if (row === undefined) throw notFound();
+  if (row === undefined) throw mediaNotFound();
+  if (row.purged_at !== null) throw purged();
   return row;
 }
 
-/** Media of a published revision. Drafts are nobody else's business, so theirs is 404. */
+/** Media of a published revision. Drafts are nobody else's business, so theirs is 404. Read anew for each request: nothing is cached here. */
 export async function getPublishedMedia({ database }: ReadMediaDeps, id: string): Promise<MediaFile> {
   const row = await findPublishedRow(database, id);
-  if (row === undefined) throw notFound();
+  if (row === undefined) throw mediaNotFound();
+  if (row.purged_at !== null) throw purged();
+  if (row.suspended_at !== null)
+    throw new Problem(mediaProblems.gone, "The app that the file belongs to is suspended.");
   return row;
 }
 

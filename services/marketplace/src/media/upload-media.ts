@@ -21,6 +21,8 @@ import {
   markStored,
   postponeDeletion,
 } from "./media-store.ts";
+import { refusePurged } from "./purge-media.ts";
+import { lockPurgesForUpload } from "./purge-store.ts";
 import { storageUnavailable } from "./read-media.ts";
 import { readPicture } from "./read-picture.ts";
 
@@ -84,6 +86,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
 
   // Before the file is decoded, which is what costs.
   const sourceSha256 = hashOf(sent.bytes);
+  await refusePurged(database, { sourceSha256 });
   const sentBefore = await database
     .transaction()
     .execute((transaction) => findSame(transaction, { source_sha256: sourceSha256 }));
@@ -102,6 +105,8 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
   // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
   const insert = async (transaction: Transaction<DB>): Promise<MediaRow> => {
     await lockUploads(transaction, vendorId);
+    await lockPurgesForUpload(transaction);
+    await refusePurged(transaction, { sha256, sourceSha256 });
     const same = await findSame(transaction, { sha256 });
     if (same !== undefined) {
       await countDecoded(transaction);
@@ -128,13 +133,15 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
       unused_since: now,
     };
     await insertMedia(transaction, inserted);
-    return { ...inserted, published_at: null, deleting_at: null };
+    return { ...inserted, published_at: null, deleting_at: null, purged_at: null };
   };
   const row = await database
     .transaction()
     .execute(insert)
     .catch(async (error: unknown) => {
-      if (isProblem(error, mediaProblems.tooMany)) await countDecoded(database);
+      if (isProblem(error, mediaProblems.tooMany) || isProblem(error, mediaProblems.unusableFile)) {
+        await countDecoded(database);
+      }
       throw error;
     });
   if (row.stored_at !== null) return toDto(deps, row);
@@ -156,6 +163,11 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
       before: null,
       after: { id, kind: sent.kind, contentType, bytes, sha256 },
     });
+  });
+  // Purged since the row was inserted, perhaps before there was an object to delete.
+  await refusePurged(database, { sha256, sourceSha256 }).catch(async (error: unknown) => {
+    await storage.delete(row.object_key);
+    throw error;
   });
   return toDto(deps, row);
 }
