@@ -106,7 +106,7 @@ describe("delivery to the EHR", () => {
 
   test("an EHR that refuses an event that the specification doesn't name gets it once, and its successors at once", async () => {
     const [, , , practice] = practices;
-    const codes = [400, 404, 422, 422, 404, 400];
+    const codes = [400, 404, 405, 422, 405, 400];
     receiver.respond = ({ event }, response) => {
       response.writeHead(event.event === "subscription.resumed" ? (codes.pop() ?? 204) : 204).end();
     };

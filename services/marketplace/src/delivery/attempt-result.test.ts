@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { delivered } from "./attempt-result.test-support.ts";
-import { type AttemptResult, createResponseTracker, toAttemptResult } from "./attempt-result.ts";
+import { type AttemptResult, createResponseTracker, refusalsToFail, toAttemptResult } from "./attempt-result.ts";
 
 const timedOut: AttemptResult = {
   ...delivered,
@@ -64,4 +64,21 @@ describe("A request without a response", () => {
     assert.equal(responses.classify("https://10000.example", 0, timedOut).reachability, "unknown");
     assert.equal(responses.classify("https://1.example", 0, timedOut), timedOut);
   });
+});
+
+test("An EHR's refusal of an event that the contract doesn't name fails its delivery at once, or the third time", () => {
+  const ofEhr = (event: string, statusCode: number | null): number | undefined =>
+    refusalsToFail({ kind: "ehr", event }, { statusCode });
+  for (const event of ["subscription.resumed", "subscription.updated", "ping"]) {
+    for (const code of [400, 404, 405, 422]) assert.equal(ofEhr(event, code), 1, `${event} ${code}`);
+    for (const code of [301, 401, 403, 409, 410, 415, 500, 501])
+      assert.equal(ofEhr(event, code), 3, `${event} ${code}`);
+    // The request wasn't refused because of its event.
+    for (const code of [408, 429, 502, 503, 504, 200, null])
+      assert.equal(ofEhr(event, code), undefined, `${event} ${code}`);
+    assert.equal(refusalsToFail({ kind: "endpoint", event }, { statusCode: 400 }), undefined);
+  }
+  for (const event of ["subscription.created", "subscription.cancelled", "subscription.paused", "usage.reported"]) {
+    for (const code of [400, 405, 500]) assert.equal(ofEhr(event, code), undefined, `${event} ${code}`);
+  }
 });

@@ -61,13 +61,26 @@ const specifiedEvents = new Set([
   "subscription.paused",
   "usage.reported",
 ]);
-const refusalStatusCodes = new Set([400, 404, 422]);
+/** They say that the EHR, or what is in front of it, can't accept any request now. */
+const overloadStatusCodes = new Set([408, 429, 502, 503, 504]);
+/** They say that the EHR will refuse each retry. */
+const finalStatusCodes = new Set([400, 404, 405, 422]);
+const maxRefusals = 3;
 
-/** Whether an EHR refuses an event because it is written from the specification alone. It would refuse each retry, and has no fault. */
-export const isUnsupportedEvent = (
+/**
+ * How many failures fail a delivery that an EHR refuses because it is written from the specification alone, and the specification doesn't
+ * name the event. Such a refusal never counts against the EHR, whatever its status. Undefined if this isn't one.
+ */
+export function refusalsToFail(
   { kind, event }: { kind: "endpoint" | "ehr"; event: string },
   { statusCode }: Pick<AttemptResult, "statusCode">,
-): boolean => kind === "ehr" && !specifiedEvents.has(event) && refusalStatusCodes.has(statusCode ?? 0);
+): number | undefined {
+  if (kind !== "ehr" || specifiedEvents.has(event)) return undefined;
+  // A 2xx whose body failed isn't a refusal.
+  if (statusCode === null || (statusCode >= 200 && statusCode <= 299) || overloadStatusCodes.has(statusCode))
+    return undefined;
+  return finalStatusCodes.has(statusCode) ? 1 : maxRefusals;
+}
 
 const maxTrackedOrigins = 10_000;
 

@@ -87,7 +87,7 @@ describe("the practices of a host that can't be reached", () => {
       sequence += 1;
       await database.transaction().execute(async (transaction) => {
         await recordEvent(transaction, queue, {
-          event: "subscription.resumed",
+          event: "subscription.paused",
           organisationId: id,
           vendorId,
           subscription: { ...subscription, status: "active" },

@@ -37,7 +37,7 @@ describe("a held recipient", () => {
   });
 
   /** A practice whose EHR has three deliveries due, of different subscriptions. */
-  beforeEach(async () => {
+  const prepare = async (event: string): Promise<void> => {
     recipient = practices[nth]?.id ?? "";
     nth += 1;
     await rows("delete from pgboss.job where name = any ($1)", [[deliveries, recoveries]]);
@@ -45,17 +45,18 @@ describe("a held recipient", () => {
     const made = await rows<{ id: string }>(
       `with happened as (
          insert into events (id, event, occurred_at, payload)
-         select mint_uuid(), 'ping', now(), '{}' from generate_series(1, 3) returning id
+         select mint_uuid(), $2, now(), '{}' from generate_series(1, 3) returning id
        )
        insert into deliveries (id, event_id, recipient_id, status, created_at)
        select mint_uuid(), id, $1, 'waiting', now() - interval '1 hour' from happened returning id`,
-      [recipient],
+      [recipient, event],
     );
     due = made.map(({ id }) => id).toSorted();
     await rows("update recipients set status = 'held', held_since = now(), consecutive_failures = 5 where id = $1", [
       recipient,
     ]);
-  });
+  };
+  beforeEach(() => prepare("subscription.created"));
 
   const stateOf = async (): Promise<{ status: string; consecutive_failures: number } | undefined> =>
     (
@@ -117,6 +118,23 @@ describe("a held recipient", () => {
     assert.equal((await stateOf())?.status, "held");
     assert.equal(await probe(delivered), due[1]);
     assert.deepEqual(await stateOf(), { status: "active", consecutive_failures: 0 });
+  });
+
+  test("isn't probed for ever, nor later, by an event that it needn't know", async () => {
+    await prepare("subscription.resumed");
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      for (const id of due) assert.equal(await probe(failed), id);
+    }
+    const settled = await rows("select status, failures from deliveries where recipient_id = $1", [recipient]);
+    assert.deepEqual(
+      settled,
+      due.map(() => ({ status: "failed", failures: 3 })),
+    );
+    assert.deepEqual(await rows("select probes, consecutive_failures from recipients where id = $1", [recipient]), [
+      { probes: 0, consecutive_failures: 5 },
+    ]);
+    await recover();
+    assert.equal((await stateOf())?.status, "active", "nothing is left that it refuses");
   });
 
   test("has no next attempt time in the log", async () => {

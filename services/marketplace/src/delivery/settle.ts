@@ -5,7 +5,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import { deliveries } from "../queue/queues.ts";
 import { type OriginChange, recordFailure, recordResponses, recordSuccesses } from "../recipients/record-results.ts";
-import { type AttemptResult, isUnsupportedEvent } from "./attempt-result.ts";
+import { type AttemptResult, refusalsToFail } from "./attempt-result.ts";
 import type { ClaimedDelivery } from "./claim-store.ts";
 import { deleteOwnedJobs, insertJobs } from "./delivery-jobs.ts";
 import { lockOrderingKeys, queueSuccessors } from "./queue-store.ts";
@@ -111,7 +111,7 @@ export async function settleResponses(deps: SettlementDeps, origins: string[]): 
 
 /**
  * Settles one failed attempt: schedules a retry, sets the delivery to waiting when its recipient or origin is held, or fails it and
- * queues its successor. An event that an EHR doesn't support fails at once and, unless it is a probe, doesn't count against the EHR.
+ * queues its successor. An event that an EHR doesn't know fails after at most three refusals, which don't count against the EHR.
  */
 export async function settleFailed(deps: SettlementDeps, settlement: Settlement): Promise<void> {
   const { database, queue, clock, random, logger } = deps;
@@ -123,10 +123,12 @@ export async function settleFailed(deps: SettlementDeps, settlement: Settlement)
       orderingKeysOf([settlement]).map(({ subscriptionId }) => subscriptionId),
     );
     const now = clock();
-    const failures = delivery.failures + (isProbe ? 0 : 1);
-    const isUnsupported = isUnsupportedEvent(delivery, result);
+    const refusals = refusalsToFail(delivery, result);
+    const isRefusal = refusals !== undefined;
+    // A refused probe counts: otherwise a held EHR could be probed with the same event for ever.
+    const failures = delivery.failures + (isProbe && !isRefusal ? 0 : 1);
     const delayMs =
-      isUnsupported || failures >= maxFailures
+      failures >= (refusals ?? maxFailures)
         ? undefined
         : retryDelayMs(Math.max(failures, 1), result.retryAfterMs, random);
     const nextAttemptAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
@@ -135,18 +137,16 @@ export async function settleFailed(deps: SettlementDeps, settlement: Settlement)
       await closeAttempts(transaction, [toClosedAttempt(settlement, null)]);
       return [];
     }
-    const recorded =
-      isUnsupported && !isProbe
-        ? { mustWait: false, changes: [] }
-        : await recordFailure(transaction, queue, {
-            deliveryId: id,
-            recipientId: recipient_id,
-            origin,
-            reachability: result.reachability,
-            isProbe,
-            isGone: result.gone,
-            at: now,
-          });
+    const recorded = await recordFailure(transaction, queue, {
+      deliveryId: id,
+      recipientId: recipient_id,
+      origin,
+      reachability: isRefusal ? "responded" : result.reachability,
+      isProbe,
+      isGone: result.gone,
+      isRefusal,
+      at: now,
+    });
     // A delivery that waits for its recipient or origin has no next attempt time: another delivery may be the probe.
     await closeAttempts(transaction, [toClosedAttempt(settlement, recorded.mustWait ? null : nextAttemptAt)]);
     if (nextAttemptAt === null) {

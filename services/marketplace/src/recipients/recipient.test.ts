@@ -45,6 +45,8 @@ const events: Record<string, RecipientEvent> = {
   "probe failed": failed({ isProbe: true }),
   gone: failed({ isGone: true }),
   "probe gone": failed({ isProbe: true, isGone: true }),
+  refused: { type: "event-refused", at: now, isProbe: false },
+  "probe refused": { type: "event-refused", at: now, isProbe: true },
   "recovery due": { type: "recovery-due", at: now, hasCallback: true, originHeld: false },
   "recovery due, no callback": { type: "recovery-due", at: now, hasCallback: false, originHeld: false },
   "recovery due, origin held": { type: "recovery-due", at: now, hasCallback: true, originHeld: true },
@@ -88,6 +90,8 @@ active               | failed                    | active, 1 failures
 active               | probe failed              | active, 1 failures
 active               | gone                      | disabled now: it answered 410 Gone, 1 failures | active, 1 failures
 active               | probe gone                | disabled now: it answered 410 Gone, 1 failures | active, 1 failures
+active               | refused                   | unchanged
+active               | probe refused             | unchanged
 active               | recovery due              | unchanged; release-waiting
 active               | recovery due, no callback | unchanged; release-waiting
 active               | recovery due, origin held | unchanged; recovery in 1 min at first pace
@@ -103,6 +107,8 @@ active, failing      | failed                    | active, 2 failures
 active, failing      | probe failed              | active, 2 failures
 active, failing      | gone                      | disabled now: it answered 410 Gone, 2 failures | active, 2 failures
 active, failing      | probe gone                | disabled now: it answered 410 Gone, 2 failures | active, 2 failures
+active, failing      | refused                   | unchanged
+active, failing      | probe refused             | unchanged
 active, failing      | recovery due              | unchanged; release-waiting
 active, failing      | recovery due, no callback | unchanged; release-waiting
 active, failing      | recovery due, origin held | unchanged; recovery in 1 min at first pace
@@ -118,6 +124,8 @@ active, last failure | failed                    | held since now, 0 probes, 5 f
 active, last failure | probe failed              | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | gone                      | disabled now: it answered 410 Gone, 5 failures | held since now, 0 probes, 5 failures; recovery in 1 min
 active, last failure | probe gone                | disabled now: it answered 410 Gone, 5 failures | held since now, 0 probes, 5 failures; recovery in 1 min
+active, last failure | refused                   | unchanged
+active, last failure | probe refused             | unchanged
 active, last failure | recovery due              | unchanged; release-waiting
 active, last failure | recovery due, no callback | unchanged; release-waiting
 active, last failure | recovery due, origin held | unchanged; recovery in 1 min at first pace
@@ -133,6 +141,8 @@ held                 | failed                    | held since earlier, 2 probes,
 held                 | probe failed              | held since earlier, 3 probes, 8 failures; recovery in 8 min
 held                 | gone                      | disabled now: it answered 410 Gone, 8 failures | held since earlier, 2 probes, 8 failures
 held                 | probe gone                | disabled now: it answered 410 Gone, 8 failures | held since earlier, 3 probes, 8 failures; recovery in 8 min
+held                 | refused                   | unchanged
+held                 | probe refused             | unchanged; recovery in 1 min
 held                 | recovery due              | unchanged; send-probe
 held                 | recovery due, no callback | unchanged
 held                 | recovery due, origin held | unchanged; recovery in 4 min
@@ -148,6 +158,8 @@ held for long        | failed                    | held since long ago, 2 probes
 held for long        | probe failed              | held since long ago, 3 probes, 8 failures; recovery in 8 min
 held for long        | gone                      | disabled now: it answered 410 Gone, 8 failures | held since long ago, 2 probes, 8 failures
 held for long        | probe gone                | disabled now: it answered 410 Gone, 8 failures | held since long ago, 3 probes, 8 failures; recovery in 8 min
+held for long        | refused                   | unchanged
+held for long        | probe refused             | unchanged; recovery in 1 min
 held for long        | recovery due              | disabled now: it has been failing for five days, 7 failures | unchanged; send-probe
 held for long        | recovery due, no callback | disabled now: it has been failing for five days, 7 failures | unchanged
 held for long        | recovery due, origin held | unchanged; recovery in 4 min
@@ -163,6 +175,8 @@ disabled             | failed                    | disabled earlier: it answered
 disabled             | probe failed              | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | gone                      | disabled earlier: it answered 410 Gone, 8 failures
 disabled             | probe gone                | disabled earlier: it answered 410 Gone, 8 failures
+disabled             | refused                   | unchanged
+disabled             | probe refused             | unchanged
 disabled             | recovery due              | unchanged
 disabled             | recovery due, no callback | unchanged
 disabled             | recovery due, origin held | unchanged

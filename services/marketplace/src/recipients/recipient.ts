@@ -19,6 +19,8 @@ export interface RecipientState {
 export type RecipientEvent =
   | { type: "delivery-succeeded"; at: Date; hasCallback: boolean }
   | { type: "delivery-failed"; at: Date; isProbe: boolean; isGone: boolean }
+  /** An EHR refused an event that it needn't know, which says nothing about others. */
+  | { type: "event-refused"; at: Date; isProbe: boolean }
   /** `originHeld`: nothing is sent to any EHR with the origin of its callback, so the step is postponed. */
   | { type: "recovery-due"; at: Date; hasCallback: boolean; originHeld: boolean }
   /** A probe was due, and no delivery waits that could be one. */
@@ -87,6 +89,9 @@ export function decide(kind: RecipientKind, state: RecipientState, event: Recipi
     }
     case "delivery-failed":
       return decideFailure(kind, state, event);
+    case "event-refused":
+      if (state.status !== "held" || !event.isProbe) return { state };
+      return { state, action: { do: "schedule-recovery", at: after(event.at, probeDelayMs(0)) } };
     case "recovery-due": {
       if (state.status === "disabled") return { state };
       if (event.originHeld) return { state, action: postponed(state, event.at) };

@@ -5,6 +5,7 @@ import { applyToLockedOrigin } from "./apply-origin-event.ts";
 import { applyRecipientEvent, applyToLocked } from "./apply-recipient-event.ts";
 import type { OriginEvent } from "./origin.ts";
 import { insertOrigin, lockOrigins, type Origin } from "./origin-store.ts";
+import type { RecipientEvent } from "./recipient.ts";
 import { findFailing, lockRecipients, readCallback } from "./recipient-store.ts";
 
 /** What an attempt says about the host of the callback. */
@@ -57,6 +58,8 @@ export interface FailedAttempt {
   reachability: Reachability;
   isProbe: boolean;
   isGone: boolean;
+  /** Of an event that an EHR needn't know. */
+  isRefusal: boolean;
   at: Date;
 }
 
@@ -72,14 +75,12 @@ export async function recordFailure(
   queue: Queue,
   failed: FailedAttempt,
 ): Promise<RecordedFailure> {
-  const { recipientId, origin, isProbe, isGone, at } = failed;
+  const { recipientId, origin, isProbe, isGone, isRefusal, at } = failed;
   const changes = origin === null ? [] : await recordOriginAttempt(transaction, queue, origin, failed);
-  const { state } = await applyRecipientEvent(transaction, queue, recipientId, {
-    type: "delivery-failed",
-    at,
-    isProbe,
-    isGone,
-  });
+  const event: RecipientEvent = isRefusal
+    ? { type: "event-refused", at, isProbe }
+    : { type: "delivery-failed", at, isProbe, isGone };
+  const { state } = await applyRecipientEvent(transaction, queue, recipientId, event);
   if (state.status !== "active") return { mustWait: true, changes };
   // The callback may have moved to another origin since the attempt began.
   return { mustWait: origin !== null && (await readCallback(transaction, recipientId)).originHeld, changes };
