@@ -522,6 +522,10 @@ CREATE FUNCTION public.mint_uuid() RETURNS uuid
     LANGUAGE sql PARALLEL SAFE
     RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send(((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
+CREATE FUNCTION public.name_skeleton(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN "left"(replace(CASE WHEN (name ~ '^[ -~]*$'::text) THEN translate(name, '|01ABCDEFGHIJKLMNOPQRSTUVWXYZi !"#$%&''()*+,-./:;<=>?@[\]^_`{}~'::text, 'lolabcdefghljklmnopqrstuvwxyzl'::text) ELSE lower((translate(NORMALIZE(translate(name, '©®℠™'::text, ''::text), NFKD), '|01ABCDEFGHIJKLMNOPQRSTUVWXYZiÐØðøĐđĦħıŁłŦŧƀƂƃƄƅƉƋƌƍƑƒƔƖƗƙƚƜƝƞƟƥƦƧƨƭƮƲƴƵƶƷƻƼƽǀǤǥȜȝȠȢȣȤȥȻȼȽȾɃɄɆɇɈɉɌɍɎɏɑɓɖɗɜɠɡɣɦɨɩɪɫɭɯɲɳɵɼɽʀʂʈʉʋʏʐʒʝʠͿΑΒΓΕΖΗΘΙΚΜΝΟΡΤΥΧαβγεζηθικμνορστυχϜϝϨϩϳϺϻЅІЈЋАБВГЕЗКМНОРСТУХЬабвгезкмнорстухьѕіјћѠѡѢѣѲѳѴѵҌҍҒғҘҙҚқҞҟҢңҪҫҬҭҮүҰұҲҳҺһҼҽҾҿӀӇӈӉӊӍӎӏӠӡӨөԀԁԌԍԚԛԜԝԱԳԶՀՈՍՏՑՔՕագզհոռստցքօוטןסاه١٥٧ھہە۱۵۷ۿ߀ߊ०০৪৭੦੧੪૦ଠ୦୨௦౦೦ഠ൦൭๐໐ဝ၀ყჿሀበዐᎠᎡᎢᎥᎩᎪᎫᎬᎱᎳᎷᎻᎽᎾᏀᏂᏃᏇᏌᏎᏏᏒᏔᏕᏙᏚᏞᏟᏢᏦᏧᏫᏮᏲᏳᏴᏺᏻᏼᐯᑌᑎᑭᑯᑲᑳᒍᒥᒪᒿᕁᕼᕽᖇᖯᖴᗅᗞᗪᗯᗰᗷᚷᛁᛕᛖᲀᲂᲃᲄᲅᲇᲧᲿᴄᴏᴑᴜᴠᴡᴢᴦᵮᵰᵲᵴᵵᵶᵻᵼᵽᵾᶃᶌẝỾỿⱢⱣⱤⱦⱧⱨⱩⱪⱭⲄⲅⲎⲏⲒⲓⲔⲕⲘⲙⲚⲛⲞⲟⲢⲣⲤⲥⲦⲧⲨⲩⲬⲭⳊⳋⳌⳍⳐⳑⳒⳓⴱⴸⴹⵁⵏⵔⵕⵝ〇ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴꓵꙄꙅꙆꙇꚔꚕꛟꛯꜱꝀꝁꝊꝋꝚꝛꝠꝡꝪꝫꝮꝯꞘꞙꞟꞪꞫꞬꞮꞲꞳꞴꞵꟅꬲꬵꬽꬾꭇꭈꭎꭒꭓꭚꭰꭱꭲꭴꭵꭹꭺꭻꭼꮁꮃꮇꮋꮍꮎꮐꮒꮓꮗꮜꮞꮟꮢꮤꮥꮩꮪꮮꮯꮲꮶꮷꮻꮾ𐊂𐊆𐊇𐊊𐊐𐊒𐊕𐊖𐊗𐊠𐊡𐊢𐊥𐊫𐊰𐊱𐊲𐊴𐋏𐋵𐌁𐌂𐌉𐌑𐌕𐌗𐌚𐌠𐌢𐐄𐐕𐐛𐐠𐐬𐐽𐑃𐑈𐒴𐓂𐓍𐓎𐓒𐓜𐓪𐓵𐓶𐓺𐔓𐔖𐔘𐔜𐔝𐔥𐔦𐔧𑓅𑓐𑜆𑜊𑜎𑜏𑢠𑢡𑢢𑢣𑢤𑢦𑢩𑢪𑢬𑢮𑢯𑢲𑢵𑢶𑢸𑢻𑢼𑣀𑣁𑣂𑣃𑣄𑣆𑣈𑣉𑣊𑣌𑣎𑣏𑣒𑣕𑣖𑣗𑣘𑣛𑣜𑣠𑣥𑣦𑣩𑣬𑣯𑣲𖼇𖼈𖼊𖼖𖼨𖼵𖼺𖼻𖽀𖽂𖽃𞣇𞣋 !"#$%&''()*+,-./:;<=>?@[\]^_`{}~­·̴̵̶̷̸̡̢̧̨̛̖̗̘̙̜̝̞̟̠̣̤̥̦̩̪̫̬̭̮̯̰̱̲̳̹̺̻̼͇͈͉͍͎̀́̂̃̄̅̆̇̈̉̊̋̌̍̎̏̐̑̒̓̔̽̾̿̀́͂̓̈́͆͊͋͌̕̚ͅ͏͓͔͕͖͙͚͐͑͒͗͛ͣͤͥͦͧͨͩͪͫͬͭͮͯ͘͜͟͢͝͞͠͡​‌‍‎‏‐‑‒–—―‖‗‘’‚‛“”„‟†‡•‣․‥…‧  ‪‫‬‭‮ ‰‱′″‴‵‶‷‸‹›※‼‽‾‿⁀⁁⁂⁃⁄⁅⁆⁇⁈⁉⁊⁋⁌⁍⁎⁏⁐⁑⁒⁓⁔⁕⁖⁗⁘⁙⁚⁛⁜⁝⁞ ⁠⁡⁢⁣⁤⁥⁦⁧⁨⁩⁪⁫⁬⁭⁮⁯︀︁︂︃︄︅︆︇︈︉︊︋︌︍︎️﻿'::text, 'lolabcdefghljklmnopqrstuvwxyzldododdhhlllttbbbbbdddgffyllklwnnopr22ttuyzz325slgg33n88zzccltbueejjrryyabdd3ggyhlllllwnnorrrstuuyz3jqjabyezholkmnoptyxabyeznolkmvopotuxff22jmmsljhabbye3kmhopctyxba6bre3kmhopctyxbsljhwwbboovvbbyr33kkkkhhccttyyyyxxhheeeelhhhhmml33ooddggqqwwwqqhnusgfowqqhnnusgfolvlololovooolovooloo89o98ooo9ooooo9ooooyounodrtlyajeywmhyoghzwu4brwsvslcpkdo6hgbhgbvunpdbbjyl2xhxrbfaddwmbxlkmbocttbyocoouvwzrfnrstzllpugyfyylprthhkkayrhhllkkmmnnooppccttyyxx9933ll66oveoloqxobpddtgkjczfmnlsrvhwxyaeloun22llhhv2skkoo22ww3399ffuh3gljxbbsefoorruuxydrtolyajerwmhyoghzwu4brwsvslcpkdo6beflxopstabcfomtyxhzbclmtx8lxoclsoclsrohu7rohu7nokcvflxwovwwwvsflyez39e4lo9u5tvsflz7oz39e4l69ou5yozwcxwcyvtllrs3auyl8'::text) COLLATE "und-x-icu")) END, 'm'::text, 'rn'::text), 200);
+
 CREATE FUNCTION public.organisations_insert_recipient() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2889,6 +2893,8 @@ CREATE INDEX apps_by_category ON public.apps USING btree (category);
 
 CREATE INDEX apps_by_certified_until ON public.apps USING btree (certified_until) WHERE (certified_until IS NOT NULL);
 
+CREATE INDEX apps_by_name_skeleton ON public.apps USING btree (public.name_skeleton(name)) WHERE (sandbox_of IS NULL);
+
 CREATE INDEX apps_by_vendor ON public.apps USING btree (vendor_id);
 
 CREATE INDEX apps_published_of_vendor ON public.apps USING btree (vendor_id, category, id) WHERE (status = 'published'::text);
@@ -3046,6 +3052,8 @@ CREATE INDEX unstored_uploads_by_vendor ON public.unstored_uploads USING btree (
 CREATE INDEX usage_records_highest ON ONLY public.usage_records USING btree (subscription_id, metric, date_trunc('hour'::text, (occurred_at AT TIME ZONE 'UTC'::text)), quantity) WHERE ((aggregation = 'MAX'::text) AND (NOT voided));
 
 CREATE INDEX usage_records_latest ON ONLY public.usage_records USING btree (subscription_id, metric, occurred_at, record_id) WHERE ((aggregation = 'LATEST'::text) AND (NOT voided));
+
+CREATE INDEX vendors_by_name_skeleton ON public.vendors USING btree (public.name_skeleton(name));
 
 CREATE INDEX webhook_endpoints_of_vendor ON public.webhook_endpoints USING btree (vendor_id, created_at, id) WHERE (deleted_at IS NULL);
 

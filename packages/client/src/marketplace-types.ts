@@ -997,6 +997,11 @@ export type ReviewDto = {
         mark?: string;
     }>;
     truncated: boolean;
+    similarNames: Array<{
+        kind: 'app' | 'vendor';
+        slug: string;
+        name: string;
+    }>;
     check: ListingCheck;
 };
 

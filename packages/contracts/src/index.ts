@@ -188,6 +188,7 @@ export {
   purgedMediaParams,
   uploadMediaQuery,
 } from "./media.ts";
+export { hasInvisibleCharacter } from "./names.ts";
 export {
   type ListNoticesQuery,
   listNoticesQuery,
@@ -253,6 +254,7 @@ export {
   revisionDto,
   revisionPage,
   revisionParams,
+  type SimilarName,
   type SuspendAppBody,
   type SuspendedSubscriptions,
   suspendAppBody,

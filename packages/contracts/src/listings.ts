@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { nameMessage, namePattern } from "./names.ts";
 import { nextCursor } from "./paging.ts";
 import { sandboxSlugPrefix } from "./sandbox.ts";
 import { currency, instant, nullable, rate, uuid } from "./wire-types.ts";
@@ -185,7 +186,7 @@ export const createListingBody = Type.Object(
       pattern: newSlugPattern,
       "x-error-message": `must be 3 to 64 lower-case letters and digits with single hyphens, none of ${reservedSlugs.join(", ")}, and not begin with ${sandboxSlugPrefix}`,
     }),
-    name: Type.String({ minLength: 1, maxLength: 200, pattern: noNulPattern }),
+    name: Type.String({ minLength: 1, maxLength: 200, pattern: namePattern, "x-error-message": nameMessage }),
   },
   closed,
 );

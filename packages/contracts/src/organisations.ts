@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { nameMessage, namePattern } from "./names.ts";
 import { nextCursor } from "./paging.ts";
 import { instant, nullable } from "./wire-types.ts";
 
@@ -28,8 +29,8 @@ const organisationFields = Type.Object(
     displayName: Type.String({
       minLength: 1,
       maxLength: 200,
-      pattern: displayNamePattern,
-      "x-error-message": "must have 1 to 200 characters, not only white space, and no NUL",
+      pattern: namePattern,
+      "x-error-message": nameMessage,
       examples: ["Riverside Clinic"],
     }),
     callbackUrl: Type.Optional(

@@ -114,6 +114,13 @@ export const reviewPage = Type.Object(
 );
 export type ReviewPage = { items: ReviewSummary[]; next: string | null };
 
+const similarNameKinds = ["app", "vendor"] as const;
+export interface SimilarName {
+  kind: (typeof similarNameKinds)[number];
+  slug: string;
+  name: string;
+}
+
 const anyValue = (description: string) => Type.Optional(Type.Unknown({ description }));
 
 export const reviewDto = Type.Object(
@@ -136,6 +143,17 @@ export const reviewDto = Type.Object(
       { description: "Field by field; the marked ones first" },
     ),
     truncated: Type.Boolean({ description: "Whether there are more differences than are listed" }),
+    similarNames: Type.Array(
+      Type.Object({
+        kind: Type.Enum([...similarNameKinds], { description: "Whose name it is" }),
+        slug: Type.String({ description: "Of the app or the vendor" }),
+        name: Type.String(),
+      }),
+      {
+        description:
+          "Other vendors, and apps of theirs, whose names look like this one: equal but for case, accents, spaces, punctuation and letters that look alike (UTS #39). At most ten of each",
+      },
+    ),
     check: Type.Ref("ListingCheck#"),
   },
   { $id: "ReviewDto", title: "ReviewDto" },
@@ -146,6 +164,7 @@ export type ReviewDto = ReviewSummary & {
   comparedWith: number | null;
   differences: { pointer: string; before?: unknown; after?: unknown; shortened?: boolean; mark?: string }[];
   truncated: boolean;
+  similarNames: SimilarName[];
   check: ListingCheck;
 };
 

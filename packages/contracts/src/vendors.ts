@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import { noNulPattern, slugPattern } from "./catalog-requests.ts";
+import { slugPattern } from "./catalog-requests.ts";
+import { nameMessage, namePattern } from "./names.ts";
 import { nextCursor } from "./paging.ts";
 import { instant, nullable, optionalUrl } from "./wire-types.ts";
 
@@ -20,7 +21,13 @@ export const vendorParams = Type.Object({ slug: vendorSlug });
 
 export const putVendorBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 200, pattern: noNulPattern, examples: ["Northwind Health"] }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: namePattern,
+      "x-error-message": nameMessage,
+      examples: ["Northwind Health"],
+    }),
     websiteUrl: Type.Optional(optionalUrl("The vendor's site")),
     supportEmail: Type.Optional(nullable(email, "Where practices get help")),
     securityContact: Type.Optional(

@@ -1,4 +1,4 @@
-import type { ListingDraft } from "@ehr-marketplace/contracts";
+import { hasInvisibleCharacter, type ListingDraft } from "@ehr-marketplace/contracts";
 import type { Report } from "./criteria.ts";
 
 /** Control characters, line separators, and the marks that change the direction of text and so what a reader sees. */
@@ -14,10 +14,18 @@ export function checkCharacters(draft: ListingDraft, report: Report): void {
     const detail = "It has a line break, a tab or another control character: remove it.";
     report(pointer, "control-character", detail);
   };
+  /** Names, with which one app or plan could pose as another. */
+  const checkName = (pointer: string, name: string | null | undefined): void => {
+    if (typeof name === "string" && hasInvisibleCharacter(name) && !hasControlCharacter(name)) {
+      const detail = "It has a character that readers can't see, such as a zero-width space or a joiner: remove it.";
+      report(pointer, "invisible-character", detail);
+    } else check(pointer, name);
+  };
   const checkEach = (pointer: string, texts: readonly string[] = []): void => {
     for (const [index, text] of texts.entries()) check(`${pointer}/${index}`, text);
   };
-  for (const field of ["name", "summary", "version"] as const) check(`/${field}`, draft[field]);
+  checkName("/name", draft.name);
+  for (const field of ["summary", "version"] as const) check(`/${field}`, draft[field]);
   checkEach("/oauth/grantTypes", draft.oauth?.grantTypes);
   checkEach("/oauth/contacts", draft.oauth?.contacts);
   for (const [index, { text }] of (draft.screenshots ?? []).entries()) check(`/screenshots/${index}/text`, text);
@@ -27,7 +35,8 @@ export function checkCharacters(draft: ListingDraft, report: Report): void {
   checkEach("/trust/dataHandling/subprocessors", dataHandling?.subprocessors);
   check("/trust/accessibility/standard", accessibility?.standard);
   for (const [index, plan] of (draft.plans ?? []).entries()) {
-    for (const field of ["name", "unitName", "metric"] as const) check(`/plans/${index}/${field}`, plan[field]);
+    for (const field of ["name", "unitName"] as const) checkName(`/plans/${index}/${field}`, plan[field]);
+    check(`/plans/${index}/metric`, plan.metric);
     checkEach(`/plans/${index}/features`, plan.features);
   }
 }

@@ -123,6 +123,13 @@ const cases: [CriterionCode, pointer: string, ListingDraft][] = [
   ["control-character", "/version", { version: "1.0\u202e0.2" }],
   ["control-character", "/plans/0/name", { plans: [{ ...free, name: "Fr\tee" }] }],
   ["control-character", "/plans/0/features/1", { plans: [{ ...free, features: ["a", "b\u2028"] }] }],
+  ["invisible-character", "/name", { name: "Qu\u200bill" }],
+  ["invisible-character", "/plans/0/name", { plans: [{ ...free, name: "Free\ufe0f" }] }],
+  [
+    "invisible-character",
+    "/plans/0/unitName",
+    { plans: [{ ...free, pricingModel: "PER_UNIT", amount: 100, interval: "MONTH", unitName: "se\u00adat" }] },
+  ],
   ["category-unknown", "/category", { category: "GAMES" }],
   ["extension-point-unknown", "/extensionPoints/1", { extensionPoints: ["note-panel", "moon"] }],
   ["extension-point-twice", "/extensionPoints/1", { extensionPoints: ["note-panel", "note-panel"] }],

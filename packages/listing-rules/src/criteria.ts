@@ -9,6 +9,7 @@ export const criteria = {
   "text-missing": { severity: "error", title: "A required text is missing" },
   "text-renders-to-nothing": { severity: "error", title: "The Markdown shows nothing" },
   "control-character": { severity: "error", title: "A text of one line has a control character" },
+  "invisible-character": { severity: "error", title: "A name has a character that can't be seen" },
   "html-in-markdown": { severity: "warning", title: "HTML in Markdown is shown as text" },
   "image-in-markdown": { severity: "warning", title: "Pictures in Markdown aren't shown" },
   "link-unusable": { severity: "warning", title: "A link in Markdown can't be used, and is shown as text" },

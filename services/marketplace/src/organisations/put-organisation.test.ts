@@ -211,6 +211,7 @@ describe("registering an organisation", () => {
     [{ displayName: " \t\n\u00a0" }, "/body/displayName"],
     [{ displayName: "a".repeat(201) }, "/body/displayName"],
     [{ displayName: "a\0" }, "/body/displayName"],
+    [{ displayName: "a\u202eb" }, "/body/displayName"],
     [{ displayName: 1 }, "/body/displayName"],
     [{ displayName: "x", alias: "y" }, "/body/alias"],
     [{ displayName: "x", secret: "fifteen letters" }, "/body/secret"],

@@ -8,7 +8,7 @@ import type { ListingDeps } from "../listings/create-listing.ts";
 import { addReviewNotes } from "../listings/read-listings.ts";
 import { revisionNotesOwner } from "./read-revisions.ts";
 import { reviewProblems } from "./review-errors.ts";
-import { findReview, findReviews, findRevisionDraft, type ReviewRow } from "./review-store.ts";
+import { findReview, findReviews, findRevisionDraft, findSimilarNames, type ReviewRow } from "./review-store.ts";
 
 const summaryOf = (row: ReviewRow): ReviewSummary => ({
   id: row.id,
@@ -51,6 +51,7 @@ export async function getReview(
     comparedWith,
     differences,
     truncated,
+    similarNames: await findSimilarNames(database, row),
     check: await checkStoredDraft(database, row, row.draft, { now: clock(), allowsHttp, usageLimits }),
   };
 }

@@ -1,4 +1,4 @@
-import type { RejectionReason, ReviewStatus } from "@ehr-marketplace/contracts";
+import type { RejectionReason, ReviewStatus, SimilarName } from "@ehr-marketplace/contracts";
 import type { PageSlice } from "@ehr-marketplace/service-kit/http";
 import { type Insertable, type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type { DB, Reviews, Revisions } from "../database-schema.ts";
@@ -290,5 +290,23 @@ export async function findUnnoticedReviews(
         select from notices where notices.audience = 'operators' and notices.key = ${stage} || ':' || reviews.id
       )
     order by reviews.due_at limit ${limit}`.execute(database);
+  return rows;
+}
+
+const maxSimilarNames = 10;
+
+/** Other vendors, and apps of theirs, whose names look like this one. The index on `name_skeleton` keeps it from reading all names. */
+export async function findSimilarNames(
+  database: Kysely<DB>,
+  { name, vendor_id }: Pick<ReviewRow, "name" | "vendor_id">,
+): Promise<SimilarName[]> {
+  const { rows } = await sql<SimilarName>`
+    (select 'app' as kind, slug, name from apps
+     where name_skeleton(name) = name_skeleton(${name}) and name_skeleton(${name}) <> '' and sandbox_of is null and vendor_id <> ${vendor_id}
+     order by slug limit ${maxSimilarNames})
+    union all
+    (select 'vendor', slug, name from vendors
+     where name_skeleton(name) = name_skeleton(${name}) and name_skeleton(${name}) <> '' and id <> ${vendor_id}
+     order by slug limit ${maxSimilarNames})`.execute(database);
   return rows;
 }

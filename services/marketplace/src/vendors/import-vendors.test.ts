@@ -26,6 +26,7 @@ describe("importing vendors", () => {
       { slug: "imported-two", name: "Two", commissionPercent: 1.234 },
       { slug: "No slug", name: "Three" },
       { slug: "imported-one", name: "One, renamed", commissionPercent: 12.5 },
+      { slug: "imported-three", name: "Th\u2060ree" },
     ];
     assert.deepEqual(
       (await send(lines)).map(({ line, slug, status, problem }) => [
@@ -40,10 +41,11 @@ describe("importing vendors", () => {
         [3, "imported-two", "refused", "/commissionPercent"],
         [4, "No slug", "refused", "/slug"],
         [5, "imported-one", "refused", "duplicate-key"],
+        [6, "imported-three", "refused", "/name"],
       ],
     );
     assert.deepEqual(
-      (await send(lines.slice(4))).map(({ slug, status }) => [slug, status]),
+      (await send(lines.slice(4, 5))).map(({ slug, status }) => [slug, status]),
       [["imported-one", "updated"]],
     );
     const vendor = await read<VendorDto>("/admin/vendors/imported-one");

@@ -99,6 +99,7 @@ describe("registering a vendor", () => {
     ["a slug in capitals", "Quill", full],
     ["a slug of two letters", "qu", full],
     ["no name", "no-name", {}],
+    ["a name with a zero-width space", "zero-width", { name: "Qu\u200bill" }],
     ["an unknown field", "unknown-field", { ...full, phone: "1" }],
     ["an http site", "http-site", { ...full, websiteUrl: "http://quill.example" }],
     ["a script as site", "script-site", { ...full, websiteUrl: "javascript:alert(1)" }],
