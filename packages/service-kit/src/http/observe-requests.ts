@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createRequestLog, type RefusedBy } from "../telemetry/request-log.ts";
+import { isProbed } from "./operations-routes.ts";
 import { networkOf } from "./rate-limit.ts";
 
 /** Hashes a value that must not be logged, so that log lines with the same value can be found. */
@@ -26,7 +27,7 @@ function hashSender({ ip, caller }: FastifyRequest, logHash: LogHash): RefusedBy
   };
 }
 
-/** Logs and measures every response. Both contain the route's pattern, never the URL, which may contain personal data. */
+/** Logs and measures every response, probes at level debug unless they are refused. Both contain the route's pattern, never the URL, which may contain personal data. */
 export function observeRequests(
   server: FastifyInstance,
   { metrics, logger, logHash }: { metrics: Metrics; logger: Logger; logHash: LogHash },
@@ -38,7 +39,8 @@ export function observeRequests(
     const { elapsedTime: milliseconds, statusCode: status } = reply;
     metrics.observeRequest(method, route, status, milliseconds / 1_000);
     const refusedBy = refusalStatuses.has(status) ? hashSender(request, logHash) : undefined;
-    log({ requestId, method, route, status, code, milliseconds, traceId: getTraceId(request), refusedBy });
+    const level = isProbed(route) && refusedBy === undefined ? "debug" : "info";
+    log({ level, requestId, method, route, status, code, milliseconds, traceId: getTraceId(request), refusedBy });
   };
   server.addHook("onResponse", (request, reply, done) => {
     observe(request, reply);

@@ -43,6 +43,33 @@ test("/health/ready is 200 when the service is ready, and 503 with the reason an
   );
 });
 
+test("probes and scrapes are logged at level debug, unless they are refused", async (t) => {
+  const logged: Record<string, unknown>[] = [];
+  const running = await startTestServer(cleanUpAfter(t), {
+    logger: createLogger({ service: "test", level: "debug" }, { write: (line) => logged.push(JSON.parse(line)) }),
+    readiness: () => Promise.resolve("nothing works"),
+    metricsToken: "a".repeat(32),
+  });
+  const authorization = `Bearer ${"a".repeat(32)}`;
+  for (const path of ["/health/live", "/health/ready", "/health", "/metrics"]) {
+    await (await fetch(`${running.url}${path}`, { headers: { authorization } })).text();
+  }
+  await (await fetch(`${running.url}/metrics`)).text();
+  const requests = (): unknown[] =>
+    logged
+      .filter(({ msg }) => msg === "request completed")
+      .map(({ level, route, status }) => `${String(level)} ${String(route)} ${String(status)}`)
+      .toSorted();
+  await eventually("all are logged", 20_000, () => requests().length === 5);
+  assert.deepEqual(requests(), [
+    "debug /health 503",
+    "debug /health/live 200",
+    "debug /health/ready 503",
+    "debug /metrics 200",
+    "info /metrics 401",
+  ]);
+});
+
 test("checks readiness at most twice a second, however often it is probed", async (t) => {
   let checks = 0;
   const running = await startTestServer(cleanUpAfter(t), {

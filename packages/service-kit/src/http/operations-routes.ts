@@ -11,8 +11,14 @@ export type ReadinessCheck = () => Promise<string | undefined>;
 
 const readinessPath = "/health/ready";
 const healthPath = "/health";
+const livenessPath = "/health/live";
+const metricsPath = "/metrics";
 /** A process that isn't ready is probed often, and the readiness check logs the reason itself. */
 export const isHealthCheck = (url: string | undefined): boolean => url === readinessPath || url === healthPath;
+
+const probedPaths = new Set([livenessPath, readinessPath, healthPath, metricsPath]);
+/** Routes that orchestrators and Prometheus call every few seconds. */
+export const isProbed = (route: string): boolean => probedPaths.has(route);
 
 const readinessCacheMs = 500;
 
@@ -43,7 +49,7 @@ export function operationsRoutes(
     done();
   });
 
-  server.get("/health/live", hidden, (_request, reply) =>
+  server.get(livenessPath, hidden, (_request, reply) =>
     reply.header("cache-control", "no-store").send({ status: "live" }),
   );
 
@@ -73,7 +79,7 @@ export function operationsRoutes(
   });
 
   const expected = options.metricsToken === undefined ? undefined : digest(`Bearer ${options.metricsToken}`);
-  server.get("/metrics", hidden, async (request, reply) => {
+  server.get(metricsPath, hidden, async (request, reply) => {
     const given = digest(request.headers.authorization ?? "");
     if (expected !== undefined && !timingSafeEqual(given, expected)) {
       throw new Problem(standardProblems.unauthorized, "/metrics requires the token set in METRICS_TOKEN.", {

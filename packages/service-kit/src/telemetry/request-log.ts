@@ -8,6 +8,7 @@ export interface RefusedBy {
 }
 
 export interface CompletedRequest {
+  level: "info" | "debug";
   requestId: string;
   method: string;
   route: string;
@@ -29,8 +30,8 @@ export function createRequestLog(logger: Logger): (request: CompletedRequest) =>
   const serviceField = `"service":${JSON.stringify(service)}`;
   let millisecond = 0;
   let time = "";
-  return ({ requestId, method, route, status, code, milliseconds, traceId, refusedBy }) => {
-    if (!logger.isLevelEnabled("info")) return;
+  return ({ level, requestId, method, route, status, code, milliseconds, traceId, refusedBy }) => {
+    if (!logger.isLevelEnabled(level)) return;
     const now = Date.now();
     if (now !== millisecond) {
       millisecond = now;
@@ -41,7 +42,7 @@ export function createRequestLog(logger: Logger): (request: CompletedRequest) =>
     const address = refusedBy === undefined ? "" : `,"addressHash":"${refusedBy.addressHash}"`;
     const subject = refusedBy?.subjectHash === undefined ? "" : `,"subjectHash":"${refusedBy.subjectHash}"`;
     stream?.write(
-      `{"level":"info","time":"${time}",${serviceField},"requestId":"${requestId}","method":"${method}",` +
+      `{"level":"${level}","time":"${time}",${serviceField},"requestId":"${requestId}","method":"${method}",` +
         `"route":"${route}","status":${status}${problem},"ms":${Math.round(milliseconds * 100) / 100}${trace}${address}${subject},"msg":"request completed"}\n`,
     );
   };
