@@ -95,19 +95,31 @@ export async function findHeldEhrs(
   return rows;
 }
 
+export interface EhrCounts {
+  all: number;
+  held: number;
+  heldTooLong: number;
+}
+
 /**
  * Counts only EHRs with a callback: an EHR that has not set one is no incident. `probes > 0` excludes most of those without looking up
  * their organisation, as they were never probed.
  */
-export async function countEhrsHeldBefore(database: Kysely<DB>, heldBefore: Date): Promise<number> {
-  const { rows } = await sql<{ held: number }>`
-    select count(*)::int as held from (
-      select r.id from recipients r join organisations o on o.id = r.id and o.callback_url is not null
-      where r.status = 'held' and r.kind = 'ehr' and r.held_since < ${heldBefore} and r.probes > 0
-      union
-      select o.id from callback_origins c join organisations o on o.callback_origin = c.origin
-      where c.status = 'held' and c.held_since < ${heldBefore}
-      limit ${maxCounted + 1}
+export async function countEhrs(database: Kysely<DB>, tooLongBefore: Date): Promise<EhrCounts> {
+  const { rows } = await sql<EhrCounts>`
+    select (select count(*)::int from organisations where callback_origin is not null) as "all",
+      count(*)::int as held,
+      (count(*) filter (where held_since < ${tooLongBefore}))::int as "heldTooLong"
+    from (
+      select id, min(held_since) as held_since from (
+        select r.id, r.held_since from recipients r join organisations o on o.id = r.id and o.callback_origin is not null
+        where r.status = 'held' and r.kind = 'ehr' and r.probes > 0
+        union all
+        select o.id, c.held_since from callback_origins c join organisations o on o.callback_origin = c.origin
+        where c.status = 'held'
+      ) by_itself_or_with_origin group by id
     ) held`.execute(database);
-  return rows[0]?.held ?? 0;
+  const [counts] = rows;
+  if (counts === undefined) throw new Error("the count returned no row");
+  return counts;
 }
